@@ -1,0 +1,83 @@
+//! One catalogue of algorithms: it feeds the command line's help, the lab's menu and the documents.
+
+use crate::election::Algorithm;
+use crate::options::OptionInfo;
+
+/// What there is to know of an algorithm before choosing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// Which one.
+    pub algorithm: Algorithm,
+    /// Its name everywhere.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// The class of network (C-05).
+    pub network: &'static str,
+    /// What it assumes of time and failures (F-10).
+    pub model: &'static str,
+    /// What it guarantees under that model.
+    pub guarantee: &'static str,
+    /// Its options.
+    pub options: &'static [OptionInfo],
+}
+
+/// Every algorithm that tanist has.
+pub const CATALOGUE: &[Description] = &[
+    Description {
+        algorithm: Algorithm::Bully,
+        name: Algorithm::Bully.name(),
+        source: "Garcia-Molina 1982, as in Chow and Johnson 1997, listings 10.16 to 10.21",
+        network: "wired, every node reaches every other",
+        model: "synchronous: messages within Tm, answers within Tp, crash and recovery, no partition",
+        guarantee: "assertions 1 and 2: one coordinator and one definition among all nodes that are \
+                    Reorganization or Normal; after the last failure all live nodes are Normal under \
+                    the highest",
+        options: Algorithm::Bully.options(),
+    },
+    Description {
+        algorithm: Algorithm::BullyLecture,
+        name: Algorithm::BullyLecture.name(),
+        source: "the lectures' bully: election, answer, coordinator",
+        network: "wired, every node reaches every other",
+        model: "synchronous: messages within Tm, answers within Tp, crash and recovery, no partition",
+        guarantee: "at the end every live node has elected the highest live node; two coordinators \
+                    may overlap for a message delay, and no state is handed over",
+        options: Algorithm::BullyLecture.options(),
+    },
+    Description {
+        algorithm: Algorithm::Invitation,
+        name: Algorithm::Invitation.name(),
+        source: "Garcia-Molina 1982, as in Chow and Johnson 1997, listings 10.22 to 10.28",
+        network: "wired, with partitions",
+        model: "asynchronous: late, lost, doubled and reordered messages, partitions, crash and \
+                recovery with a counter on stable storage",
+        guarantee: "assertions 3 and 4: one coordinator and one definition per group number, which is \
+                    never reused; nodes that can all reach each other end in one group. Several groups \
+                    may exist at once",
+        options: Algorithm::Invitation.options(),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_is_described_once() {
+        assert_eq!(CATALOGUE.len(), Algorithm::ALL.len());
+        for (description, algorithm) in CATALOGUE.iter().zip(Algorithm::ALL) {
+            assert_eq!(description.algorithm, *algorithm);
+            assert_eq!(Algorithm::from_name(description.name), Some(*algorithm));
+        }
+    }
+
+    #[test]
+    fn no_default_is_literal() {
+        for description in CATALOGUE {
+            for option in description.options {
+                assert!(!option.values[0].is_literal, "{} {}", description.name, option.name);
+            }
+        }
+    }
+}

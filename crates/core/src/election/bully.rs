@@ -1,0 +1,397 @@
+//! Garcia-Molina's bully algorithm in the textbook's full version (listings 10.16 to 10.21).
+//!
+//! A node that finds its coordinator gone asks everybody of higher rank whether it is up. If nobody
+//! is, it halts everybody of lower rank, appoints itself, and hands out the state:
+//!
+//! ```text
+//!   Down --+                                              higher node answers: wait for it
+//!          v             T: nobody answered      all answered
+//!   any --Asking--------------------> Halting --------------------> Appointing --> HandingOver
+//!         AreYouUp to higher          Enter_Election to lower       Set_Coordinator   New_State
+//!   status  as before      c1         Election         c2           Reorganization c3   c4 Normal
+//! ```
+//!
+//! Assumes the synchronous model: messages within Tm, answers within Tp, no partition (F-05 to F-11).
+//! Leaves out: the New_State round, which is [`crate::reorganization`]'s, and matching AreYouUp and
+//! AreYouNormal with their answers: a late one says that the peer was up a moment ago, which delays an
+//! election by a period and breaks nothing. Everything that changes a node's state carries the group
+//! number that its election would get (E-13).
+
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+
+use super::{Command, Elects, Notice, Reports, Standing, View, plain};
+use crate::group::{Counter, GroupNumber, Status};
+use crate::members::{NodeId, NodeSet};
+use crate::options::options;
+use crate::payload::Report;
+use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::trace::{Kind, MessageFacts, TimerName};
+
+options! {
+    /// How long a wait lasts: until all have answered, or always T (B-26, E-14).
+    waits / "waits": Waits {
+        /// A wait ends when all have answered.
+        #[default] Early = "early",
+        /// A wait lasts T.
+        Full = "full",
+    },
+    /// In which order the lower nodes are halted (E-14).
+    halting / "halting": Halting {
+        /// All at once.
+        #[default] Parallel = "parallel",
+        /// One by one from the highest down, each answered before the next is asked.
+        Descending = "descending",
+    },
+    /// Which candidate a halted node obeys (E-14).
+    halted / "halted": Halted {
+        /// A lower candidate is refused until the one that halted us is suspected.
+        #[default] Monotone = "monotone",
+        /// Whoever came last, as printed.
+        Last = "last" [literal],
+    },
+    /// What a member that stops answering does to the forming group (B-32).
+    recheck / "recheck": Recheck {
+        /// The election starts over, for an accurate group.
+        #[default] Strict = "strict",
+        /// The group forms without it.
+        Lenient = "lenient",
+    },
+    /// Whether AreYouUp makes the receiver look after its own coordinator at once (E-09).
+    nudge / "nudge": Nudge {
+        /// A pure probe, as printed.
+        #[default] Off = "off",
+        /// The receiver runs Coordinator_Timeout.
+        On = "on",
+    },
+    /// When Check calls an election (E-10).
+    check / "check": CheckRule {
+        /// A member failed or left the group, or a node outside it is alive.
+        #[default] Changed = "changed",
+        /// As printed: also for a node outside the group that is dead.
+        Literal = "literal" [literal],
+    },
+    /// What happens when the wait in Down or Election runs out (E-11).
+    timeout / "timeout": TimeoutRule {
+        /// The node calls an election.
+        #[default] AllStates = "all-states",
+        /// As printed: nothing.
+        Literal = "literal" [literal],
+    },
+    /// What SC_answer and NS_answer say of a request that was ignored (E-12).
+    answers / "answers": Answers {
+        /// That it was refused; a refusal fails the round.
+        #[default] Verdict = "verdict",
+        /// As printed: the same as of one that was obeyed.
+        Literal = "literal" [literal],
+    },
+    /// Whether halting and appointing are two rounds (B-41).
+    rounds / "rounds": Rounds {
+        /// Two rounds: nobody is Normal any more when the first one is appointed.
+        #[default] Separate = "separate",
+        /// One round, to show what breaks.
+        Merged = "merged" [literal],
+    },
+}
+
+/// A node that elects by bullying.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Bully {
+    status: Status,
+    coordinator: Option<NodeId>,
+    group: Option<GroupNumber>,
+    up: NodeSet,
+    /// The election that last halted this node, its own included.
+    halted: Option<GroupNumber>,
+    counter: Counter,
+    task: Task,
+}
+
+/// The procedure that a node is executing; each has at most one wait.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Task {
+    Idle,
+    /// Coordinator_Timeout has asked the coordinator whether it is up.
+    Probing,
+    /// Somebody lower was refused; is the one that halted us still there?
+    Doubting,
+    /// Check has asked everybody.
+    Checking {
+        awaiting: NodeSet,
+        has_changed: bool,
+    },
+    /// Election has asked everybody of higher rank.
+    Asking {
+        attempt: u8,
+        awaiting: NodeSet,
+    },
+    /// An election that failed more than once waits before the next attempt (E-16).
+    BackingOff {
+        attempt: u8,
+    },
+    /// Election is halting everybody of lower rank.
+    Halting(HaltingRound),
+    /// Election has told the members who coordinates them.
+    Appointing {
+        attempt: u8,
+        awaiting: NodeSet,
+        missing: NodeSet,
+        reports: Reports,
+    },
+    /// The definition is on its way to the members.
+    HandingOver {
+        attempt: u8,
+    },
+    /// Halted by a higher node; it gets its answer when the application has stopped.
+    Answering {
+        is_appointed: bool,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct HaltingRound {
+    attempt: u8,
+    group: GroupNumber,
+    awaiting: NodeSet,
+    /// Still to be asked, highest last, when halting one by one.
+    queue: Vec<NodeId>,
+    reports: Reports,
+    /// This node's own application has stopped.
+    has_stopped: bool,
+    /// The wait is over, whoever has not answered.
+    is_over: bool,
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Is the node there?
+    AreYouUp {
+        /// Whether it should look after its own coordinator at once.
+        nudge: bool,
+    },
+    /// It is.
+    AyuAnswer,
+    /// Is it Normal?
+    AreYouNormal,
+    /// Whether it is, and in which group.
+    AynAnswer {
+        /// Status = Normal.
+        is_normal: bool,
+        /// Its group.
+        group: Option<GroupNumber>,
+    },
+    /// Stop, an election is on.
+    EnterElection {
+        /// The number that the group would get.
+        group: GroupNumber,
+        /// Whether the sender appoints itself in the same breath (B-41).
+        appoints: bool,
+    },
+    /// Stopped, or refused because a higher node halted us.
+    EeAnswer {
+        /// Echoed.
+        group: GroupNumber,
+        /// Whether it was obeyed.
+        ok: bool,
+        /// What the application handed up.
+        report: Report,
+    },
+    /// The sender coordinates.
+    SetCoordinator {
+        /// The new group.
+        group: GroupNumber,
+    },
+    /// Understood, or refused.
+    ScAnswer {
+        /// Echoed.
+        group: GroupNumber,
+        /// Whether it was obeyed.
+        ok: bool,
+    },
+}
+
+/// Timers, named for what they end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// The wait for answers of the current task.
+    Answers,
+    /// The time between two checks.
+    Check,
+    /// The wait for somebody else's election in Down or Election.
+    Stall,
+    /// The pause before the next attempt.
+    Retry,
+}
+
+impl Protocol for Bully {
+    type Message = Message;
+    type Timer = Timer;
+    type Record = Counter;
+    type Command = Command;
+    type Notice = Notice;
+
+    /// Recovery (B-06, B-18): Down, then Election.
+    fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
+        let mut node = Self {
+            status: Status::Down,
+            coordinator: None,
+            group: None,
+            up: NodeSet::new(),
+            halted: None,
+            counter: saved.unwrap_or_default(),
+            task: Task::Idle,
+        };
+        node.elect(cx, 0, out);
+        node
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        match event {
+            Event::Message { from, message } => self.hear(cx, from, message, out),
+            Event::Timer(Timer::Answers) => self.give_up_waiting(cx, out),
+            Event::Timer(Timer::Check) => self.check_again(cx, out),
+            Event::Timer(Timer::Stall) => self.stalled(cx, out),
+            Event::Timer(Timer::Retry) => self.retry(cx, out),
+            Event::Command(command) => self.obey(cx, command, out),
+        }
+    }
+}
+
+impl Bully {
+    /// The monitor thread of listing 10.21 and the answers that the procedures wait for.
+    fn hear(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        message: Message,
+        out: &mut Effects<Self>,
+    ) {
+        match message {
+            Message::AreYouUp { nudge } => {
+                out.send(from, Message::AyuAnswer);
+                if nudge {
+                    self.nudged(cx, out);
+                }
+            }
+            Message::AyuAnswer => self.found_up(cx, from, out),
+            Message::AreYouNormal => {
+                let is_normal = self.status == Status::Normal;
+                out.send(from, Message::AynAnswer { is_normal, group: self.group });
+            }
+            Message::AynAnswer { is_normal, group } => {
+                self.found_normal(from, is_normal && group == self.group);
+            }
+            Message::EnterElection { group, appoints } => {
+                self.halt(cx, from, group, appoints, out);
+            }
+            Message::EeAnswer { group, ok, report } => {
+                self.count_halted(cx, from, group, ok, report, out);
+            }
+            Message::SetCoordinator { group } => self.follow(cx, from, group, out),
+            Message::ScAnswer { group, ok } => self.count_appointed(cx, from, group, ok, out),
+        }
+    }
+
+    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+        match command {
+            Command::Stopped(report) => self.stopped(cx, report, out),
+            Command::Settled { missing, members } => self.settled(cx, &missing, members, out),
+            Command::Unsettled { missing: _ } => {
+                if let Task::HandingOver { attempt } = self.task {
+                    self.start_over(cx, attempt, out);
+                }
+            }
+            Command::Silent(peer) => {
+                if self.coordinator == Some(peer) {
+                    self.coordinator_timeout(cx, out);
+                }
+            }
+            Command::Failed(peer) => self.failed(cx, peer, out),
+            Command::Call => self.elect(cx, 0, out),
+            Command::Check => self.check(cx, out),
+        }
+    }
+
+    fn give_up_waiting(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        match &mut self.task {
+            Task::Idle
+            | Task::BackingOff { .. }
+            | Task::HandingOver { .. }
+            | Task::Answering { .. } => {}
+            Task::Probing => {
+                self.task = Task::Idle;
+                self.elect(cx, 0, out);
+            }
+            Task::Doubting => {
+                self.halted = None;
+                self.task = Task::Idle;
+            }
+            Task::Checking { .. } => self.conclude_check(cx, out),
+            Task::Asking { attempt, .. } => {
+                let attempt = *attempt;
+                self.halt_lower(cx, attempt, out);
+            }
+            Task::Halting(_) => self.end_of_halting_wait(cx, out),
+            Task::Appointing { .. } => self.conclude_appointing(cx, out),
+        }
+    }
+}
+
+impl Elects for Bully {
+    fn standing(
+        cx: &mut Context<'_>,
+        saved: Counter,
+        standing: &Standing,
+        out: &mut Effects<Self>,
+    ) -> Self {
+        let mut up = standing.members.clone();
+        up.remove(cx.me);
+        if standing.coordinator == cx.me {
+            out.set_timer(Timer::Check, cx.config.timing.check_every());
+        } else {
+            out.notify(Notice::Watch([standing.coordinator].into_iter().collect()));
+        }
+        Self {
+            status: Status::Normal,
+            coordinator: Some(standing.coordinator),
+            group: Some(standing.group),
+            up,
+            halted: Some(standing.group),
+            counter: saved,
+            task: Task::Idle,
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        View { status: self.status, coordinator: self.coordinator, group: self.group, up: &self.up }
+    }
+
+    fn facts(message: &Message) -> MessageFacts {
+        let about = |kind, group, ok| MessageFacts { kind, group: Some(group), ok };
+        match message {
+            Message::AreYouUp { .. } => plain(Kind::AreYouUp),
+            Message::AyuAnswer => plain(Kind::AyuAnswer),
+            Message::AreYouNormal => plain(Kind::AreYouNormal),
+            Message::AynAnswer { is_normal, group } => {
+                MessageFacts { kind: Kind::AynAnswer, group: *group, ok: Some(*is_normal) }
+            }
+            Message::EnterElection { group, .. } => about(Kind::EnterElection, *group, None),
+            Message::EeAnswer { group, ok, .. } => about(Kind::EeAnswer, *group, Some(*ok)),
+            Message::SetCoordinator { group } => about(Kind::SetCoordinator, *group, None),
+            Message::ScAnswer { group, ok } => about(Kind::ScAnswer, *group, Some(*ok)),
+        }
+    }
+
+    fn timer_name(timer: &Timer) -> TimerName {
+        match timer {
+            Timer::Answers => TimerName::Answers,
+            Timer::Check => TimerName::Check,
+            Timer::Stall => TimerName::Stall,
+            Timer::Retry => TimerName::Retry,
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! The lectures' bully algorithm: election, answer, coordinator.
+//!
+//! ```text
+//!            nobody answers within T
+//!   Asking --------------------------> announces itself: Normal
+//!     |  any answer                      ^ coordinator message of somebody higher
+//!     v                                  |
+//!   Waiting -----------------------------+      T' without one: Asking again
+//! ```
+//!
+//! Assumes the synchronous model and that every process can message every other (F-16, L-22). Leaves
+//! out: the state of the task (E-08) and any acknowledgement of the announcement, so the old
+//! coordinator's followers and the new one's may overlap for a message delay. A coordinator repeats its
+//! announcement every check period; that is its sign of life.
+
+#[cfg(test)]
+mod tests;
+
+use super::{Command, Elects, Notice, Standing, View, mint, mint_late, plain};
+use crate::group::{Counter, GroupNumber, Status};
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::options::options;
+use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
+
+options! {
+    /// Whether a process that knows it is the highest left announces itself at once (L-11, E-04).
+    shortcut / "shortcut": Shortcut {
+        /// It asks the dead coordinator once more.
+        #[default] Off = "off",
+        /// If only the suspected coordinator outranks it, it asks nobody.
+        On = "on",
+    },
+    /// What an incumbent does with an election message (E-06).
+    guard / "guard": Guard {
+        /// It tells the caller, and only the caller, who coordinates.
+        #[default] On = "on",
+        /// It runs an election and announces itself to everybody.
+        Off = "off",
+    },
+    /// Who gets the announcement (E-05).
+    announce / "announce": Announce {
+        /// Processes of lower rank; higher ones are dead.
+        #[default] Lower = "lower",
+        /// Everybody.
+        All = "all",
+    },
+    /// Whether announcements carry election numbers and are weighed (E-39).
+    numbers / "numbers": Numbers {
+        /// A lower announcer is followed only if it replaces the very announcement that we follow.
+        #[default] On = "on",
+        /// The last announcement counts, as printed.
+        Off = "off" [literal],
+    },
+}
+
+/// A node that elects as the lectures say.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BullyLecture {
+    status: Status,
+    /// G-12; undefined while an election is on (E-33).
+    elected: Option<NodeId>,
+    /// The announcement that is, or was last, followed.
+    number: Option<GroupNumber>,
+    counter: Counter,
+    phase: Phase,
+    /// Nobody keeps a list of members here.
+    up: NodeSet,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    Idle,
+    /// Election messages are out, nobody has answered.
+    Asking,
+    /// Somebody higher answered and should announce itself.
+    Waiting,
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// An election is on; are you there?
+    Election,
+    /// I take over.
+    Answer,
+    /// The sender coordinates.
+    Coordinator {
+        /// The number of this announcement.
+        number: GroupNumber,
+        /// The announcement whose author was found dead.
+        replaces: Option<GroupNumber>,
+    },
+}
+
+/// Timers, named for what they end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// T: the wait for answers.
+    Answers,
+    /// T': the wait for the announcement.
+    Announcement,
+    /// The time between two announcements of a coordinator.
+    Announce,
+}
+
+impl Protocol for BullyLecture {
+    type Message = Message;
+    type Timer = Timer;
+    type Record = Counter;
+    type Command = Command;
+    type Notice = Notice;
+
+    /// A recovered process immediately runs the algorithm (L-14).
+    fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
+        let mut node = Self {
+            status: Status::Down,
+            elected: None,
+            number: None,
+            counter: saved.unwrap_or_default(),
+            phase: Phase::Idle,
+            up: NodeSet::new(),
+        };
+        node.elect(cx, None, out);
+        node
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        match event {
+            Event::Message { from, message: Message::Election } => self.answer(cx, from, out),
+            Event::Message { message: Message::Answer, .. } => self.yield_claim(cx, out),
+            Event::Message { from, message: Message::Coordinator { number, replaces } } => {
+                self.weigh(cx, from, number, replaces, out);
+            }
+            Event::Timer(Timer::Answers) => {
+                if self.phase == Phase::Asking {
+                    self.announce(cx, out);
+                }
+            }
+            Event::Timer(Timer::Announcement) => self.restart(cx, out),
+            Event::Timer(Timer::Announce) => self.announce_again(cx, out),
+            Event::Command(command) => self.obey(cx, command, out),
+        }
+    }
+}
+
+impl BullyLecture {
+    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+        match command {
+            Command::Silent(peer) | Command::Failed(peer) => {
+                if self.elected == Some(peer) && peer != cx.me {
+                    self.elect(cx, Some(peer), out);
+                }
+            }
+            Command::Call => self.elect(cx, None, out),
+            Command::Check => self.announce_again(cx, out),
+            // Without a hand-over there is nothing to wait for.
+            Command::Stopped(_) | Command::Settled { .. } | Command::Unsettled { .. } => {}
+        }
+    }
+
+    /// L-01, L-11; one election of one's own at a time (G-09).
+    fn elect(&mut self, cx: &mut Context<'_>, suspect: Option<NodeId>, out: &mut Effects<Self>) {
+        if self.phase != Phase::Idle && !cx.is_mutated(Mutant::CallAgain) {
+            return;
+        }
+        out.notify(Notice::Called);
+        self.status = Status::Election;
+        self.elected = None;
+        out.cancel_timer(Timer::Announce);
+        out.notify(Notice::Watch(NodeSet::new()));
+        out.notify(Notice::Stop);
+        let mut above: NodeSet = cx.config.members.above(cx.me).collect();
+        if cx.is_mutated(Mutant::SkipNextHigher)
+            && let Some(next) = cx.config.members.above(cx.me).next()
+        {
+            above.remove(next);
+        }
+        let only_suspect_is_higher = above.iter().all(|higher| Some(higher) == suspect);
+        let knows_it_is_highest = above.is_empty()
+            || (cx.config.options.bully_lecture.shortcut == Shortcut::On && only_suspect_is_higher);
+        if knows_it_is_highest {
+            return self.announce(cx, out);
+        }
+        self.phase = Phase::Asking;
+        for higher in above.iter() {
+            out.send(higher, Message::Election);
+        }
+        out.set_timer(Timer::Answers, cx.config.timing.answer());
+    }
+
+    /// L-08, L-13: reply, and take over unless an election is on already.
+    fn answer(&mut self, cx: &mut Context<'_>, from: NodeId, out: &mut Effects<Self>) {
+        out.send(from, Message::Answer);
+        let is_incumbent = self.elected == Some(cx.me);
+        if is_incumbent && cx.config.options.bully_lecture.guard == Guard::On {
+            if let Some(number) = self.number {
+                out.send(from, Message::Coordinator { number, replaces: None });
+            }
+            return;
+        }
+        if cx.config.members.outranks(cx.me, from) && !cx.is_mutated(Mutant::AnswerOnly) {
+            self.elect(cx, None, out);
+        }
+    }
+
+    /// L-05, L-06: T' counts from the first answer (E-35).
+    fn yield_claim(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        if self.phase != Phase::Asking {
+            return;
+        }
+        self.phase = Phase::Waiting;
+        out.notify(Notice::Ended(Outcome::Yielded));
+        out.cancel_timer(Timer::Answers);
+        out.set_timer(Timer::Announcement, cx.config.timing.announcement());
+    }
+
+    /// L-07.
+    fn restart(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        if self.phase == Phase::Waiting && !cx.is_mutated(Mutant::NeverRestart) {
+            self.phase = Phase::Idle;
+            self.elect(cx, None, out);
+        }
+    }
+
+    /// L-03, L-04: nobody higher is there.
+    fn announce(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let replaces = self.number;
+        let number = mint(cx, &mut self.counter, out);
+        self.phase = Phase::Idle;
+        self.status = Status::Normal;
+        self.elected = Some(cx.me);
+        self.number = Some(number);
+        out.cancel_timer(Timer::Answers);
+        out.cancel_timer(Timer::Announcement);
+        self.tell(cx, number, replaces, out);
+        mint_late(cx, self.counter, out);
+        out.notify(Notice::Ended(Outcome::Won));
+        out.notify(Notice::Followed { group: number, coordinator: cx.me });
+        out.set_timer(Timer::Announce, cx.config.timing.check_every());
+    }
+
+    fn announce_again(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        if self.elected == Some(cx.me)
+            && let Some(number) = self.number
+        {
+            self.tell(cx, number, None, out);
+            out.set_timer(Timer::Announce, cx.config.timing.check_every());
+        }
+    }
+
+    fn tell(
+        &self,
+        cx: &Context<'_>,
+        number: GroupNumber,
+        replaces: Option<GroupNumber>,
+        out: &mut Effects<Self>,
+    ) {
+        let message = Message::Coordinator { number, replaces };
+        match cx.config.options.bully_lecture.announce {
+            Announce::Lower => {
+                for lower in cx.config.members.below(cx.me) {
+                    out.send(lower, message.clone());
+                }
+            }
+            Announce::All => {
+                for other in cx.config.members.others(cx.me) {
+                    out.send(other, message.clone());
+                }
+            }
+        }
+    }
+
+    /// L-12, L-16, E-39: whose announcement counts.
+    fn weigh(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        number: GroupNumber,
+        replaces: Option<GroupNumber>,
+        out: &mut Effects<Self>,
+    ) {
+        let members = &cx.config.members;
+        if !members.outranks(from, cx.me) {
+            // It cannot have asked us; a bully does not leave it at that.
+            return self.elect(cx, None, out);
+        }
+        let is_followed = match self.elected {
+            None => true,
+            Some(elected) if elected == from || members.outranks(from, elected) => true,
+            Some(_) => {
+                cx.config.options.bully_lecture.numbers == Numbers::Off
+                    || cx.is_mutated(Mutant::FollowLastAnnouncement)
+                    || (replaces.is_some() && replaces == self.number)
+            }
+        };
+        if is_followed {
+            self.follow(from, number, out);
+        }
+    }
+
+    fn follow(&mut self, coordinator: NodeId, number: GroupNumber, out: &mut Effects<Self>) {
+        let is_news = self.elected != Some(coordinator) || self.number != Some(number);
+        if self.phase == Phase::Asking {
+            out.notify(Notice::Ended(Outcome::Yielded));
+        }
+        self.phase = Phase::Idle;
+        self.status = Status::Normal;
+        self.elected = Some(coordinator);
+        self.number = Some(number);
+        out.cancel_timer(Timer::Answers);
+        out.cancel_timer(Timer::Announcement);
+        out.cancel_timer(Timer::Announce);
+        if is_news {
+            out.notify(Notice::Watch([coordinator].into_iter().collect()));
+            out.notify(Notice::Followed { group: number, coordinator });
+        }
+    }
+}
+
+impl Elects for BullyLecture {
+    fn standing(
+        cx: &mut Context<'_>,
+        saved: Counter,
+        standing: &Standing,
+        out: &mut Effects<Self>,
+    ) -> Self {
+        if standing.coordinator == cx.me {
+            out.set_timer(Timer::Announce, cx.config.timing.check_every());
+        } else {
+            out.notify(Notice::Watch([standing.coordinator].into_iter().collect()));
+        }
+        Self {
+            status: Status::Normal,
+            elected: Some(standing.coordinator),
+            number: Some(standing.group),
+            counter: saved,
+            phase: Phase::Idle,
+            up: NodeSet::new(),
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        View { status: self.status, coordinator: self.elected, group: self.number, up: &self.up }
+    }
+
+    fn facts(message: &Message) -> MessageFacts {
+        match message {
+            Message::Election => plain(Kind::Election),
+            Message::Answer => plain(Kind::Answer),
+            Message::Coordinator { number, .. } => {
+                MessageFacts { kind: Kind::Coordinator, group: Some(*number), ok: None }
+            }
+        }
+    }
+
+    fn timer_name(timer: &Timer) -> TimerName {
+        match timer {
+            Timer::Answers => TimerName::Answers,
+            Timer::Announcement => TimerName::Announcement,
+            Timer::Announce => TimerName::Announce,
+        }
+    }
+}

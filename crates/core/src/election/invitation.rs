@@ -1,0 +1,369 @@
+//! Garcia-Molina's invitation algorithm (listings 10.22 to 10.28).
+//!
+//! Every node belongs to one group. A coordinator looks for other coordinators and invites their
+//! groups, and its own, into a new group with a new number; whoever loses its coordinator forms a group
+//! of one, or invites those it was together with.
+//!
+//! ```text
+//!   coordinator   Idle --Check--> Checking --others--> Delaying --> Merging --> HandingOver --> Idle
+//!                                                   Election, invitations out   Reorganization  Normal
+//!   participant   Idle --Invitation--> Stopping --Accept--> Accepting --Accept_answer--> Idle --Ready-->
+//!                      Election               Reorganization                                 Normal
+//!   anybody       --coordinator gone, refused, or just up--> Recovering (alone) --> Idle
+//! ```
+//!
+//! Assumes only that the counter on disk survives (F-01): messages may be late, lost, doubled and
+//! overtaken, and the network may be cut (F-14). Leaves out: Ready and its answer, which are
+//! [`crate::reorganization`]'s. Processing halts in a group when the invitation reaches it, not when the
+//! merge begins elsewhere (E-29).
+
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use super::{Command, Elects, Notice, Reports, Standing, View};
+use crate::group::{Counter, GroupNumber, Status};
+use crate::members::{NodeId, NodeSet};
+use crate::options::options;
+use crate::payload::Report;
+use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::trace::{Kind, MessageFacts, TimerName};
+
+options! {
+    /// How long a wait lasts: until all have answered, or always its full time.
+    waits / "waits": Waits {
+        /// A wait ends when all that were asked have answered.
+        #[default] Early = "early",
+        /// A wait lasts T, or T_merge.
+        Full = "full",
+    },
+    /// Who merges whom, and when (I-18 to I-27); each policy adds jitter, if there is any.
+    policy / "policy": Policy {
+        /// Everybody merges everybody, later the more nodes outrank it (E-24).
+        #[default] Delay = "delay",
+        /// A query of a lower coordinator is not answered (I-22).
+        IgnoreLower = "ignore-lower",
+        /// A query of a lower coordinator makes the higher one merge it at once (I-23, I-25).
+        Prompted = "prompted",
+        /// A coordinator merges only lower ones (I-24).
+        OnlyLower = "only-lower",
+    },
+    /// What a member does when its coordinator is gone (I-33).
+    reinvite / "reinvite": Reinvite {
+        /// It invites the other members, the highest of them first.
+        #[default] On = "on",
+        /// It forms a group of one, as printed.
+        Off = "off",
+    },
+    /// Whether the coordinator re-forms its group when a member is silent (E-26).
+    silence / "silence": SilenceRule {
+        /// It does.
+        #[default] Reform = "reform",
+        /// As printed: it never notices.
+        Literal = "literal" [literal],
+    },
+    /// How long accepts are collected (E-21).
+    merge_wait / "merge-wait": MergeWait {
+        /// T_merge, enough for forwarded invitations.
+        #[default] Merge = "merge",
+        /// As printed: T.
+        Literal = "literal" [literal],
+    },
+    /// What follows Recovery when an Accept was refused or lost (E-22b).
+    recovery / "recovery": RecoveryRule {
+        /// Nothing: the node is Normal in a group of one.
+        #[default] Return = "return",
+        /// As printed: Status is set to Reorganization after all.
+        Literal = "literal" [literal],
+    },
+    /// When an accepting node enters Reorganization (E-25).
+    joining / "joining": Joining {
+        /// Before Accept is sent, so that a Ready may overtake Accept_answer.
+        #[default] WithAccept = "with-accept",
+        /// As printed: when Accept_answer comes.
+        Literal = "literal" [literal],
+    },
+    /// Where the counter lives (F-01).
+    counter / "counter": CounterRule {
+        /// On stable storage.
+        #[default] Stable = "stable",
+        /// In memory, to show what breaks.
+        Volatile = "volatile" [literal],
+    },
+}
+
+/// A node that elects by inviting.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Invitation {
+    status: Status,
+    coordinator: NodeId,
+    group: GroupNumber,
+    up: NodeSet,
+    counter: Counter,
+    task: Task,
+}
+
+/// The procedure that a node is executing; each has at most one wait.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Task {
+    Idle,
+    /// Check has asked everybody whether they coordinate.
+    Checking {
+        awaiting: NodeSet,
+        others: NodeSet,
+    },
+    /// Others were found; higher ones get the chance to merge first.
+    Delaying {
+        others: NodeSet,
+    },
+    /// Invitations are out.
+    Merging(Merge),
+    /// The definition is on its way to the members.
+    HandingOver,
+    /// Timeout has asked the coordinator AreYouThere.
+    Probing,
+    /// The coordinator is gone; higher members get the chance to re-invite first.
+    Regrouping,
+    /// An invitation was accepted; the application is stopping.
+    Stopping {
+        group: GroupNumber,
+        forwarded: NodeSet,
+    },
+    /// Accept is out.
+    Accepting,
+    /// A group of one is forming.
+    Recovering {
+        /// Literal E-22b: Status is set to Reorganization once more afterwards.
+        is_stuck_after: bool,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Merge {
+    /// Invited, by us or on our behalf, and not heard of yet.
+    awaiting: NodeSet,
+    reports: Reports,
+    /// This node's own application has stopped.
+    has_stopped: bool,
+    /// Nobody else is waited for.
+    is_over: bool,
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Does the node coordinate a group?
+    AreYouCoordinator,
+    /// Whether it does.
+    AycAnswer {
+        /// Normal and its own coordinator.
+        is_coordinator: bool,
+        /// Whom it follows if it does not coordinate (I-26).
+        coordinator: NodeId,
+    },
+    /// Am I still one of your group?
+    AreYouThere {
+        /// The group that the asker is in.
+        group: GroupNumber,
+    },
+    /// Whether it is.
+    AytAnswer {
+        /// Echoed.
+        group: GroupNumber,
+        /// Whether the asker is a member.
+        ok: bool,
+    },
+    /// Come into this group.
+    Invitation {
+        /// Its number; its coordinator is the number's node.
+        group: GroupNumber,
+    },
+    /// Coming, stopped.
+    Accept {
+        /// Into this group.
+        group: GroupNumber,
+        /// What the application handed up.
+        report: Report,
+        /// Old members to whom the invitation was passed on.
+        forwarded: NodeSet,
+    },
+    /// Whether the Accept was in time.
+    AcceptAnswer {
+        /// Echoed (E-25).
+        group: GroupNumber,
+        /// Whether the sender is a member.
+        ok: bool,
+    },
+}
+
+/// Timers, named for what they end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// The wait for answers of the current task.
+    Answers,
+    /// The time between two checks.
+    Check,
+    /// The time between two AreYouThere.
+    Timeout,
+    /// The pause before a merge or a re-invitation.
+    Delay,
+}
+
+impl Protocol for Invitation {
+    type Message = Message;
+    type Timer = Timer;
+    type Record = Counter;
+    type Command = Command;
+    type Notice = Notice;
+
+    /// After restart or first installation: Recovery (I-31).
+    fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
+        let counter = saved.unwrap_or_default();
+        let mut node = Self {
+            status: Status::Down,
+            coordinator: cx.me,
+            group: counter.group(cx.me),
+            up: NodeSet::new(),
+            counter,
+            task: Task::Idle,
+        };
+        node.recover(cx, out);
+        node
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        match event {
+            Event::Message { from, message } => self.hear(cx, from, message, out),
+            Event::Timer(Timer::Answers) => self.give_up_waiting(cx, out),
+            Event::Timer(Timer::Check) => self.check_again(cx, out),
+            Event::Timer(Timer::Timeout) => self.timeout_again(cx, out),
+            Event::Timer(Timer::Delay) => self.end_delay(cx, out),
+            Event::Command(command) => self.obey(cx, command, out),
+        }
+    }
+}
+
+impl Invitation {
+    /// The monitor of listing 10.28, the handler of 10.27, and the answers that procedures wait for.
+    fn hear(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        message: Message,
+        out: &mut Effects<Self>,
+    ) {
+        match message {
+            Message::AreYouCoordinator => self.asked_for_coordinator(cx, from, out),
+            Message::AycAnswer { is_coordinator, coordinator: _ } => {
+                self.found(cx, from, is_coordinator, out);
+            }
+            Message::AreYouThere { group } => {
+                let ok = group == self.group && self.coordinator == cx.me && self.up.contains(from)
+                    || self.pretends(cx, from);
+                out.send(from, Message::AytAnswer { group, ok });
+            }
+            Message::AytAnswer { group, ok } => self.heard_of_coordinator(cx, from, group, ok, out),
+            Message::Invitation { group } => self.invited(cx, group, out),
+            Message::Accept { group, report, forwarded } => {
+                self.count_accept(cx, from, group, report, &forwarded, out);
+            }
+            Message::AcceptAnswer { group, ok } => self.accepted(cx, group, ok, out),
+        }
+    }
+
+    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+        match command {
+            Command::Stopped(report) => self.stopped(cx, report, out),
+            Command::Settled { missing, members } => self.settled(cx, &missing, members, out),
+            // I-40: whoever did take the definition learns by AreYouThere that the group is no more.
+            Command::Unsettled { missing: _ } => self.recover(cx, out),
+            Command::Silent(peer) => self.member_silent(cx, peer, out),
+            Command::Failed(peer) => self.failed(cx, peer, out),
+            Command::Call | Command::Check => {
+                if self.coordinator == cx.me {
+                    self.check(cx, out);
+                } else {
+                    self.timeout(cx, out);
+                }
+            }
+        }
+    }
+
+    fn give_up_waiting(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        match self.task {
+            Task::Checking { .. } => self.conclude_check(cx, out),
+            Task::Merging(_) => self.end_of_merge_wait(cx, out),
+            Task::Probing => self.lose_coordinator(cx, out),
+            // I-47: no Accept_answer in time counts as a refusal.
+            Task::Accepting => self.refused(cx, out),
+            Task::Idle
+            | Task::Delaying { .. }
+            | Task::HandingOver
+            | Task::Regrouping
+            | Task::Stopping { .. }
+            | Task::Recovering { .. } => {}
+        }
+    }
+}
+
+impl Elects for Invitation {
+    fn standing(
+        cx: &mut Context<'_>,
+        saved: Counter,
+        standing: &Standing,
+        out: &mut Effects<Self>,
+    ) -> Self {
+        let mut up = standing.members.clone();
+        up.remove(cx.me);
+        let node = Self {
+            status: Status::Normal,
+            coordinator: standing.coordinator,
+            group: standing.group,
+            up,
+            counter: saved,
+            task: Task::Idle,
+        };
+        node.watch(cx, out);
+        if node.coordinator == cx.me {
+            out.set_timer(Timer::Check, cx.config.timing.check_every());
+        } else {
+            out.set_timer(Timer::Timeout, cx.config.timing.timeout_every());
+        }
+        node
+    }
+
+    fn view(&self) -> View<'_> {
+        View {
+            status: self.status,
+            coordinator: Some(self.coordinator),
+            group: Some(self.group),
+            up: &self.up,
+        }
+    }
+
+    fn facts(message: &Message) -> MessageFacts {
+        let about = |kind, group, ok| MessageFacts { kind, group: Some(group), ok };
+        match message {
+            Message::AreYouCoordinator => {
+                MessageFacts { kind: Kind::AreYouCoordinator, group: None, ok: None }
+            }
+            Message::AycAnswer { is_coordinator, .. } => {
+                MessageFacts { kind: Kind::AycAnswer, group: None, ok: Some(*is_coordinator) }
+            }
+            Message::AreYouThere { group } => about(Kind::AreYouThere, *group, None),
+            Message::AytAnswer { group, ok } => about(Kind::AytAnswer, *group, Some(*ok)),
+            Message::Invitation { group } => about(Kind::Invitation, *group, None),
+            Message::Accept { group, .. } => about(Kind::Accept, *group, None),
+            Message::AcceptAnswer { group, ok } => about(Kind::AcceptAnswer, *group, Some(*ok)),
+        }
+    }
+
+    fn timer_name(timer: &Timer) -> TimerName {
+        match timer {
+            Timer::Answers => TimerName::Answers,
+            Timer::Check => TimerName::Check,
+            Timer::Timeout => TimerName::Timeout,
+            Timer::Delay => TimerName::Delay,
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Who coordinates whom, under which group number.
+//!
+//! One file per algorithm; each says only what its paper says. [`Election`] is the one that the
+//! configuration names. All algorithms speak to the layer above in the same [`Notice`]s and
+//! [`Command`]s, so stopping, reports and hand-over exist once, in [`crate::reorganization`].
+
+pub mod bully;
+pub mod bully_lecture;
+pub mod invitation;
+
+use alloc::vec::Vec;
+
+pub use bully::Bully;
+pub use bully_lecture::BullyLecture;
+pub use invitation::Invitation;
+
+use crate::group::{Counter, GroupNumber, Status};
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::options::OptionInfo;
+use crate::payload::Report;
+use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
+
+/// Reports by the node that handed them up.
+pub type Reports = Vec<(NodeId, Report)>;
+
+/// What the layers around it tell an election.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// The application has stopped; here is its report.
+    Stopped(Report),
+    /// The definition is in place: all asked members but these have it.
+    Settled {
+        /// Members that did not take the definition and are left out.
+        missing: NodeSet,
+        /// Everybody in the group, the coordinator included.
+        members: NodeSet,
+    },
+    /// The hand-over failed: these members did not take the definition.
+    Unsettled {
+        /// Who they are.
+        missing: NodeSet,
+    },
+    /// Nothing was heard from this watched peer for S.
+    Silent(NodeId),
+    /// There is evidence that this peer is dead.
+    Failed(NodeId),
+    /// The user wants an election now (G-08).
+    Call,
+    /// The user wants the periodic check now.
+    Check,
+}
+
+/// What an election tells the layers around it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Notice {
+    /// Stop the computation; answer with [`Command::Stopped`]. Leaves any group that was forming.
+    Stop,
+    /// This node coordinates these members; hand out the definition.
+    Formed(Formation),
+    /// This node follows a coordinator and waits for its definition.
+    Joined {
+        /// In which group.
+        group: GroupNumber,
+        /// Whose.
+        coordinator: NodeId,
+    },
+    /// This node follows a coordinator, or is one, that hands out no definition (E-08).
+    Followed {
+        /// In which group.
+        group: GroupNumber,
+        /// Whose.
+        coordinator: NodeId,
+    },
+    /// Watch these peers for silence.
+    Watch(NodeSet),
+    /// An election of this node's own began.
+    Called,
+    /// That election ended.
+    Ended(Outcome),
+}
+
+/// A group that its coordinator is about to hand a definition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Formation {
+    /// Its number, already on disk.
+    pub group: GroupNumber,
+    /// The participants, without the coordinator.
+    pub members: NodeSet,
+    /// What everybody handed up, the coordinator's own report included.
+    pub reports: Reports,
+    /// Whether a member that does not take the definition fails the formation.
+    pub is_strict: bool,
+    /// Whether the round lasts T even if everybody has answered.
+    pub waits_full: bool,
+}
+
+/// An algorithm's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Algorithm {
+    /// Garcia-Molina's bully in the textbook's full version.
+    Bully,
+    /// The lectures' bully: election, answer, coordinator.
+    BullyLecture,
+    /// Garcia-Molina's invitation.
+    Invitation,
+}
+
+impl Algorithm {
+    /// All that there are.
+    pub const ALL: &'static [Self] = &[Self::Bully, Self::BullyLecture, Self::Invitation];
+
+    /// The name in scenarios, configuration and on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bully => "bully",
+            Self::BullyLecture => "bully-lecture",
+            Self::Invitation => "invitation",
+        }
+    }
+
+    /// The algorithm of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
+    }
+
+    /// Its options.
+    #[must_use]
+    pub const fn options(self) -> &'static [OptionInfo] {
+        match self {
+            Self::Bully => bully::OPTIONS,
+            Self::BullyLecture => bully_lecture::OPTIONS,
+            Self::Invitation => invitation::OPTIONS,
+        }
+    }
+}
+
+/// What every algorithm shows of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View<'a> {
+    /// The status variable.
+    pub status: Status,
+    /// Whom it takes for its coordinator.
+    pub coordinator: Option<NodeId>,
+    /// Its group.
+    pub group: Option<GroupNumber>,
+    /// The other members it knows of.
+    pub up: &'a NodeSet,
+}
+
+/// A group as it stands, for a world that begins in the middle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Its number.
+    pub group: GroupNumber,
+    /// Its coordinator.
+    pub coordinator: NodeId,
+    /// Everybody in it, the coordinator included.
+    pub members: NodeSet,
+}
+
+/// The rules that all algorithms share, beyond those of a [`Protocol`].
+pub(crate) trait Elects:
+    Protocol<Record = Counter, Command = Command, Notice = Notice>
+{
+    /// A node that has been a Normal member of a group for a while.
+    fn standing(
+        cx: &mut Context<'_>,
+        saved: Counter,
+        standing: &Standing,
+        out: &mut Effects<Self>,
+    ) -> Self;
+
+    /// What it shows.
+    fn view(&self) -> View<'_>;
+
+    /// What a trace says of a message.
+    fn facts(message: &Self::Message) -> MessageFacts;
+
+    /// What a trace calls a timer.
+    fn timer_name(timer: &Self::Timer) -> TimerName;
+}
+
+macro_rules! algorithms {
+    ($($variant:ident($type:ident)),+ $(,)?) => {
+        /// The algorithm that the configuration names.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum Election {
+            $( #[doc = stringify!($variant)] $variant($type) ),+
+        }
+
+        /// A message of one of the algorithms.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum Message {
+            $( #[doc = stringify!($variant)] $variant(<$type as Protocol>::Message) ),+
+        }
+
+        /// A timer of one of the algorithms.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Timer {
+            $( #[doc = stringify!($variant)] $variant(<$type as Protocol>::Timer) ),+
+        }
+
+        impl Protocol for Election {
+            type Message = Message;
+            type Timer = Timer;
+            type Record = Counter;
+            type Command = Command;
+            type Notice = Notice;
+
+            fn start(
+                cx: &mut Context<'_>,
+                saved: Option<Counter>,
+                out: &mut Effects<Self>,
+            ) -> Self {
+                match cx.config.algorithm {
+                    $( Algorithm::$variant => {
+                        let mut inner = Effects::new();
+                        let node = $type::start(cx, saved, &mut inner);
+                        lift(inner, out, Message::$variant, Timer::$variant);
+                        Self::$variant(node)
+                    } ),+
+                }
+            }
+
+            fn step(
+                &mut self,
+                cx: &mut Context<'_>,
+                event: Event<Self>,
+                out: &mut Effects<Self>,
+            ) {
+                match self {
+                    $( Self::$variant(node) => {
+                        #[allow(irrefutable_let_patterns, reason = "one algorithm is enough")]
+                        let event = match event {
+                            Event::Message { from, message } => {
+                                // A peer that runs another algorithm is misconfigured: not understood.
+                                let Message::$variant(message) = message else { return };
+                                Event::Message { from, message }
+                            }
+                            Event::Timer(timer) => {
+                                let Timer::$variant(timer) = timer else { return };
+                                Event::Timer(timer)
+                            }
+                            Event::Command(command) => Event::Command(command),
+                        };
+                        let mut inner = Effects::new();
+                        node.step(cx, event, &mut inner);
+                        lift(inner, out, Message::$variant, Timer::$variant);
+                    } ),+
+                }
+            }
+        }
+
+        impl Election {
+            /// A node that has been a Normal member of a group for a while.
+            pub fn standing(
+                cx: &mut Context<'_>,
+                saved: Counter,
+                standing: &Standing,
+                out: &mut Effects<Self>,
+            ) -> Self {
+                match cx.config.algorithm {
+                    $( Algorithm::$variant => {
+                        let mut inner = Effects::new();
+                        let node = $type::standing(cx, saved, standing, &mut inner);
+                        lift(inner, out, Message::$variant, Timer::$variant);
+                        Self::$variant(node)
+                    } ),+
+                }
+            }
+
+            /// What it shows.
+            #[must_use]
+            pub fn view(&self) -> View<'_> {
+                match self {
+                    $( Self::$variant(node) => node.view() ),+
+                }
+            }
+        }
+
+        impl Message {
+            /// What a trace says of it.
+            #[must_use]
+            pub fn facts(&self) -> MessageFacts {
+                match self {
+                    $( Self::$variant(message) => $type::facts(message) ),+
+                }
+            }
+        }
+
+        impl Timer {
+            /// What a trace calls it.
+            #[must_use]
+            pub fn name(&self) -> TimerName {
+                match self {
+                    $( Self::$variant(timer) => $type::timer_name(timer) ),+
+                }
+            }
+        }
+    };
+}
+
+algorithms! {
+    Bully(Bully),
+    BullyLecture(BullyLecture),
+    Invitation(Invitation),
+}
+
+/// Wraps an algorithm's own messages and timers; everything else is common to all.
+fn lift<P: Elects>(
+    mut inner: Effects<P>,
+    out: &mut Effects<Election>,
+    message: impl Fn(P::Message) -> Message,
+    timer: impl Fn(P::Timer) -> Timer,
+) {
+    use crate::protocol::Effect;
+    for effect in inner.drain() {
+        match effect {
+            Effect::Send { to, message: inner } => out.send(to, message(inner)),
+            Effect::SetTimer { timer: inner, after } => out.set_timer(timer(inner), after),
+            Effect::CancelTimer(inner) => out.cancel_timer(timer(inner)),
+            Effect::Save(counter) => out.save(counter),
+            Effect::Notify(notice) => out.notify(notice),
+        }
+    }
+}
+
+/// Takes the next group number and saves its counter before anybody can hear of it (I-08).
+pub(crate) fn mint<P: Elects>(
+    cx: &Context<'_>,
+    counter: &mut Counter,
+    out: &mut Effects<P>,
+) -> GroupNumber {
+    if !(cx.is_mutated(Mutant::ReuseCounter) && counter.0 > 0) {
+        *counter = counter.next();
+    }
+    if !cx.is_mutated(Mutant::SkipSave) && !cx.is_mutated(Mutant::SaveAfterSend) {
+        out.save(*counter);
+    }
+    counter.group(cx.me)
+}
+
+/// What the `save-after-send` mutant calls where the messages have left.
+pub(crate) fn mint_late<P: Elects>(cx: &Context<'_>, counter: Counter, out: &mut Effects<P>) {
+    if cx.is_mutated(Mutant::SaveAfterSend) {
+        out.save(counter);
+    }
+}
+
+/// Facts of a message that has no group and no verdict.
+pub(crate) const fn plain(kind: Kind) -> MessageFacts {
+    MessageFacts { kind, group: None, ok: None }
+}

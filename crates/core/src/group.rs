@@ -1,0 +1,78 @@
+//! A coordinator with its participants, and the number that names it.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::members::NodeId;
+
+/// The name of one formation of a group: (counter, node), unique, never reused (I-07, I-08).
+///
+/// The counter is on stable storage and is saved before the number is used. Numbers of different
+/// coordinators are not ordered in time, so a group number is no fencing token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct GroupNumber {
+    /// How many numbers this coordinator had handed out, this one included.
+    pub counter: u64,
+    /// The coordinator that formed the group.
+    pub node: NodeId,
+}
+
+impl fmt::Display for GroupNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.counter, self.node)
+    }
+}
+
+/// What the disk keeps: the highest counter that this node may have used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Counter(pub u64);
+
+impl Counter {
+    /// Moves on to a number that was never used. The caller saves it before saying it to anyone.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+
+    /// The group number that this counter gives a node.
+    #[must_use]
+    pub const fn group(self, node: NodeId) -> GroupNumber {
+        GroupNumber { counter: self.0, node }
+    }
+}
+
+/// The textbook's status variable (B-01).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Status {
+    /// Came up and has not taken part in an election yet.
+    Down,
+    /// No coordinator is defined; the computation is stopped.
+    Election,
+    /// A coordinator is defined, the common state is not.
+    Reorganization,
+    /// Ready to go on with the computation.
+    Normal,
+}
+
+impl Status {
+    /// Whether the node names a coordinator that assertions 1 and 3 speak of.
+    #[must_use]
+    pub const fn has_coordinator(self) -> bool {
+        match self {
+            Self::Down | Self::Election => false,
+            Self::Reorganization | Self::Normal => true,
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Down => "Down",
+            Self::Election => "Election",
+            Self::Reorganization => "Reorganization",
+            Self::Normal => "Normal",
+        })
+    }
+}

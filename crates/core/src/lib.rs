@@ -1,0 +1,38 @@
+//! Coordinator election as pure state machines.
+//!
+//! This crate holds what the algorithms *say*: who asks whom, who yields, who wins, and how a new
+//! group gets its state. It has no clock, no socket, no thread and no disk; a driver owns those and
+//! calls [`Protocol::step`]. The simulator, the model checker and a live node are three drivers of
+//! the same code.
+//!
+//! Reading order: [`protocol`] (the box with four ports), [`node`] (the layers wired together),
+//! [`election`] (one file per algorithm), [`reorganization`] and [`detector`] (what every algorithm
+//! shares), [`trace`] (what happened, one schema for everybody).
+#![no_std]
+#![warn(missing_docs)]
+
+extern crate alloc;
+
+pub mod catalogue;
+pub mod detector;
+pub mod dice;
+pub mod election;
+pub mod group;
+pub mod members;
+pub mod mutant;
+pub mod node;
+pub mod options;
+pub mod payload;
+pub mod protocol;
+pub mod reorganization;
+pub mod time;
+pub mod timing;
+pub mod trace;
+
+pub use dice::Dice;
+pub use group::{GroupNumber, Status};
+pub use members::{Member, Membership, NodeId, NodeSet, Priority};
+pub use payload::{Definition, Report};
+pub use protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
+pub use time::Time;
+pub use timing::Timing;

@@ -1,0 +1,262 @@
+//! Who may take part, and who outranks whom.
+//!
+//! Nodes are ordered by (priority, id), never by the attribute alone: two nodes with the same
+//! attribute must not both win (E-30). Every node knows every other one and its priority (F-16, B-09).
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// One process taking part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeId(pub u32);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "n{}", self.0)
+    }
+}
+
+/// The election attribute. Not necessarily unique; ties are broken by id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Priority(pub u32);
+
+/// A configured node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Member {
+    // Field order is rank order: derived Ord compares priority first.
+    /// The election attribute.
+    pub priority: Priority,
+    /// The name.
+    pub id: NodeId,
+}
+
+/// The configured nodes in ascending rank.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Membership {
+    by_rank: Vec<Member>,
+    rank_by_id: Vec<(NodeId, usize)>,
+}
+
+impl Membership {
+    /// Takes a list of nodes; refuses an empty one and one that names a node twice (F-17).
+    pub fn new(members: impl IntoIterator<Item = Member>) -> Result<Self, MembershipError> {
+        let mut by_rank: Vec<Member> = members.into_iter().collect();
+        by_rank.sort_unstable();
+        if by_rank.is_empty() {
+            return Err(MembershipError::Empty);
+        }
+        let mut rank_by_id: Vec<(NodeId, usize)> =
+            by_rank.iter().enumerate().map(|(rank, member)| (member.id, rank)).collect();
+        rank_by_id.sort_unstable();
+        if let Some(pair) = rank_by_id.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(MembershipError::Duplicate(pair[0].0));
+        }
+        Ok(Self { by_rank, rank_by_id })
+    }
+
+    /// Nodes 1..=n where process i has priority i (G-17).
+    pub fn numbered(n: u32) -> Result<Self, MembershipError> {
+        Self::new((1..=n).map(|i| Member { priority: Priority(i), id: NodeId(i) }))
+    }
+
+    /// All nodes, lowest rank first.
+    #[must_use]
+    pub fn all(&self) -> &[Member] {
+        &self.by_rank
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.by_rank.len()
+    }
+
+    /// Everyone but `me`, lowest rank first.
+    pub fn others(&self, me: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.by_rank.iter().map(|member| member.id).filter(move |id| *id != me)
+    }
+
+    /// Those that outrank `me`, lowest of them first.
+    pub fn above(&self, me: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
+        let from = self.rank(me).map_or(self.by_rank.len(), |rank| rank + 1);
+        self.by_rank[from..].iter().map(|member| member.id)
+    }
+
+    /// Those that `me` outranks, lowest first.
+    pub fn below(&self, me: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
+        let to = self.rank(me).unwrap_or(0);
+        self.by_rank[..to].iter().map(|member| member.id)
+    }
+
+    /// Whether `a` comes before `b` in an election. A stranger outranks nobody.
+    #[must_use]
+    pub fn outranks(&self, a: NodeId, b: NodeId) -> bool {
+        match (self.rank(a), self.rank(b)) {
+            (Some(a), Some(b)) => a > b,
+            (Some(_), None) => true,
+            (None, _) => false,
+        }
+    }
+
+    /// Whether `id` is configured.
+    #[must_use]
+    pub fn contains(&self, id: NodeId) -> bool {
+        self.rank(id).is_some()
+    }
+
+    fn rank(&self, id: NodeId) -> Option<usize> {
+        let at = self.rank_by_id.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(self.rank_by_id[at].1)
+    }
+}
+
+/// Why a list of nodes is not a membership.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MembershipError {
+    /// Nobody to elect.
+    #[error("a group needs at least one node")]
+    Empty,
+    /// Process numbers must be unique (F-17).
+    #[error("{0} is listed twice; every node needs an id of its own")]
+    Duplicate(NodeId),
+}
+
+/// A small set of nodes, in order of id.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "Vec<NodeId>")]
+pub struct NodeSet(Vec<NodeId>);
+
+impl NodeSet {
+    /// The empty set.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Adds a node; tells whether it was new.
+    pub fn insert(&mut self, id: NodeId) -> bool {
+        match self.0.binary_search(&id) {
+            Ok(_) => false,
+            Err(at) => {
+                self.0.insert(at, id);
+                true
+            }
+        }
+    }
+
+    /// Removes a node; tells whether it was there.
+    pub fn remove(&mut self, id: NodeId) -> bool {
+        match self.0.binary_search(&id) {
+            Ok(at) => {
+                self.0.remove(at);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Whether the node is in the set.
+    #[must_use]
+    pub fn contains(&self, id: NodeId) -> bool {
+        self.0.binary_search(&id).is_ok()
+    }
+
+    /// How many nodes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The nodes in order of id.
+    pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// What is in this set and not in the other.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        self.iter().filter(|id| !other.contains(*id)).collect()
+    }
+}
+
+impl FromIterator<NodeId> for NodeSet {
+    fn from_iter<I: IntoIterator<Item = NodeId>>(ids: I) -> Self {
+        Self::from(ids.into_iter().collect::<Vec<_>>())
+    }
+}
+
+impl From<Vec<NodeId>> for NodeSet {
+    fn from(mut ids: Vec<NodeId>) -> Self {
+        ids.sort_unstable();
+        ids.dedup();
+        Self(ids)
+    }
+}
+
+impl fmt::Display for NodeSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        for (position, id) in self.iter().enumerate() {
+            if position > 0 {
+                f.write_str(" ")?;
+            }
+            write!(f, "{id}")?;
+        }
+        f.write_str("}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn member(priority: u32, id: u32) -> Member {
+        Member { priority: Priority(priority), id: NodeId(id) }
+    }
+
+    #[test]
+    fn equal_priorities_are_ordered_by_id() {
+        let members = Membership::new([member(5, 1), member(5, 2), member(1, 9)]).unwrap();
+        assert!(members.outranks(NodeId(2), NodeId(1)));
+        assert!(members.outranks(NodeId(1), NodeId(9)));
+        assert!(!members.outranks(NodeId(1), NodeId(1)));
+        assert_eq!(members.above(NodeId(1)).collect::<Vec<_>>(), vec![NodeId(2)]);
+        assert_eq!(members.below(NodeId(1)).collect::<Vec<_>>(), vec![NodeId(9)]);
+    }
+
+    #[test]
+    fn duplicate_and_empty_configurations_are_refused() {
+        assert_eq!(
+            Membership::new([member(1, 7), member(2, 7)]),
+            Err(MembershipError::Duplicate(NodeId(7)))
+        );
+        assert_eq!(Membership::new([]), Err(MembershipError::Empty));
+    }
+
+    #[test]
+    fn every_node_knows_every_other_and_its_priority() {
+        let members = Membership::numbered(4).unwrap();
+        assert_eq!(members.others(NodeId(2)).count(), 3);
+        assert_eq!(members.all()[3], member(4, 4));
+    }
+
+    #[test]
+    fn a_node_set_is_a_set() {
+        let mut set = NodeSet::from(vec![NodeId(3), NodeId(1), NodeId(3)]);
+        assert_eq!(set.len(), 2);
+        assert!(!set.insert(NodeId(1)));
+        assert!(set.remove(NodeId(3)));
+        assert_eq!(set.iter().collect::<Vec<_>>(), vec![NodeId(1)]);
+    }
+}

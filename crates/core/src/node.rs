@@ -1,0 +1,424 @@
+//! The layers wired together: one node, one [`Protocol`].
+//!
+//! ```text
+//!   user            application, CLI, HTTP, hooks
+//!   (mandate)       its place is here, between the user and reorganization
+//!   reorganization  stop, reports up, definition down
+//!   election        who coordinates whom
+//!   detector        whom do we suspect
+//! ```
+//!
+//! A layer's notice to its neighbour is handed over where it stands in the order of effects, so
+//! "stop, then answer" holds across layers as well. What a layer answers is taken up when the layer
+//! that spoke has finished its step.
+
+use alloc::collections::VecDeque;
+
+use crate::detector::{self, Detector, Silence};
+use crate::election::{self, Algorithm, Election, Reports, Standing};
+use crate::group::{Counter, GroupNumber};
+use crate::members::{NodeId, NodeSet};
+use crate::payload::{Definition, Report};
+use crate::protocol::{Context, Effect, Effects, Event, Protocol};
+use crate::reorganization::{self, Handover, Reorganization};
+use crate::trace::{MessageFacts, NodeState, Outcome, TimerName};
+
+/// A whole node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    detector: Detector,
+    election: Election,
+    reorganization: Reorganization,
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// The election's.
+    Election(election::Message),
+    /// The hand-over's.
+    Reorganization(reorganization::Message),
+}
+
+impl Message {
+    /// What a trace says of it.
+    #[must_use]
+    pub fn facts(&self, algorithm: Algorithm) -> MessageFacts {
+        match self {
+            Self::Election(message) => message.facts(),
+            Self::Reorganization(message) => message.facts(algorithm),
+        }
+    }
+}
+
+/// A node's timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// The detector's.
+    Detector(Silence),
+    /// The election's.
+    Election(election::Timer),
+    /// The hand-over's.
+    Reorganization(Handover),
+}
+
+impl Timer {
+    /// What a trace calls it.
+    #[must_use]
+    pub fn name(&self) -> TimerName {
+        match self {
+            Self::Detector(Silence(_)) => TimerName::Silence,
+            Self::Election(timer) => timer.name(),
+            Self::Reorganization(Handover) => TimerName::Handover,
+        }
+    }
+}
+
+/// What the user and the driver tell a node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// The application has drained; the answer to [`Notice::Stop`].
+    Stopped(Report),
+    /// The application has planned; the answer to [`Notice::Plan`].
+    Define {
+        /// The group that the plan is for.
+        group: GroupNumber,
+        /// The plan.
+        definition: Definition,
+    },
+    /// Call an election now.
+    Call,
+    /// Check the other nodes now.
+    Check,
+    /// Take the coordinator for suspiciously silent now.
+    SuspectCoordinator,
+    /// The transport has evidence that this peer is dead.
+    Refused(NodeId),
+}
+
+/// What a node tells its user.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Notice {
+    /// Accept no further operation, drain, and answer with [`Command::Stopped`].
+    Stop,
+    /// This node coordinates; answer with [`Command::Define`].
+    Plan {
+        /// The new group.
+        group: GroupNumber,
+        /// Everybody in it.
+        members: NodeSet,
+        /// What everybody handed up.
+        reports: Reports,
+    },
+    /// Work on under this definition.
+    Begin {
+        /// The group.
+        group: GroupNumber,
+        /// Its coordinator.
+        coordinator: NodeId,
+        /// Everybody in it.
+        members: NodeSet,
+        /// The state of the task.
+        definition: Definition,
+    },
+    /// An election of this node's own began.
+    Called,
+    /// That election ended.
+    Ended(Outcome),
+}
+
+impl Protocol for Node {
+    type Message = Message;
+    type Timer = Timer;
+    type Record = Counter;
+    type Command = Command;
+    type Notice = Notice;
+
+    fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
+        let detector = Detector::start(cx, None, &mut Effects::new());
+        let reorganization = Reorganization::start(cx, None, &mut Effects::new());
+        let mut effects = Effects::new();
+        let election = Election::start(cx, saved, &mut effects);
+        let mut node = Self { detector, election, reorganization };
+        node.route_election(cx, effects, out);
+        node
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        match event {
+            Event::Message { from, message } => {
+                self.tell_detector(cx, detector::Command::Heard(from), out);
+                match message {
+                    Message::Election(message) => {
+                        self.tell_election(cx, Event::Message { from, message }, out);
+                    }
+                    Message::Reorganization(message) => {
+                        self.tell_reorganization(cx, Event::Message { from, message }, out);
+                    }
+                }
+            }
+            Event::Timer(Timer::Detector(timer)) => {
+                self.step_detector(cx, Event::Timer(timer), out);
+            }
+            Event::Timer(Timer::Election(timer)) => {
+                self.tell_election(cx, Event::Timer(timer), out);
+            }
+            Event::Timer(Timer::Reorganization(timer)) => {
+                self.tell_reorganization(cx, Event::Timer(timer), out);
+            }
+            Event::Command(command) => self.obey(cx, command, out),
+        }
+    }
+}
+
+impl Node {
+    /// A node that has been a Normal member of a group for a while.
+    pub fn standing(
+        cx: &mut Context<'_>,
+        saved: Counter,
+        standing: &Standing,
+        definition: Definition,
+        out: &mut Effects<Self>,
+    ) -> Self {
+        let mut effects = Effects::new();
+        let election = Election::standing(cx, saved, standing, &mut effects);
+        let mut node = Self {
+            detector: Detector::default(),
+            election,
+            reorganization: Reorganization::standing(definition),
+        };
+        node.route_election(cx, effects, out);
+        node
+    }
+
+    /// The node's defining state.
+    #[must_use]
+    pub fn state(&self) -> NodeState {
+        let view = self.election.view();
+        NodeState {
+            status: view.status,
+            coordinator: view.coordinator,
+            group: view.group,
+            up: view.up.clone(),
+            definition: self.reorganization.definition().cloned(),
+        }
+    }
+
+    /// Whether the node's state is the given one, without building it.
+    #[must_use]
+    pub fn is_in(&self, state: &NodeState) -> bool {
+        let view = self.election.view();
+        view.status == state.status
+            && view.coordinator == state.coordinator
+            && view.group == state.group
+            && *view.up == state.up
+            && self.reorganization.definition() == state.definition.as_ref()
+    }
+
+    /// Whether the application may accept operations.
+    #[must_use]
+    pub const fn is_accepting(&self) -> bool {
+        self.reorganization.is_accepting()
+    }
+
+    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+        use reorganization::Command as Reorganize;
+        match command {
+            Command::Stopped(report) => {
+                self.tell_reorganization(cx, Event::Command(Reorganize::Stopped(report)), out);
+            }
+            Command::Define { group, definition } => {
+                let define = Reorganize::Define { group, definition };
+                self.tell_reorganization(cx, Event::Command(define), out);
+            }
+            Command::Call => {
+                self.tell_election(cx, Event::Command(election::Command::Call), out);
+            }
+            Command::Check => {
+                self.tell_election(cx, Event::Command(election::Command::Check), out);
+            }
+            Command::SuspectCoordinator => {
+                if let Some(coordinator) = self.election.view().coordinator {
+                    let silent = election::Command::Silent(coordinator);
+                    self.tell_election(cx, Event::Command(silent), out);
+                }
+            }
+            Command::Refused(peer) => {
+                self.tell_detector(cx, detector::Command::Refused(peer), out);
+            }
+        }
+    }
+
+    fn tell_detector(
+        &mut self,
+        cx: &mut Context<'_>,
+        command: detector::Command,
+        out: &mut Effects<Self>,
+    ) {
+        self.step_detector(cx, Event::Command(command), out);
+    }
+
+    fn step_detector(
+        &mut self,
+        cx: &mut Context<'_>,
+        event: Event<Detector>,
+        out: &mut Effects<Self>,
+    ) {
+        let mut effects = Effects::new();
+        self.detector.step(cx, event, &mut effects);
+        for effect in effects.drain() {
+            match effect {
+                Effect::Send { message, .. } => match message {},
+                Effect::Save(record) => match record {},
+                Effect::SetTimer { timer, after } => out.set_timer(Timer::Detector(timer), after),
+                Effect::CancelTimer(timer) => out.cancel_timer(Timer::Detector(timer)),
+                Effect::Notify(notice) => {
+                    let command = match notice {
+                        detector::Notice::Silent(peer) => election::Command::Silent(peer),
+                        detector::Notice::Failed(peer) => election::Command::Failed(peer),
+                    };
+                    self.tell_election(cx, Event::Command(command), out);
+                }
+            }
+        }
+    }
+
+    fn tell_election(
+        &mut self,
+        cx: &mut Context<'_>,
+        event: Event<Election>,
+        out: &mut Effects<Self>,
+    ) {
+        let mut effects = Effects::new();
+        self.election.step(cx, event, &mut effects);
+        self.route_election(cx, effects, out);
+    }
+
+    fn tell_reorganization(
+        &mut self,
+        cx: &mut Context<'_>,
+        event: Event<Reorganization>,
+        out: &mut Effects<Self>,
+    ) {
+        let mut answers = VecDeque::new();
+        self.step_reorganization(cx, event, &mut answers, out);
+        self.answer(cx, answers, out);
+    }
+
+    fn route_election(
+        &mut self,
+        cx: &mut Context<'_>,
+        effects: Effects<Election>,
+        out: &mut Effects<Self>,
+    ) {
+        let mut answers = VecDeque::new();
+        self.carry(cx, effects, &mut answers, out);
+        self.answer(cx, answers, out);
+    }
+
+    /// Lets the election take up what the other layers said to it, until nobody has more to say.
+    fn answer(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut answers: VecDeque<election::Command>,
+        out: &mut Effects<Self>,
+    ) {
+        while let Some(command) = answers.pop_front() {
+            let mut effects = Effects::new();
+            self.election.step(cx, Event::Command(command), &mut effects);
+            self.carry(cx, effects, &mut answers, out);
+        }
+    }
+
+    fn carry(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut effects: Effects<Election>,
+        answers: &mut VecDeque<election::Command>,
+        out: &mut Effects<Self>,
+    ) {
+        use reorganization::Command as Reorganize;
+        for effect in effects.drain() {
+            let notice = match effect {
+                Effect::Send { to, message } => {
+                    out.send(to, Message::Election(message));
+                    continue;
+                }
+                Effect::SetTimer { timer, after } => {
+                    out.set_timer(Timer::Election(timer), after);
+                    continue;
+                }
+                Effect::CancelTimer(timer) => {
+                    out.cancel_timer(Timer::Election(timer));
+                    continue;
+                }
+                Effect::Save(counter) => {
+                    out.save(counter);
+                    continue;
+                }
+                Effect::Notify(notice) => notice,
+            };
+            let command = match notice {
+                election::Notice::Stop => Reorganize::Stop,
+                election::Notice::Formed(formation) => Reorganize::Form(formation),
+                election::Notice::Joined { group, coordinator } => {
+                    Reorganize::Join { group, coordinator }
+                }
+                election::Notice::Followed { group, coordinator } => {
+                    Reorganize::Follow { group, coordinator }
+                }
+                election::Notice::Watch(peers) => {
+                    self.tell_detector(cx, detector::Command::Watch(peers), out);
+                    continue;
+                }
+                election::Notice::Called => {
+                    out.notify(Notice::Called);
+                    continue;
+                }
+                election::Notice::Ended(outcome) => {
+                    out.notify(Notice::Ended(outcome));
+                    continue;
+                }
+            };
+            self.step_reorganization(cx, Event::Command(command), answers, out);
+        }
+    }
+
+    fn step_reorganization(
+        &mut self,
+        cx: &mut Context<'_>,
+        event: Event<Reorganization>,
+        answers: &mut VecDeque<election::Command>,
+        out: &mut Effects<Self>,
+    ) {
+        use reorganization::Notice as Told;
+        let mut effects = Effects::new();
+        self.reorganization.step(cx, event, &mut effects);
+        for effect in effects.drain() {
+            match effect {
+                Effect::Send { to, message } => out.send(to, Message::Reorganization(message)),
+                Effect::Save(record) => match record {},
+                Effect::SetTimer { timer, after } => {
+                    out.set_timer(Timer::Reorganization(timer), after);
+                }
+                Effect::CancelTimer(timer) => out.cancel_timer(Timer::Reorganization(timer)),
+                Effect::Notify(Told::Stop) => out.notify(Notice::Stop),
+                Effect::Notify(Told::Plan { group, members, reports }) => {
+                    out.notify(Notice::Plan { group, members, reports });
+                }
+                Effect::Notify(Told::Begin { group, coordinator, members, definition }) => {
+                    out.notify(Notice::Begin { group, coordinator, members, definition });
+                }
+                Effect::Notify(Told::Stopped(report)) => {
+                    answers.push_back(election::Command::Stopped(report));
+                }
+                Effect::Notify(Told::Settled { missing, members }) => {
+                    answers.push_back(election::Command::Settled { missing, members });
+                }
+                Effect::Notify(Told::Unsettled { missing }) => {
+                    answers.push_back(election::Command::Unsettled { missing });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What the application hands up and gets handed down: opaque bytes that are cheap to pass on.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The task state that a coordinator hands to its group.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Definition(Arc<[u8]>);
+
+/// What a participant hands up when it stops: partial results.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Report(Arc<[u8]>);
+
+macro_rules! opaque {
+    ($name:ident) => {
+        impl $name {
+            /// The bytes, as the application gave them.
+            #[must_use]
+            pub fn as_bytes(&self) -> &[u8] {
+                &self.0
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self(Arc::from([]))
+            }
+        }
+
+        impl From<&[u8]> for $name {
+            fn from(bytes: &[u8]) -> Self {
+                Self(Arc::from(bytes))
+            }
+        }
+
+        impl From<Vec<u8>> for $name {
+            fn from(bytes: Vec<u8>) -> Self {
+                Self(Arc::from(bytes))
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(Arc::from(text.as_bytes()))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match core::str::from_utf8(&self.0) {
+                    Ok(text) => f.write_str(text),
+                    Err(_) => {
+                        f.write_str("0x")?;
+                        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+                    }
+                }
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({self})", stringify!($name))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                String::deserialize(from).map(|text| Self::from(text.as_str()))
+            }
+        }
+    };
+}
+
+opaque!(Definition);
+opaque!(Report);

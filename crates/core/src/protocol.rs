@@ -1,0 +1,176 @@
+//! A protocol is a box with four ports: peers, clock, disk, and the user above it.
+//!
+//! ```text
+//!         peers  <--Message-->  +-----------+  --Save(Record)-->  disk
+//!         clock  <--Timer---->  | Protocol  |
+//!                               +-----------+  <--Command / Notice-->  user, or the layer above
+//! ```
+//!
+//! Effects are carried out in order, each finished before the next begins. That one sentence is
+//! persist-before-send and stop-before-acknowledge. A step cannot fail, and does nothing slow.
+
+use alloc::vec::Vec;
+use core::fmt::Debug;
+use core::hash::Hash;
+use core::time::Duration;
+
+use crate::dice::Dice;
+use crate::election::Algorithm;
+use crate::members::{Membership, NodeId};
+use crate::mutant::Mutant;
+use crate::options::Options;
+use crate::time::Time;
+use crate::timing::Timing;
+
+/// A state machine that talks to the world only through events and effects.
+pub trait Protocol: Clone + Eq + Hash + Debug + Sized {
+    /// What peers say to each other.
+    type Message: Debug;
+    /// The names of this protocol's timers. Setting a name again replaces it.
+    type Timer: Debug;
+    /// What survives a crash.
+    type Record: Debug;
+    /// What the user (or the layer above) tells the protocol.
+    type Command: Debug;
+    /// What the protocol tells the user (or the layer above).
+    type Notice: Debug;
+
+    /// Comes up with what the disk kept, if anything.
+    fn start(cx: &mut Context<'_>, saved: Option<Self::Record>, out: &mut Effects<Self>) -> Self;
+
+    /// Takes one event and says what is to be done about it. Cannot fail.
+    fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>);
+}
+
+/// Something that happened to a protocol.
+#[derive(Debug)]
+pub enum Event<P: Protocol> {
+    /// A peer's message arrived.
+    Message {
+        /// Who sent it; the transport vouches for this.
+        from: NodeId,
+        /// What it says.
+        message: P::Message,
+    },
+    /// A timer that was set, and neither replaced nor cancelled, ran out.
+    Timer(P::Timer),
+    /// The user or the layer above wants something.
+    Command(P::Command),
+}
+
+/// Something that a protocol wants done.
+#[derive(Debug)]
+pub enum Effect<P: Protocol> {
+    /// Hand a message to the transport. It may be lost; it never blocks.
+    Send {
+        /// The addressee.
+        to: NodeId,
+        /// What to say.
+        message: P::Message,
+    },
+    /// Start a timer, replacing one of the same name.
+    SetTimer {
+        /// Its name.
+        timer: P::Timer,
+        /// How long it runs, by this node's clock.
+        after: Duration,
+    },
+    /// Stop a timer if it is running.
+    CancelTimer(P::Timer),
+    /// Put a record on stable storage; finished only when it would survive a crash.
+    Save(P::Record),
+    /// Tell the user or the layer above.
+    Notify(P::Notice),
+}
+
+/// The effects of one step, in the order in which they must be carried out.
+#[derive(Debug)]
+pub struct Effects<P: Protocol> {
+    list: Vec<Effect<P>>,
+}
+
+impl<P: Protocol> Effects<P> {
+    /// No effects yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { list: Vec::new() }
+    }
+
+    /// Sends a message.
+    pub fn send(&mut self, to: NodeId, message: P::Message) {
+        self.list.push(Effect::Send { to, message });
+    }
+
+    /// Starts or replaces a timer.
+    pub fn set_timer(&mut self, timer: P::Timer, after: Duration) {
+        self.list.push(Effect::SetTimer { timer, after });
+    }
+
+    /// Cancels a timer.
+    pub fn cancel_timer(&mut self, timer: P::Timer) {
+        self.list.push(Effect::CancelTimer(timer));
+    }
+
+    /// Saves a record.
+    pub fn save(&mut self, record: P::Record) {
+        self.list.push(Effect::Save(record));
+    }
+
+    /// Tells the user or the layer above.
+    pub fn notify(&mut self, notice: P::Notice) {
+        self.list.push(Effect::Notify(notice));
+    }
+
+    /// Whether nothing is to be done.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Takes the effects out, first to last, and leaves the buffer for reuse.
+    pub fn drain(&mut self) -> impl Iterator<Item = Effect<P>> + '_ {
+        self.list.drain(..)
+    }
+}
+
+impl<P: Protocol> Default for Effects<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a protocol may know of the world while it takes a step.
+pub struct Context<'a> {
+    /// This node.
+    pub me: NodeId,
+    /// This node's clock. Only differences mean anything, and only on this node.
+    pub now: Time,
+    /// The only source of chance.
+    pub dice: &'a mut dyn Dice,
+    /// What all nodes of the group were configured with.
+    pub config: &'a GroupConfig,
+}
+
+impl Context<'_> {
+    /// Whether a seeded fault is switched on. Always false without the `mutants` feature.
+    #[must_use]
+    #[inline]
+    pub fn is_mutated(&self, mutant: Mutant) -> bool {
+        cfg!(feature = "mutants") && self.config.mutant == Some(mutant)
+    }
+}
+
+/// The configuration that all nodes of a group share. Checked when it is made; nobody checks again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupConfig {
+    /// Who may take part, with priorities.
+    pub members: Membership,
+    /// Bounds and periods.
+    pub timing: Timing,
+    /// Which algorithm elects.
+    pub algorithm: Algorithm,
+    /// The options of every algorithm; only those of `algorithm` are read.
+    pub options: Options,
+    /// A fault seeded on purpose; ignored without the `mutants` feature.
+    pub mutant: Option<Mutant>,
+}

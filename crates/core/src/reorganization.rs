@@ -1,0 +1,394 @@
+//! Stop everybody, collect reports, hand out the definition: once for all algorithms.
+//!
+//! The listings' New_State and Ready rounds are the same thing. The election says when to stop and
+//! whom this node coordinates or follows; the application stops, reports, plans and begins.
+//!
+//! ```text
+//!   gate      Open --Stop--> Stopping --Stopped(report)--> Stopped --Begin--> Open
+//!   round     Idle --Formed--> Planning --Definition--> Handing --all ok--> Idle   (coordinator)
+//!             Idle --Joined--> Following --New_State of that group--> Idle         (participant)
+//! ```
+//!
+//! Assumes that the election layer has saved a group's number before it is named here. Leaves out:
+//! who is elected, and what a report or a definition means.
+
+use alloc::vec::Vec;
+
+use crate::detector::timeout::NoRecord;
+use crate::election::{Algorithm, Formation, Reports, bully};
+use crate::group::GroupNumber;
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::payload::{Definition, Report};
+use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::trace::{Kind, MessageFacts};
+
+/// The layer's state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reorganization {
+    gate: Gate,
+    round: Round,
+    definition: Option<Definition>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Gate {
+    /// The application works under the definition.
+    Open,
+    /// No operation is accepted; the application drains.
+    Stopping,
+    /// The application has stopped and this is what it handed up.
+    Stopped(Report),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Round {
+    Idle,
+    /// The coordinator's application is thinking.
+    Planning(Formation),
+    /// The definition is on its way to the members.
+    Handing {
+        formation: Formation,
+        definition: Definition,
+        awaiting: NodeSet,
+        missing: NodeSet,
+    },
+    /// A participant waits for the definition of this group, from this coordinator only.
+    Following {
+        group: GroupNumber,
+        coordinator: NodeId,
+    },
+}
+
+/// Messages of the hand-over: New_State and NS_answer, or Ready and Ready_answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// Here is the definition of the group, and who is in it.
+    NewState {
+        /// Which group.
+        group: GroupNumber,
+        /// Everybody in it, the coordinator included.
+        members: NodeSet,
+        /// The state of the task.
+        definition: Definition,
+    },
+    /// The definition was taken, or refused.
+    NewStateAnswer {
+        /// Echoed, so that an answer is matched with its question (E-13, E-25).
+        group: GroupNumber,
+        /// Whether it was taken (E-12, E-23).
+        ok: bool,
+    },
+}
+
+impl Message {
+    /// What a trace says of it, in the words of the algorithm's source.
+    #[must_use]
+    pub fn facts(&self, algorithm: Algorithm) -> MessageFacts {
+        let (question, answer) = match algorithm {
+            Algorithm::Bully | Algorithm::BullyLecture => (Kind::NewState, Kind::NsAnswer),
+            Algorithm::Invitation => (Kind::Ready, Kind::ReadyAnswer),
+        };
+        match self {
+            Self::NewState { group, .. } => {
+                MessageFacts { kind: question, group: Some(*group), ok: None }
+            }
+            Self::NewStateAnswer { group, ok } => {
+                MessageFacts { kind: answer, group: Some(*group), ok: Some(*ok) }
+            }
+        }
+    }
+}
+
+/// Ends the coordinator's wait for answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Handover;
+
+/// What this layer is told, by the election below and the application above.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// The election wants the computation stopped.
+    Stop,
+    /// The election made this node a coordinator.
+    Form(Formation),
+    /// The election made this node a participant.
+    Join {
+        /// In which group.
+        group: GroupNumber,
+        /// Under whom.
+        coordinator: NodeId,
+    },
+    /// The election settled on a coordinator that hands out no definition (E-08).
+    Follow {
+        /// In which group.
+        group: GroupNumber,
+        /// Under whom.
+        coordinator: NodeId,
+    },
+    /// The application has drained.
+    Stopped(Report),
+    /// The application has planned for this group.
+    Define {
+        /// Which group the plan is for.
+        group: GroupNumber,
+        /// The plan.
+        definition: Definition,
+    },
+}
+
+/// What this layer tells.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Notice {
+    /// To the application: close the gate and drain.
+    Stop,
+    /// To the application: plan from these reports.
+    Plan {
+        /// For this group.
+        group: GroupNumber,
+        /// Everybody in it, the coordinator included.
+        members: NodeSet,
+        /// What everybody handed up.
+        reports: Reports,
+    },
+    /// To the application: the gate is open.
+    Begin {
+        /// In which group.
+        group: GroupNumber,
+        /// Under whom.
+        coordinator: NodeId,
+        /// Everybody in it.
+        members: NodeSet,
+        /// The state of the task.
+        definition: Definition,
+    },
+    /// To the election: the application has stopped.
+    Stopped(Report),
+    /// To the election: the group has its definition; these are left out.
+    Settled {
+        /// Members that did not take it.
+        missing: NodeSet,
+        /// Everybody in the group, as the coordinator told it.
+        members: NodeSet,
+    },
+    /// To the election: these members did not take the definition.
+    Unsettled {
+        /// Who they are.
+        missing: NodeSet,
+    },
+}
+
+impl Protocol for Reorganization {
+    type Message = Message;
+    type Timer = Handover;
+    type Record = NoRecord;
+    type Command = Command;
+    type Notice = Notice;
+
+    fn start(_: &mut Context<'_>, _: Option<NoRecord>, _: &mut Effects<Self>) -> Self {
+        // A node that has just come up has nothing running and nothing to report.
+        Self { gate: Gate::Stopped(Report::default()), round: Round::Idle, definition: None }
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        match event {
+            Event::Message { from, message: Message::NewState { group, members, definition } } => {
+                self.take(cx, from, group, members, definition, out);
+            }
+            Event::Message { from, message: Message::NewStateAnswer { group, ok } } => {
+                self.count(cx, from, group, ok, out);
+            }
+            Event::Timer(Handover) => self.conclude(cx, out),
+            Event::Command(Command::Stop) => self.stop(out),
+            Event::Command(Command::Stopped(report)) => self.stopped(report, out),
+            Event::Command(Command::Form(formation)) => self.plan(cx, formation, out),
+            Event::Command(Command::Join { group, coordinator }) => {
+                self.round = Round::Following { group, coordinator };
+            }
+            Event::Command(Command::Follow { group, coordinator }) => {
+                let members = [cx.me, coordinator].into_iter().collect();
+                self.open(group, coordinator, members, Definition::default(), out);
+            }
+            Event::Command(Command::Define { group, definition }) => {
+                self.hand_out(cx, group, definition, out);
+            }
+        }
+    }
+}
+
+impl Reorganization {
+    /// A node whose application has been running under this definition.
+    #[must_use]
+    pub const fn standing(definition: Definition) -> Self {
+        Self { gate: Gate::Open, round: Round::Idle, definition: Some(definition) }
+    }
+
+    /// The definition that was last in force here.
+    #[must_use]
+    pub const fn definition(&self) -> Option<&Definition> {
+        self.definition.as_ref()
+    }
+
+    /// Whether the application accepts operations (B-37, B-38).
+    #[must_use]
+    pub const fn is_accepting(&self) -> bool {
+        match self.gate {
+            Gate::Open => true,
+            Gate::Stopping | Gate::Stopped(_) => false,
+        }
+    }
+
+    fn stop(&mut self, out: &mut Effects<Self>) {
+        self.round = Round::Idle;
+        out.cancel_timer(Handover);
+        match &self.gate {
+            Gate::Open => {
+                self.gate = Gate::Stopping;
+                out.notify(Notice::Stop);
+            }
+            Gate::Stopping => {}
+            // It has not run since it last stopped, so the report still stands.
+            Gate::Stopped(report) => out.notify(Notice::Stopped(report.clone())),
+        }
+    }
+
+    fn stopped(&mut self, report: Report, out: &mut Effects<Self>) {
+        match self.gate {
+            Gate::Stopping => {
+                self.gate = Gate::Stopped(report.clone());
+                out.notify(Notice::Stopped(report));
+            }
+            // An application that stops twice, or unasked, has nothing new to say.
+            Gate::Open | Gate::Stopped(_) => {}
+        }
+    }
+
+    fn plan(&mut self, cx: &Context<'_>, formation: Formation, out: &mut Effects<Self>) {
+        let mut members = formation.members.clone();
+        members.insert(cx.me);
+        let reports: Vec<_> = formation.reports.clone();
+        out.notify(Notice::Plan { group: formation.group, members, reports });
+        self.round = Round::Planning(formation);
+    }
+
+    fn hand_out(
+        &mut self,
+        cx: &Context<'_>,
+        group: GroupNumber,
+        definition: Definition,
+        out: &mut Effects<Self>,
+    ) {
+        // A plan that comes after its group was given up is for nobody.
+        let Round::Planning(formation) = &self.round else { return };
+        if formation.group != group {
+            return;
+        }
+        let formation = formation.clone();
+        let mut everybody = formation.members.clone();
+        everybody.insert(cx.me);
+        for member in formation.members.iter() {
+            out.send(
+                member,
+                Message::NewState {
+                    group,
+                    members: everybody.clone(),
+                    definition: definition.clone(),
+                },
+            );
+        }
+        let awaiting = formation.members.clone();
+        let nobody = awaiting.is_empty();
+        self.round = Round::Handing { formation, definition, awaiting, missing: NodeSet::new() };
+        if nobody {
+            self.conclude(cx, out);
+        } else {
+            out.set_timer(Handover, cx.config.timing.answer());
+        }
+    }
+
+    fn take(
+        &mut self,
+        cx: &Context<'_>,
+        from: NodeId,
+        group: GroupNumber,
+        members: NodeSet,
+        definition: Definition,
+        out: &mut Effects<Self>,
+    ) {
+        let is_mine = match self.round {
+            Round::Following { group: mine, coordinator } => {
+                (group == mine || cx.is_mutated(Mutant::DefinitionOfOtherGroup))
+                    && (from == coordinator || cx.is_mutated(Mutant::DefinitionFromStranger))
+            }
+            Round::Idle => {
+                cx.is_mutated(Mutant::DefinitionFromStranger)
+                    || (cx.is_mutated(Mutant::DefinitionInElection) && !self.is_accepting())
+            }
+            Round::Planning(_) | Round::Handing { .. } => false,
+        };
+        if is_mine {
+            self.open(group, from, members.clone(), definition, out);
+            out.notify(Notice::Settled { missing: NodeSet::new(), members });
+        }
+        // Literal E-12: the answer leaves even though the request was ignored.
+        let ok = is_mine
+            || (cx.config.algorithm == Algorithm::Bully
+                && cx.config.options.bully.answers == bully::Answers::Literal);
+        out.send(from, Message::NewStateAnswer { group, ok });
+    }
+
+    fn count(
+        &mut self,
+        cx: &Context<'_>,
+        from: NodeId,
+        group: GroupNumber,
+        ok: bool,
+        out: &mut Effects<Self>,
+    ) {
+        let Round::Handing { formation, awaiting, missing, .. } = &mut self.round else { return };
+        if formation.group != group && !cx.is_mutated(Mutant::ForgetGroupInAnswer) {
+            return;
+        }
+        if !awaiting.remove(from) {
+            return;
+        }
+        if !ok {
+            missing.insert(from);
+        }
+        if awaiting.is_empty() && !formation.waits_full {
+            self.conclude(cx, out);
+        }
+    }
+
+    fn conclude(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        let Round::Handing { formation, definition, awaiting, missing } = &self.round else {
+            return;
+        };
+        let missing: NodeSet = missing.iter().chain(awaiting.iter()).collect();
+        let (group, is_strict) = (formation.group, formation.is_strict);
+        let mut members = formation.members.without(&missing);
+        members.insert(cx.me);
+        let definition = definition.clone();
+        out.cancel_timer(Handover);
+        self.round = Round::Idle;
+        if is_strict && !missing.is_empty() {
+            out.notify(Notice::Unsettled { missing });
+        } else {
+            self.open(group, cx.me, members.clone(), definition, out);
+            out.notify(Notice::Settled { missing, members });
+        }
+    }
+
+    fn open(
+        &mut self,
+        group: GroupNumber,
+        coordinator: NodeId,
+        members: NodeSet,
+        definition: Definition,
+        out: &mut Effects<Self>,
+    ) {
+        self.gate = Gate::Open;
+        self.round = Round::Idle;
+        self.definition = Some(definition.clone());
+        out.notify(Notice::Begin { group, coordinator, members, definition });
+    }
+}

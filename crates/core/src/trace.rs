@@ -1,0 +1,350 @@
+//! What happened: one schema for simulator, live node, checker, lab page and audit.
+//!
+//! A trace is a [`Header`] and then [`Entry`] after [`Entry`] in order of time, each one line of JSON.
+//! Monitors read traces and nothing else, so one monitor judges every kind of run. The schema is
+//! described for other programs in `docs/trace.md`.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::group::{GroupNumber, Status};
+use crate::members::{Member, NodeId, NodeSet};
+use crate::payload::Definition;
+use crate::time::Time;
+
+/// The version of the schema; raised when a reader of the old one would misread the new one.
+pub const SCHEMA: u32 = 1;
+
+/// The first line of a trace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`SCHEMA`].
+    pub tanist_trace: u32,
+    /// Where the trace comes from.
+    pub source: Source,
+    /// The scenario's name, or the group's.
+    pub scenario: String,
+    /// The algorithm's name in the catalogue.
+    pub algorithm: String,
+    /// Options that differ from the default, as `name=value`.
+    pub options: Vec<String>,
+    /// The seed, for a simulated run.
+    pub seed: u64,
+    /// The configured nodes.
+    pub nodes: Vec<Member>,
+    /// T, in microseconds: what a reader needs to judge silence.
+    pub answer_us: u64,
+    /// Period of Check, in microseconds.
+    pub check_every_us: u64,
+}
+
+/// Who wrote a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// The simulator.
+    Sim,
+    /// A live node.
+    Live,
+    /// The model checker.
+    Check,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// When, in microseconds. In a simulated run this is the world's clock.
+    #[serde(rename = "at_us")]
+    pub at: Time,
+    /// What.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A node came up.
+    Start {
+        /// Which.
+        node: NodeId,
+        /// Whether it had been up before.
+        restarted: bool,
+    },
+    /// A node died.
+    Crash {
+        /// Which.
+        node: NodeId,
+    },
+    /// A node stopped running, as by SIGSTOP.
+    Pause {
+        /// Which.
+        node: NodeId,
+    },
+    /// A paused node runs on.
+    Resume {
+        /// Which.
+        node: NodeId,
+    },
+    /// A message left.
+    Send {
+        /// The sender.
+        node: NodeId,
+        /// The addressee.
+        to: NodeId,
+        /// Pairs the sending with its delivery or loss.
+        id: u64,
+        /// What was said, in short.
+        #[serde(flatten)]
+        message: MessageFacts,
+    },
+    /// A message arrived and was taken up.
+    Receive {
+        /// The receiver.
+        node: NodeId,
+        /// The sender.
+        from: NodeId,
+        /// As in the sending.
+        id: u64,
+        /// What was said, in short.
+        #[serde(flatten)]
+        message: MessageFacts,
+    },
+    /// A message was lost.
+    Lose {
+        /// The sender.
+        node: NodeId,
+        /// The addressee.
+        to: NodeId,
+        /// As in the sending.
+        id: u64,
+        /// What was said, in short.
+        #[serde(flatten)]
+        message: MessageFacts,
+        /// Why it did not arrive.
+        why: Loss,
+    },
+    /// A timer ran out.
+    Timer {
+        /// Whose.
+        node: NodeId,
+        /// Which.
+        timer: TimerName,
+    },
+    /// The counter is on stable storage.
+    Save {
+        /// Whose.
+        node: NodeId,
+        /// The highest counter that may be used from here on.
+        counter: u64,
+    },
+    /// The node's defining state changed.
+    State {
+        /// Whose.
+        node: NodeId,
+        /// The new state, whole.
+        #[serde(flatten)]
+        state: NodeState,
+    },
+    /// A node began an election of its own.
+    Call {
+        /// Which.
+        node: NodeId,
+    },
+    /// The election of its own ended.
+    End {
+        /// Whose.
+        node: NodeId,
+        /// How.
+        outcome: Outcome,
+    },
+    /// The gate closed: no operation is accepted from here on.
+    Stop {
+        /// Whose.
+        node: NodeId,
+    },
+    /// The application has drained and handed up its report.
+    Stopped {
+        /// Whose.
+        node: NodeId,
+    },
+    /// The coordinator's application was asked for a definition.
+    Plan {
+        /// Which coordinator.
+        node: NodeId,
+        /// For which group.
+        group: GroupNumber,
+    },
+    /// The gate opened under a definition.
+    Begin {
+        /// Whose.
+        node: NodeId,
+        /// In which group.
+        group: GroupNumber,
+    },
+    /// Links went down, each in one direction.
+    Cut {
+        /// Which.
+        links: Vec<Link>,
+    },
+    /// Links came back.
+    Heal {
+        /// Which.
+        links: Vec<Link>,
+    },
+    /// A monitor found an assertion broken.
+    Broken {
+        /// The assertion's id, as in the conformance list.
+        assertion: String,
+        /// The nodes concerned.
+        nodes: Vec<NodeId>,
+        /// What was seen.
+        why: String,
+    },
+}
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Link {
+    /// From here.
+    pub from: NodeId,
+    /// To there.
+    pub to: NodeId,
+}
+
+/// The defining state of a node: what the textbook's assertions speak of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct NodeState {
+    /// Down, Election, Reorganization or Normal.
+    pub status: Status,
+    /// Whom it takes for its coordinator.
+    pub coordinator: Option<NodeId>,
+    /// The group it belongs to.
+    pub group: Option<GroupNumber>,
+    /// The other members, as far as it knows them.
+    pub up: NodeSet,
+    /// The state of the task.
+    pub definition: Option<Definition>,
+}
+
+/// What a message said, as far as a reader of traces needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageFacts {
+    /// Its kind.
+    pub kind: Kind,
+    /// The group it speaks of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub group: Option<GroupNumber>,
+    /// Yes or no, for an answer.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ok: Option<bool>,
+}
+
+/// Why a message did not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// The network dropped it.
+    Dropped,
+    /// The link was cut.
+    Cut,
+    /// The addressee was down.
+    Down,
+}
+
+/// How an election of one's own ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// This node coordinates.
+    Won,
+    /// Somebody of higher rank answered, announced itself or refused us.
+    Yielded,
+    /// A member was lost on the way; it begins anew.
+    Failed,
+}
+
+macro_rules! names {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name {
+            $(#[doc = $text] #[serde(rename = $text)] $variant),*
+        }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The name as the sources print it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text),*
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+names! {
+    /// Every kind of message, by the name that its source gives it.
+    Kind {
+        AreYouUp = "AreYouUp",
+        AyuAnswer = "AYU_answer",
+        AreYouNormal = "AreYouNormal",
+        AynAnswer = "AYN_answer",
+        EnterElection = "Enter_Election",
+        EeAnswer = "EE_answer",
+        SetCoordinator = "Set_Coordinator",
+        ScAnswer = "SC_answer",
+        NewState = "New_State",
+        NsAnswer = "NS_answer",
+        Election = "election",
+        Answer = "answer",
+        Coordinator = "coordinator",
+        AreYouCoordinator = "AreYouCoordinator",
+        AycAnswer = "AYC_answer",
+        AreYouThere = "AreYouThere",
+        AytAnswer = "AYT_answer",
+        Invitation = "Invitation",
+        Accept = "Accept",
+        AcceptAnswer = "Accept_answer",
+        Ready = "Ready",
+        ReadyAnswer = "Ready_answer",
+    }
+}
+
+impl Kind {
+    /// Whether sending this promises that the sender's application has stopped (B-34, B-37, I-46).
+    #[must_use]
+    pub fn acknowledges_stop(self) -> bool {
+        matches!(self, Self::EeAnswer | Self::Accept)
+    }
+}
+
+names! {
+    /// Every timer, named for what it ends.
+    TimerName {
+        Answers = "answers",
+        Announcement = "announcement",
+        Check = "check",
+        Timeout = "timeout",
+        Delay = "delay",
+        Stall = "stall",
+        Retry = "retry",
+        Announce = "announce",
+        Silence = "silence",
+        Handover = "handover",
+    }
+}
