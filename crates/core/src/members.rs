@@ -177,6 +177,12 @@ impl NodeSet {
         self.0.is_empty()
     }
 
+    /// The node with the lowest id.
+    #[must_use]
+    pub fn first(&self) -> Option<NodeId> {
+        self.0.first().copied()
+    }
+
     /// The nodes in order of id.
     pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.0.iter().copied()

@@ -1,0 +1,239 @@
+//! The global state as a trace tells it: what monitors look at.
+//!
+//! Each entry of a trace leaves the world in a consistent state: at one moment of one clock, nothing
+//! has been received that was not sent. So an assertion about consistent states may be checked after
+//! every entry.
+
+use tanist_core::trace::{Event, Link, NodeState};
+use tanist_core::{GroupNumber, Membership, NodeId, NodeSet, Status, Time};
+
+/// What is known of all nodes and links.
+#[derive(Clone, Debug)]
+pub struct Board {
+    /// The configured nodes.
+    pub members: Membership,
+    nodes: Vec<Seat>,
+    is_cut: Vec<bool>,
+    /// When something was last done to the world from outside.
+    pub disturbed_at: Time,
+    cuts: usize,
+}
+
+/// What is known of one node.
+#[derive(Clone, Debug)]
+pub struct Seat {
+    /// Which.
+    pub id: NodeId,
+    /// Whether it is up.
+    pub is_up: bool,
+    /// Whether it stands still.
+    pub is_paused: bool,
+    /// Since when it has been up.
+    pub started_at: Time,
+    /// How often it has come up.
+    pub lives: u32,
+    /// Its defining state.
+    pub state: NodeState,
+    /// Its status before the last change.
+    pub was: Status,
+    /// Whether its application accepts operations, drains, or has stopped.
+    pub gate: Gate,
+    /// How many elections of its own are on.
+    pub elections_open: u32,
+    /// From whom it last received something.
+    pub last_heard: Option<NodeId>,
+    /// The group that its application last began in.
+    pub begun: Option<GroupNumber>,
+}
+
+/// The gate of an application, as the trace tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// Operations are accepted.
+    Open,
+    /// None is accepted, some are still under way.
+    Stopping,
+    /// Nothing runs.
+    Stopped,
+}
+
+impl Board {
+    /// Nobody is up yet.
+    #[must_use]
+    pub fn new(members: Membership) -> Self {
+        let mut ids: Vec<NodeId> = members.all().iter().map(|member| member.id).collect();
+        ids.sort_unstable();
+        let count = ids.len();
+        Self {
+            members,
+            nodes: ids.into_iter().map(Seat::empty).collect(),
+            is_cut: vec![false; count * count],
+            disturbed_at: Time::ZERO,
+            cuts: 0,
+        }
+    }
+
+    /// All nodes in order of id.
+    #[must_use]
+    pub fn seats(&self) -> &[Seat] {
+        &self.nodes
+    }
+
+    /// The nodes that are up.
+    pub fn live(&self) -> impl Iterator<Item = &Seat> + '_ {
+        self.nodes.iter().filter(|seat| seat.is_up)
+    }
+
+    /// One node.
+    #[must_use]
+    pub fn seat(&self, id: NodeId) -> Option<&Seat> {
+        self.position(id).map(|at| &self.nodes[at])
+    }
+
+    /// Whether both directions between two nodes are up.
+    #[must_use]
+    pub fn can_talk(&self, a: NodeId, b: NodeId) -> bool {
+        let (Some(a), Some(b)) = (self.position(a), self.position(b)) else { return false };
+        let count = self.nodes.len();
+        !self.is_cut[a * count + b] && !self.is_cut[b * count + a]
+    }
+
+    /// The components of the graph of live, running nodes that can talk both ways.
+    #[must_use]
+    pub fn components(&self) -> Vec<NodeSet> {
+        let mut left: NodeSet =
+            self.live().filter(|seat| !seat.is_paused).map(|seat| seat.id).collect();
+        let mut components = Vec::new();
+        while let Some(first) = left.first() {
+            left.remove(first);
+            let mut component: NodeSet = [first].into_iter().collect();
+            let mut frontier = vec![first];
+            while let Some(node) = frontier.pop() {
+                let near: Vec<NodeId> =
+                    left.iter().filter(|other| self.can_talk(node, *other)).collect();
+                for other in near {
+                    left.remove(other);
+                    component.insert(other);
+                    frontier.push(other);
+                }
+            }
+            components.push(component);
+        }
+        components
+    }
+
+    /// Whether everybody in the set can talk to everybody else in it.
+    #[must_use]
+    pub fn is_clique(&self, nodes: &NodeSet) -> bool {
+        nodes.iter().all(|a| nodes.iter().all(|b| a == b || self.can_talk(a, b)))
+    }
+
+    /// Whether all live nodes run and can talk to each other.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        if self.nodes.iter().any(|seat| seat.is_up && seat.is_paused) {
+            return false;
+        }
+        self.cuts == 0 || self.is_clique(&self.live().map(|seat| seat.id).collect())
+    }
+
+    /// Takes an event into account.
+    pub fn note(&mut self, at: Time, event: &Event) {
+        match event {
+            Event::Start { node, .. } => {
+                self.disturbed_at = at;
+                self.change(*node, |seat| {
+                    let lives = seat.lives + 1;
+                    *seat = Seat { is_up: true, started_at: at, lives, ..Seat::empty(seat.id) };
+                });
+            }
+            Event::Crash { node } => {
+                self.disturbed_at = at;
+                self.change(*node, |seat| {
+                    *seat = Seat { lives: seat.lives, ..Seat::empty(seat.id) };
+                });
+            }
+            Event::Pause { node } => {
+                self.disturbed_at = at;
+                self.change(*node, |seat| seat.is_paused = true);
+            }
+            Event::Resume { node } => {
+                self.disturbed_at = at;
+                self.change(*node, |seat| seat.is_paused = false);
+            }
+            Event::State { node, state } => self.change(*node, |seat| {
+                seat.was = seat.state.status;
+                seat.state.clone_from(state);
+            }),
+            Event::Call { node } => self.change(*node, |seat| seat.elections_open += 1),
+            Event::End { node, .. } => self.change(*node, |seat| seat.elections_open = 0),
+            Event::Stop { node } => self.change(*node, |seat| seat.gate = Gate::Stopping),
+            Event::Stopped { node } => self.change(*node, |seat| seat.gate = Gate::Stopped),
+            Event::Begin { node, group } => self.change(*node, |seat| {
+                seat.gate = Gate::Open;
+                seat.begun = Some(*group);
+            }),
+            Event::Receive { node, from, .. } => {
+                self.change(*node, |seat| seat.last_heard = Some(*from));
+            }
+            Event::Cut { links } => self.set_cut(at, links, true),
+            Event::Heal { links } => self.set_cut(at, links, false),
+            Event::Send { .. }
+            | Event::Lose { .. }
+            | Event::Timer { .. }
+            | Event::Save { .. }
+            | Event::Plan { .. }
+            | Event::Broken { .. } => {}
+        }
+    }
+
+    fn set_cut(&mut self, at: Time, links: &[Link], is_cut: bool) {
+        self.disturbed_at = at;
+        let count = self.nodes.len();
+        for link in links {
+            if let (Some(from), Some(to)) = (self.position(link.from), self.position(link.to)) {
+                self.is_cut[from * count + to] = is_cut;
+            }
+        }
+        self.cuts = self.is_cut.iter().filter(|is_cut| **is_cut).count();
+    }
+
+    fn change(&mut self, id: NodeId, change: impl FnOnce(&mut Seat)) {
+        if let Some(at) = self.position(id) {
+            change(&mut self.nodes[at]);
+        }
+    }
+
+    fn position(&self, id: NodeId) -> Option<usize> {
+        // Most worlds number their nodes from 1.
+        let guess = (id.0 as usize).wrapping_sub(1);
+        if self.nodes.get(guess).is_some_and(|seat| seat.id == id) {
+            return Some(guess);
+        }
+        self.nodes.binary_search_by_key(&id, |seat| seat.id).ok()
+    }
+}
+
+impl Seat {
+    fn empty(id: NodeId) -> Self {
+        Self {
+            id,
+            is_up: false,
+            is_paused: false,
+            started_at: Time::ZERO,
+            lives: 0,
+            state: NodeState {
+                status: Status::Down,
+                coordinator: None,
+                group: None,
+                up: NodeSet::new(),
+                definition: None,
+            },
+            was: Status::Down,
+            gate: Gate::Stopped,
+            elections_open: 0,
+            last_heard: None,
+            begun: None,
+        }
+    }
+}

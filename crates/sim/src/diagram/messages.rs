@@ -1,0 +1,271 @@
+//! Every message of a trace with what became of it, as an arrow.
+
+use std::collections::BTreeMap;
+
+use tanist_core::trace::{Entry, Event, Kind, Loss, MessageFacts};
+use tanist_core::{NodeId, Time};
+
+use super::labels::Labels;
+use super::lanes::{BAR, Lanes};
+use super::looks::{self, Legend, Mark};
+use super::scale::Scale;
+use super::svg::{Pen, Spot, Svg};
+
+/// One message on its way.
+pub(super) struct Message {
+    from: NodeId,
+    to: NodeId,
+    facts: MessageFacts,
+    way: Way,
+}
+
+/// How much of its way a message went, as far as the trace tells.
+#[derive(Clone, Copy)]
+enum Way {
+    Arrived {
+        sent: Time,
+        received: Time,
+    },
+    Lost {
+        sent: Time,
+        lost: Time,
+        why: Loss,
+    },
+    /// Still under way at the end of the trace, or taken up by a node that writes its own trace.
+    Sent(Time),
+    /// Sent by a node that writes its own trace.
+    Received(Time),
+}
+
+/// Pairs every sending with its delivery or loss. A message that arrives twice is two messages.
+pub(super) fn read(entries: &[Entry]) -> Vec<Message> {
+    let mut messages: Vec<Message> = Vec::new();
+    let mut sendings: BTreeMap<(NodeId, NodeId, u64), (usize, Time)> = BTreeMap::new();
+    for Entry { at, event } in entries {
+        let Some((from, to, id, facts, step)) = step(event) else {
+            continue;
+        };
+        let sending = sendings.get(&(from, to, id)).copied();
+        let way = match (step, sending) {
+            (Step::Send, _) => {
+                sendings.insert((from, to, id), (messages.len(), *at));
+                messages.push(Message { from, to, facts, way: Way::Sent(*at) });
+                continue;
+            }
+            (Step::Receive, Some((_, sent))) => Way::Arrived { sent, received: *at },
+            (Step::Receive, None) => Way::Received(*at),
+            (Step::Lose(why), sending) => {
+                Way::Lost { sent: sending.map_or(*at, |(_, sent)| sent), lost: *at, why }
+            }
+        };
+        match sending.and_then(|(index, _)| messages.get_mut(index)) {
+            Some(message) if matches!(message.way, Way::Sent(_)) => message.way = way,
+            Some(_) | None => messages.push(Message { from, to, facts, way }),
+        }
+    }
+    messages
+}
+
+enum Step {
+    Send,
+    Receive,
+    Lose(Loss),
+}
+
+fn step(event: &Event) -> Option<(NodeId, NodeId, u64, MessageFacts, Step)> {
+    match event {
+        Event::Send { node, to, id, message } => Some((*node, *to, *id, *message, Step::Send)),
+        Event::Receive { node, from, id, message } => {
+            Some((*from, *node, *id, *message, Step::Receive))
+        }
+        Event::Lose { node, to, id, message, why } => {
+            Some((*node, *to, *id, *message, Step::Lose(*why)))
+        }
+        Event::Start { .. }
+        | Event::Crash { .. }
+        | Event::Pause { .. }
+        | Event::Resume { .. }
+        | Event::Timer { .. }
+        | Event::Save { .. }
+        | Event::State { .. }
+        | Event::Call { .. }
+        | Event::End { .. }
+        | Event::Stop { .. }
+        | Event::Stopped { .. }
+        | Event::Plan { .. }
+        | Event::Begin { .. }
+        | Event::Cut { .. }
+        | Event::Heal { .. }
+        | Event::Broken { .. } => None,
+    }
+}
+
+/// How long a typical message of these took, in microseconds.
+pub(super) fn typical_flight(messages: &[Message]) -> Option<u64> {
+    let mut flights: Vec<u64> = messages.iter().filter_map(Message::flight).collect();
+    flights.sort_unstable();
+    flights.get(flights.len() / 2).copied()
+}
+
+pub(super) fn explain(messages: &[Message], legend: &mut Legend) {
+    for message in messages {
+        legend.kinds.insert(message.facts.kind);
+        match message.way {
+            Way::Arrived { .. } => {}
+            Way::Lost { .. } => {
+                legend.marks.insert(Mark::Lost);
+            }
+            Way::Sent(_) | Way::Received(_) => {
+                legend.marks.insert(Mark::Pending);
+            }
+        }
+    }
+}
+
+pub(super) fn draw(messages: &[Message], svg: &mut Svg, scale: &Scale, lanes: &Lanes) {
+    let mut labels = Labels::new(lanes.heights());
+    for message in messages {
+        let Some((from, to)) = message.line(scale, lanes) else {
+            continue;
+        };
+        message.draw(svg, scale, from, to);
+        labels.arrow(message.label_key(), from, to);
+    }
+    labels.draw(svg);
+}
+
+/// Messages of one node, moment, kind and answer get one label.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LabelKey {
+    pub(super) at: Time,
+    pub(super) node: NodeId,
+    pub(super) kind: Kind,
+    pub(super) ok: Option<bool>,
+}
+
+impl Message {
+    /// Draws the arrow, the stub or the cross.
+    fn draw(&self, svg: &mut Svg, scale: &Scale, from: Spot, to: Spot) {
+        let pen = looks::pen(self.facts.kind);
+        let class = match self.way {
+            Way::Arrived { .. } | Way::Received(_) => "arrow",
+            Way::Lost { .. } => "lost",
+            Way::Sent(_) => "pending",
+        };
+        svg.open(class, &self.words(scale));
+        if self.from == self.to {
+            let top = Spot::new((from.x + to.x) / 2.0, from.y - BAR);
+            svg.polyline(&[from, top, to], pen);
+        } else {
+            svg.line(from, to, pen);
+        }
+        let end = Pen::new(pen.colour, 1.4);
+        match self.way {
+            Way::Arrived { .. } => looks::head(svg, from, to, pen.colour),
+            Way::Lost { .. } => svg.cross(to, 4.5, Pen::new(pen.colour, 2.0)),
+            Way::Sent(_) => svg.circle(to, 3.2, "#ffffff", end),
+            Way::Received(_) => {
+                looks::head(svg, from, to, pen.colour);
+                svg.circle(from, 3.2, "#ffffff", end);
+            }
+        }
+        svg.close();
+    }
+
+    /// From where to where it is drawn; nowhere if a node is not in the header.
+    fn line(&self, scale: &Scale, lanes: &Lanes) -> Option<(Spot, Spot)> {
+        let (upper, lower) = (lanes.y(self.from)?, lanes.y(self.to)?);
+        let edge = match upper.total_cmp(&lower) {
+            core::cmp::Ordering::Less => BAR / 2.0,
+            core::cmp::Ordering::Equal => 0.0,
+            core::cmp::Ordering::Greater => -BAR / 2.0,
+        };
+        let out = |x: f64| Spot::new(x, upper + edge);
+        let into = |x: f64| Spot::new(x, lower - edge);
+        let flight = scale.flight() * 0.8;
+        Some(match self.way {
+            Way::Arrived { sent, received } => (out(scale.x(sent)), into(scale.x(received))),
+            Way::Lost { sent, lost, why } => {
+                let start = scale.x(sent);
+                // A loss noted at the sending has no moment of its own.
+                let end = if lost > sent { scale.x(lost) } else { start + flight };
+                (out(start), resting_place(out(start), into(end), why, lanes))
+            }
+            Way::Sent(sent) => {
+                let start = out(scale.x(sent));
+                (start, start.toward(into(start.x + flight), 0.4))
+            }
+            Way::Received(received) => {
+                let end = into(scale.x(received));
+                (end.toward(out(end.x - flight), 0.4), end)
+            }
+        })
+    }
+
+    fn flight(&self) -> Option<u64> {
+        match self.way {
+            Way::Arrived { sent, received } => {
+                Some(received.as_micros().saturating_sub(sent.as_micros()))
+            }
+            Way::Lost { .. } | Way::Sent(_) | Way::Received(_) => None,
+        }
+    }
+
+    fn label_key(&self) -> LabelKey {
+        let (at, node) = match self.way {
+            Way::Arrived { sent, .. } | Way::Lost { sent, .. } | Way::Sent(sent) => {
+                (sent, self.from)
+            }
+            Way::Received(received) => (received, self.to),
+        };
+        LabelKey { at, node, kind: self.facts.kind, ok: self.facts.ok }
+    }
+
+    /// Everything about it, for the tooltip.
+    fn words(&self, scale: &Scale) -> String {
+        let when = |at: Time| scale.words(at.as_micros());
+        let mut words = self.facts.kind.to_string();
+        if let Some(ok) = self.facts.ok {
+            words.push_str(if ok { " yes" } else { " no" });
+        }
+        words.push_str(&format!(", {} to {}", self.from, self.to));
+        if let Some(group) = self.facts.group {
+            words.push_str(&format!(", group {group}"));
+        }
+        words.push_str(&match self.way {
+            Way::Arrived { sent, received } => {
+                format!(", sent {}, received {}", when(sent), when(received))
+            }
+            Way::Lost { sent, why, .. } => {
+                format!(", sent {}, lost: {}", when(sent), loss(why, self.to))
+            }
+            Way::Sent(sent) => format!(", sent {}", when(sent)),
+            Way::Received(received) => format!(", received {}", when(received)),
+        });
+        words
+    }
+}
+
+/// Where the cross of a lost message is drawn: half-way, or short of a receiver that it could not
+/// reach, and never behind the bar of a third node.
+fn resting_place(from: Spot, to: Spot, why: Loss, lanes: &Lanes) -> Spot {
+    let mut part = match why {
+        Loss::Dropped => 0.5,
+        Loss::Cut | Loss::Down => 1.0 - SHORT / (to.y - from.y).abs().max(2.0 * SHORT),
+    };
+    while part > 0.1 && lanes.hides(from.toward(to, part).y) {
+        part -= 0.04;
+    }
+    from.toward(to, part)
+}
+
+fn loss(why: Loss, to: NodeId) -> String {
+    match why {
+        Loss::Dropped => "dropped".to_string(),
+        Loss::Cut => "the link is cut".to_string(),
+        Loss::Down => format!("{to} is down"),
+    }
+}
+
+/// How far from the receiver's bar a message ends that the receiver does not get.
+const SHORT: f64 = 12.0;

@@ -1,0 +1,159 @@
+//! One simulated machine: a node, its disk, its timers, its clock and its application.
+
+use std::time::Duration;
+
+use tanist_core::group::Counter;
+use tanist_core::node::{Command, Message, Node, Timer};
+use tanist_core::time::micros;
+use tanist_core::trace::NodeState;
+use tanist_core::{NodeId, Time};
+
+use crate::application::Application;
+
+/// The right rate of a clock.
+pub const RATE: u32 = 1_000_000;
+
+/// How many of its last writes a disk can lose.
+const WRITES_KEPT: usize = 8;
+
+/// A machine.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Its node's name.
+    pub id: NodeId,
+    /// The node, while the machine is up.
+    pub node: Option<Node>,
+    /// The defining state that the trace last told.
+    pub(crate) told: Option<NodeState>,
+    /// What the disk acknowledged, oldest first.
+    disk: Vec<Counter>,
+    timers: Vec<(Timer, u64)>,
+    /// What arrived while it stood still; none while it runs.
+    pub(crate) held: Option<Vec<Due>>,
+    /// What is added to every message from or to it.
+    pub(crate) slow: Duration,
+    /// How fast its clock runs, in millionths of the right rate.
+    pub(crate) rate: u32,
+    pub(crate) application: Application,
+    /// Distinguishes the lives of a machine, so that nothing from an earlier one reaches it.
+    pub(crate) life: u32,
+    /// Crash in the next step that has this many effects, after carrying them out.
+    pub(crate) crash_after: Option<u32>,
+}
+
+/// Something that is due at a machine.
+#[derive(Clone, Debug)]
+pub enum Due {
+    /// A message arrives.
+    Deliver {
+        /// From whom.
+        from: NodeId,
+        /// Its number in the trace.
+        id: u64,
+        /// What it says.
+        message: Message,
+    },
+    /// A timer runs out, unless it was replaced or cancelled.
+    Timer {
+        /// Which.
+        timer: Timer,
+        /// In which life it was set.
+        life: u32,
+    },
+    /// The application comes back.
+    Command {
+        /// With what.
+        command: Command,
+        /// In which life it was asked.
+        life: u32,
+    },
+}
+
+impl Host {
+    /// A machine that is down, with an empty disk.
+    #[must_use]
+    pub fn new(id: NodeId) -> Self {
+        Self {
+            id,
+            node: None,
+            told: None,
+            disk: Vec::new(),
+            timers: Vec::new(),
+            held: None,
+            slow: Duration::ZERO,
+            rate: RATE,
+            application: Application::default(),
+            life: 0,
+            crash_after: None,
+        }
+    }
+
+    /// What the disk holds.
+    #[must_use]
+    pub fn saved(&self) -> Option<Counter> {
+        self.disk.last().copied()
+    }
+
+    pub(crate) fn save(&mut self, counter: Counter) {
+        if self.disk.len() == WRITES_KEPT {
+            self.disk.remove(0);
+        }
+        self.disk.push(counter);
+    }
+
+    pub(crate) fn lose_writes(&mut self, count: u32) {
+        for _ in 0..count {
+            self.disk.pop();
+        }
+    }
+
+    pub(crate) fn crash(&mut self) {
+        self.node = None;
+        self.told = None;
+        self.timers.clear();
+        self.held = None;
+        self.application = Application::default();
+        self.life += 1;
+        self.crash_after = None;
+    }
+
+    pub(crate) fn set_timer(&mut self, timer: Timer, number: u64) {
+        match self.timers.iter_mut().find(|(name, _)| *name == timer) {
+            Some((_, current)) => *current = number,
+            None => self.timers.push((timer, number)),
+        }
+    }
+
+    pub(crate) fn cancel_timer(&mut self, timer: Timer) {
+        self.timers.retain(|(name, _)| *name != timer);
+    }
+
+    /// Takes a timer that ran out; false if it had been replaced or cancelled.
+    pub(crate) fn take_timer(&mut self, timer: Timer, number: u64) -> bool {
+        let found = self.timers.iter().position(|entry| *entry == (timer, number));
+        found.map(|at| self.timers.swap_remove(at)).is_some()
+    }
+
+    /// What this machine's clock shows.
+    #[must_use]
+    pub fn clock(&self, now: Time) -> Time {
+        if self.rate == RATE {
+            return now;
+        }
+        Time::from_micros(scale(now.as_micros(), self.rate, RATE))
+    }
+
+    /// How long a span of its own clock really takes.
+    #[must_use]
+    pub fn real(&self, span: Duration) -> Duration {
+        if self.rate == RATE {
+            return span;
+        }
+        Duration::from_micros(scale(micros(span), RATE, self.rate))
+    }
+}
+
+fn scale(value: u64, by: u32, over: u32) -> u64 {
+    let wide = u128::from(value) * u128::from(by) / u128::from(over.max(1));
+    u64::try_from(wide).unwrap_or(u64::MAX)
+}

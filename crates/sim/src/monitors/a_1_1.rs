@@ -1,0 +1,45 @@
+//! any two nodes that are Normal or in Reorganization have the same coordinator.
+
+use tanist_core::Time;
+use tanist_core::trace::Event;
+
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+pub(super) struct SameCoordinator;
+
+impl Monitor for SameCoordinator {
+    fn id(&self) -> &'static str {
+        "A-1.1"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::STATE
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+        let Event::State { node, state } = event else { return None };
+        if !state.status.has_coordinator() {
+            return None;
+        }
+        let other = board.live().find(|seat| {
+            seat.state.status.has_coordinator() && seat.state.coordinator != state.coordinator
+        })?;
+        Some(Breach {
+            nodes: vec![*node, other.id],
+            why: format!(
+                "{node} is {} under {}, {} is {} under {}",
+                state.status,
+                name(state.coordinator),
+                other.id,
+                other.state.status,
+                name(other.state.coordinator),
+            ),
+        })
+    }
+}
+
+/// A coordinator's name, or that there is none.
+pub(super) fn name(node: Option<tanist_core::NodeId>) -> String {
+    node.map_or_else(|| "nobody".to_owned(), |node| node.to_string())
+}

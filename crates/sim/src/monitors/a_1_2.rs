@@ -1,0 +1,33 @@
+//! any two Normal nodes have the same definition.
+
+use tanist_core::trace::Event;
+use tanist_core::{Status, Time};
+
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+pub(super) struct SameDefinition;
+
+impl Monitor for SameDefinition {
+    fn id(&self) -> &'static str {
+        "A-1.2"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::STATE
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+        let Event::State { node, state } = event else { return None };
+        if state.status != Status::Normal {
+            return None;
+        }
+        let other = board.live().find(|seat| {
+            seat.state.status == Status::Normal && seat.state.definition != state.definition
+        })?;
+        Some(Breach {
+            nodes: vec![*node, other.id],
+            why: format!("{node} and {} are Normal under different definitions", other.id),
+        })
+    }
+}

@@ -1,0 +1,42 @@
+//! two nodes that are Normal or in Reorganization in the same group have the same coordinator.
+
+use tanist_core::Time;
+use tanist_core::trace::Event;
+
+use super::a_1_1::name;
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+pub(super) struct GroupAgreesOnCoordinator;
+
+impl Monitor for GroupAgreesOnCoordinator {
+    fn id(&self) -> &'static str {
+        "A-3.1"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::STATE
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+        let Event::State { node, state } = event else { return None };
+        let group = state.group?;
+        if !state.status.has_coordinator() {
+            return None;
+        }
+        let other = board.live().find(|seat| {
+            seat.state.status.has_coordinator()
+                && seat.state.group == Some(group)
+                && seat.state.coordinator != state.coordinator
+        })?;
+        Some(Breach {
+            nodes: vec![*node, other.id],
+            why: format!(
+                "in group {group}, {node} follows {} and {} follows {}",
+                name(state.coordinator),
+                other.id,
+                name(other.state.coordinator),
+            ),
+        })
+    }
+}

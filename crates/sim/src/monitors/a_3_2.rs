@@ -1,0 +1,36 @@
+//! two Normal nodes in the same group have the same definition.
+
+use tanist_core::trace::Event;
+use tanist_core::{Status, Time};
+
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+pub(super) struct GroupAgreesOnDefinition;
+
+impl Monitor for GroupAgreesOnDefinition {
+    fn id(&self) -> &'static str {
+        "A-3.2"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::STATE
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+        let Event::State { node, state } = event else { return None };
+        let group = state.group?;
+        if state.status != Status::Normal {
+            return None;
+        }
+        let other = board.live().find(|seat| {
+            seat.state.status == Status::Normal
+                && seat.state.group == Some(group)
+                && seat.state.definition != state.definition
+        })?;
+        Some(Breach {
+            nodes: vec![*node, other.id],
+            why: format!("{node} and {} are in group {group}, two definitions", other.id),
+        })
+    }
+}

@@ -1,0 +1,31 @@
+//! B-37: whoever acknowledges that it has stopped (EE_answer, Accept) has stopped.
+
+use tanist_core::Time;
+use tanist_core::trace::Event;
+
+use super::{Breach, Interest, Monitor};
+use crate::board::{Board, Gate};
+
+pub(super) struct StopBeforeAcknowledge;
+
+impl Monitor for StopBeforeAcknowledge {
+    fn id(&self) -> &'static str {
+        "B-37"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::SEND
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+        let Event::Send { node, message, .. } = event else { return None };
+        if !message.kind.acknowledges_stop() || message.ok == Some(false) {
+            return None;
+        }
+        let gate = board.seat(*node)?.gate;
+        (gate != Gate::Stopped).then(|| Breach {
+            nodes: vec![*node],
+            why: format!("{node} sends {} while its application still works", message.kind),
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! B-42 to B-45: what a bully candidate knows at the four cuts of figure 10.8.
+//!
+//! The cuts are drawn for a run in which nobody recovers and no higher candidate interferes, so they are
+//! checked where a scenario asks for them.
+
+use tanist_core::trace::{Event, NodeState};
+use tanist_core::{NodeId, Status, Time};
+
+use super::{Breach, Interest, Monitor};
+use crate::board::{Board, Seat};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    /// No higher node is Normal.
+    NoHigherNormal,
+    /// No node is Normal, and none acts as coordinator.
+    NobodyActs,
+    /// All of Up are in Reorganization and name the candidate.
+    AllReorganizing,
+    /// All of Up are Normal.
+    AllNormal,
+}
+
+struct CutMonitor(Cut);
+
+pub(super) fn all() -> impl Iterator<Item = Box<dyn Monitor>> {
+    [Cut::NoHigherNormal, Cut::NobodyActs, Cut::AllReorganizing, Cut::AllNormal]
+        .into_iter()
+        .map(|cut| Box::new(CutMonitor(cut)) as Box<dyn Monitor>)
+}
+
+impl Monitor for CutMonitor {
+    fn id(&self) -> &'static str {
+        match self.0 {
+            Cut::NoHigherNormal => "B-42",
+            Cut::NobodyActs => "B-43",
+            Cut::AllReorganizing => "B-44",
+            Cut::AllNormal => "B-45",
+        }
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::STATE.and(Interest::MILESTONE)
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+        let (node, spoiler) = match (self.0, event) {
+            (Cut::NoHigherNormal, Event::State { node, state }) => {
+                let is_cut = state.status == Status::Election && is_own(*node, state);
+                (node, is_cut.then(|| higher_normal(board, *node)).flatten())
+            }
+            (Cut::NobodyActs, Event::State { node, state }) => {
+                let is_cut = entered(board, *node, state, Status::Reorganization);
+                (node, is_cut.then(|| acting(board, *node)).flatten())
+            }
+            (Cut::AllReorganizing, Event::Plan { node, .. }) => {
+                (node, member_not_in(board, *node, Status::Reorganization))
+            }
+            (Cut::AllNormal, Event::State { node, state }) => {
+                let is_cut = entered(board, *node, state, Status::Normal)
+                    && state.coordinator == Some(*node);
+                (node, is_cut.then(|| member_not_in(board, *node, Status::Normal)).flatten())
+            }
+            (
+                Cut::NoHigherNormal | Cut::NobodyActs | Cut::AllReorganizing | Cut::AllNormal,
+                _,
+            ) => return None,
+        };
+        let spoiler = spoiler?;
+        Some(Breach {
+            nodes: vec![*node, spoiler.id],
+            why: format!("at {node}'s cut {} is {}", spoiler.id, spoiler.state.status),
+        })
+    }
+}
+
+fn is_own(node: NodeId, state: &NodeState) -> bool {
+    state.group.is_some_and(|group| group.node == node)
+}
+
+fn entered(board: &Board, node: NodeId, state: &NodeState, status: Status) -> bool {
+    state.status == status
+        && state.coordinator == Some(node)
+        && board.seat(node).is_some_and(|seat| seat.was != status)
+}
+
+fn higher_normal(board: &Board, node: NodeId) -> Option<&Seat> {
+    board.live().find(|seat| {
+        seat.state.status == Status::Normal && board.members.outranks(seat.id, node)
+    })
+}
+
+fn acting(board: &Board, node: NodeId) -> Option<&Seat> {
+    board.live().find(|seat| {
+        seat.id != node
+            && (seat.state.status == Status::Normal || seat.state.coordinator == Some(seat.id))
+    })
+}
+
+fn member_not_in(board: &Board, node: NodeId, status: Status) -> Option<&Seat> {
+    let up = &board.seat(node)?.state.up;
+    board.live().find(|seat| {
+        up.contains(seat.id)
+            && (seat.state.status != status || seat.state.coordinator != Some(node))
+    })
+}

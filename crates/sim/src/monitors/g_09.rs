@@ -1,0 +1,27 @@
+//! G-09: a process runs at most one election of its own at a time.
+
+use tanist_core::Time;
+use tanist_core::trace::Event;
+
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+pub(super) struct OneElectionAtATime;
+
+impl Monitor for OneElectionAtATime {
+    fn id(&self) -> &'static str {
+        "G-09"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::MILESTONE
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+        let Event::Call { node } = event else { return None };
+        (board.seat(*node)?.elections_open > 1).then(|| Breach {
+            nodes: vec![*node],
+            why: format!("{node} calls an election while one of its own is on"),
+        })
+    }
+}

@@ -1,0 +1,49 @@
+//! G-15: at the end of a run every process has elected the best live process, or nobody.
+
+use tanist_core::Time;
+use tanist_core::trace::Event;
+
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+pub(super) struct BestOrUndefined;
+
+impl Monitor for BestOrUndefined {
+    fn id(&self) -> &'static str {
+        "G-15"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::FAULT
+    }
+
+    fn see(&mut self, _board: &Board, _at: Time, _event: &Event) -> Option<Breach> {
+        None
+    }
+
+    fn finish(&mut self, board: &Board, _at: Time) -> Option<Breach> {
+        if !self.is_applicable(board) {
+            return None;
+        }
+        let best = board.members.all().iter().rev().find(|member| {
+            board.seat(member.id).is_some_and(|seat| seat.is_up)
+        })?;
+        let wrong = board
+            .live()
+            .find(|seat| seat.state.coordinator.is_some_and(|elected| elected != best.id))?;
+        Some(Breach {
+            nodes: vec![wrong.id, best.id],
+            why: format!(
+                "{} has elected {}, the best live process is {}",
+                wrong.id,
+                super::a_1_1::name(wrong.state.coordinator),
+                best.id,
+            ),
+        })
+    }
+
+    /// Nodes that cannot hear of each other cannot agree.
+    fn is_applicable(&self, board: &Board) -> bool {
+        board.components().len() == 1 && board.live().all(|seat| !seat.is_paused)
+    }
+}

@@ -1,0 +1,39 @@
+//! G-16: every election terminates, and then every non-faulty process has elected somebody.
+
+use tanist_core::Time;
+use tanist_core::trace::Event;
+
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+pub(super) struct EverybodyKnows;
+
+impl Monitor for EverybodyKnows {
+    fn id(&self) -> &'static str {
+        "G-16"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::FAULT
+    }
+
+    fn see(&mut self, _board: &Board, _at: Time, _event: &Event) -> Option<Breach> {
+        None
+    }
+
+    fn finish(&mut self, board: &Board, _at: Time) -> Option<Breach> {
+        if !self.is_applicable(board) {
+            return None;
+        }
+        let ignorant = board.live().find(|seat| seat.state.coordinator.is_none())?;
+        Some(Breach {
+            nodes: vec![ignorant.id],
+            why: format!("{} is still in {}", ignorant.id, ignorant.state.status),
+        })
+    }
+
+    /// Nodes that cannot hear of each other cannot agree.
+    fn is_applicable(&self, board: &Board) -> bool {
+        board.components().len() == 1 && board.live().all(|seat| !seat.is_paused)
+    }
+}

@@ -1,0 +1,66 @@
+//! I-02: every functioning node belongs to exactly one group: the one that its coordinator formed, and
+//! that its application works in.
+
+use tanist_core::trace::Event;
+use tanist_core::{Status, Time};
+
+use super::{Breach, Interest, Monitor};
+use crate::board::{Board, Gate};
+
+pub(super) struct OneGroupEach;
+
+impl Monitor for OneGroupEach {
+    fn id(&self) -> &'static str {
+        "I-02"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::STATE.and(Interest::MILESTONE)
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+        match event {
+            Event::State { node, state } => {
+                if !state.status.has_coordinator() {
+                    return None;
+                }
+                let (Some(group), Some(coordinator)) = (state.group, state.coordinator) else {
+                    let why = format!("{node} is {} in no group", state.status);
+                    return Some(Breach { nodes: vec![*node], why });
+                };
+                (group.node != coordinator).then(|| Breach {
+                    nodes: vec![*node, coordinator],
+                    why: format!("{node} follows {coordinator} in group {group}"),
+                })
+            }
+            // The application began: by then the node itself must be in that group.
+            Event::Begin { node, group } => {
+                let seat = board.seat(*node)?;
+                let is_in = seat.state.group == Some(*group)
+                    && seat.state.status == Status::Normal
+                    && seat.gate == Gate::Open;
+                (!is_in).then(|| Breach {
+                    nodes: vec![*node],
+                    why: format!("{node} works in group {group} and is elsewhere"),
+                })
+            }
+            Event::Start { .. }
+            | Event::Crash { .. }
+            | Event::Pause { .. }
+            | Event::Resume { .. }
+            | Event::Send { .. }
+            | Event::Receive { .. }
+            | Event::Lose { .. }
+            | Event::Timer { .. }
+            | Event::Save { .. }
+            | Event::Call { .. }
+            | Event::End { .. }
+            | Event::Stop { .. }
+            | Event::Stopped { .. }
+            | Event::Plan { .. }
+            | Event::Cut { .. }
+            | Event::Heal { .. }
+            | Event::Broken { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! I-07: group numbers are unique, change at every formation, and are never reused.
+
+use tanist_core::trace::{Event, Kind};
+use tanist_core::{GroupNumber, NodeId, Time};
+
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+/// The highest number that each node has used, with the life it was used in.
+#[derive(Default)]
+pub(super) struct UniqueNumbers {
+    used: Vec<Used>,
+}
+
+struct Used {
+    node: NodeId,
+    counter: u64,
+    life: u32,
+    /// Whether a plan was asked for under this number.
+    is_planned: bool,
+}
+
+impl Monitor for UniqueNumbers {
+    fn id(&self) -> &'static str {
+        "I-07"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::SEND.and(Interest::MILESTONE)
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+        match event {
+            Event::Send { node, message, .. } => {
+                let group = message.group?;
+                let forms = match message.kind {
+                    Kind::EnterElection | Kind::Invitation | Kind::Coordinator => true,
+                    Kind::AreYouUp
+                    | Kind::AyuAnswer
+                    | Kind::AreYouNormal
+                    | Kind::AynAnswer
+                    | Kind::EeAnswer
+                    | Kind::SetCoordinator
+                    | Kind::ScAnswer
+                    | Kind::NewState
+                    | Kind::NsAnswer
+                    | Kind::Election
+                    | Kind::Answer
+                    | Kind::AreYouCoordinator
+                    | Kind::AycAnswer
+                    | Kind::AreYouThere
+                    | Kind::AytAnswer
+                    | Kind::Accept
+                    | Kind::AcceptAnswer
+                    | Kind::Ready
+                    | Kind::ReadyAnswer => false,
+                };
+                if forms && group.node == *node { self.use_number(board, group) } else { None }
+            }
+            Event::Begin { node, group } if group.node == *node => self.use_number(board, *group),
+            Event::Plan { group, .. } => {
+                let breach = self.use_number(board, *group);
+                let used = self.used.iter_mut().find(|used| used.node == group.node)?;
+                if breach.is_some() {
+                    return breach;
+                }
+                if used.is_planned {
+                    let why = format!("group {group} is formed twice");
+                    return Some(Breach { nodes: vec![group.node], why });
+                }
+                used.is_planned = true;
+                None
+            }
+            Event::Begin { .. }
+            | Event::Start { .. }
+            | Event::Crash { .. }
+            | Event::Pause { .. }
+            | Event::Resume { .. }
+            | Event::Receive { .. }
+            | Event::Lose { .. }
+            | Event::Timer { .. }
+            | Event::Save { .. }
+            | Event::State { .. }
+            | Event::Call { .. }
+            | Event::End { .. }
+            | Event::Stop { .. }
+            | Event::Stopped { .. }
+            | Event::Cut { .. }
+            | Event::Heal { .. }
+            | Event::Broken { .. } => None,
+        }
+    }
+}
+
+impl UniqueNumbers {
+    fn use_number(&mut self, board: &Board, group: GroupNumber) -> Option<Breach> {
+        let life = board.seat(group.node)?.lives;
+        let Some(used) = self.used.iter_mut().find(|used| used.node == group.node) else {
+            let (node, counter) = (group.node, group.counter);
+            self.used.push(Used { node, counter, life, is_planned: false });
+            return None;
+        };
+        let is_reused =
+            group.counter < used.counter || (group.counter == used.counter && life != used.life);
+        if is_reused {
+            let why = format!("{} uses number {group}, which was used before", group.node);
+            return Some(Breach { nodes: vec![group.node], why });
+        }
+        if group.counter > used.counter {
+            (used.counter, used.life, used.is_planned) = (group.counter, life, false);
+        }
+        None
+    }
+}

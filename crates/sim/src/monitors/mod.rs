@@ -1,0 +1,206 @@
+//! What must hold, one property per file, named after its assertion.
+//!
+//! A monitor sees every entry of a trace together with the [`Board`] and says when its assertion is
+//! broken. It knows nothing of where the trace comes from.
+
+mod a_1_1;
+mod a_1_2;
+mod a_2;
+mod a_3_1;
+mod a_3_2;
+mod a_4;
+mod b_37;
+mod cuts;
+mod g_09;
+mod g_14;
+mod g_15;
+mod g_16;
+mod i_02;
+mod i_07;
+mod i_50;
+mod settled;
+
+use tanist_core::election::Algorithm;
+use tanist_core::trace::{Event, Header};
+use tanist_core::{NodeId, Time};
+
+use crate::board::Board;
+
+/// Watches one assertion.
+pub trait Monitor {
+    /// The assertion's id in the conformance list.
+    fn id(&self) -> &'static str;
+
+    /// Which events it wants to see.
+    fn interest(&self) -> Interest;
+
+    /// Looks at an event; the board already knows of it.
+    fn see(&mut self, board: &Board, at: Time, event: &Event) -> Option<Breach>;
+
+    /// Looks at the end of a run: what should come true eventually must be true.
+    fn finish(&mut self, _board: &Board, _at: Time) -> Option<Breach> {
+        None
+    }
+
+    /// Whether the assertion said anything about this run.
+    fn is_applicable(&self, _board: &Board) -> bool {
+        true
+    }
+}
+
+/// What was seen where an assertion broke.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The nodes concerned.
+    pub nodes: Vec<NodeId>,
+    /// What was seen.
+    pub why: String,
+}
+
+/// How an assertion fared in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It held after every step, and at the end.
+    Holds,
+    /// It did not.
+    Broken,
+    /// It speaks of another algorithm, or of a situation that the run did not end in.
+    NotApplicable,
+}
+
+impl Verdict {
+    /// The word in JSON and in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Broken => "broken",
+            Self::NotApplicable => "not-applicable",
+        }
+    }
+}
+
+/// A set of event kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interest(u8);
+
+impl Interest {
+    /// Changes of a node's defining state.
+    pub const STATE: Self = Self(1);
+    /// Sent messages.
+    pub const SEND: Self = Self(2);
+    /// Received messages.
+    pub const RECEIVE: Self = Self(4);
+    /// Elections that begin and end, plans, stopping and beginning.
+    pub const MILESTONE: Self = Self(8);
+    /// What is done to the world: crashes, restarts, cuts.
+    pub const FAULT: Self = Self(16);
+    const NOTHING: Self = Self(0);
+
+    /// Both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether the two have something in common.
+    #[must_use]
+    pub const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// What kind an event is of.
+    #[must_use]
+    pub const fn of(event: &Event) -> Self {
+        match event {
+            Event::State { .. } => Self::STATE,
+            Event::Send { .. } => Self::SEND,
+            Event::Receive { .. } => Self::RECEIVE,
+            Event::Call { .. }
+            | Event::End { .. }
+            | Event::Stop { .. }
+            | Event::Stopped { .. }
+            | Event::Plan { .. }
+            | Event::Begin { .. } => Self::MILESTONE,
+            Event::Start { .. }
+            | Event::Crash { .. }
+            | Event::Pause { .. }
+            | Event::Resume { .. }
+            | Event::Cut { .. }
+            | Event::Heal { .. } => Self::FAULT,
+            Event::Lose { .. } | Event::Timer { .. } | Event::Save { .. } | Event::Broken { .. } => {
+                Self::NOTHING
+            }
+        }
+    }
+}
+
+/// Which assertions are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// Also the cuts c1 to c4 (B-42 to B-45), which hold only while nobody recovers.
+    pub has_cuts: bool,
+    /// Assertion 4 as printed: for every connected component, clique or not (E-27).
+    pub is_literal_a4: bool,
+    /// Only what holds whatever the network does: the run leaves the algorithm's model.
+    pub is_beyond_model: bool,
+}
+
+impl Selection {
+    /// What is checked in every run.
+    pub const STANDARD: Self =
+        Self { has_cuts: false, is_literal_a4: false, is_beyond_model: false };
+}
+
+/// Every assertion that a monitor watches.
+pub const IDS: &[&str] = &[
+    "A-1.1", "A-1.2", "A-2", "A-3.1", "A-3.2", "A-4", "B-37", "G-09", "G-14", "G-15", "G-16", "I-02",
+    "I-07", "I-50", "B-42", "B-43", "B-44", "B-45",
+];
+
+/// Whether an assertion is watched only if asked for.
+#[must_use]
+pub fn is_on_request(id: &str) -> bool {
+    ["B-42", "B-43", "B-44", "B-45"].contains(&id)
+}
+
+/// The monitors for an algorithm.
+#[must_use]
+pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<Box<dyn Monitor>> {
+    let mut monitors: Vec<Box<dyn Monitor>> =
+        vec![Box::new(g_09::OneElectionAtATime), Box::new(i_07::UniqueNumbers::default())];
+    match algorithm {
+        Algorithm::Bully => {
+            if !selection.is_beyond_model {
+                monitors.push(Box::new(a_1_1::SameCoordinator));
+                monitors.push(Box::new(a_1_2::SameDefinition));
+            }
+            monitors.push(Box::new(a_2::AllUnderOne::new(header)));
+        }
+        Algorithm::Invitation => {
+            let is_literal = selection.is_literal_a4;
+            monitors.push(Box::new(a_4::OneGroupPerClique::new(header, is_literal)));
+        }
+        Algorithm::BullyLecture => {
+            if !selection.is_beyond_model {
+                monitors.push(Box::new(g_14::BestWins::default()));
+            }
+            monitors.push(Box::new(g_15::BestOrUndefined));
+            monitors.push(Box::new(g_16::EverybodyKnows));
+        }
+    }
+    match algorithm {
+        Algorithm::Bully | Algorithm::Invitation => {
+            monitors.push(Box::new(a_3_1::GroupAgreesOnCoordinator));
+            monitors.push(Box::new(a_3_2::GroupAgreesOnDefinition));
+            monitors.push(Box::new(b_37::StopBeforeAcknowledge));
+            monitors.push(Box::new(i_02::OneGroupEach));
+            monitors.push(Box::new(i_50::DefinitionOnlyInReorganization::default()));
+        }
+        Algorithm::BullyLecture => {}
+    }
+    if selection.has_cuts && algorithm == Algorithm::Bully {
+        monitors.extend(cuts::all());
+    }
+    monitors
+}

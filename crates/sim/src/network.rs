@@ -1,0 +1,192 @@
+//! The network between the nodes: delay, loss, duplication, reordering, and links that are cut.
+
+use std::time::Duration;
+
+use tanist_core::trace::{Kind, Loss};
+use tanist_core::{NodeId, Time};
+
+use crate::chance::Chance;
+
+/// How long messages take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delay {
+    /// Always the same.
+    Fixed(Duration),
+    /// Anything between the two, equally likely.
+    Uniform {
+        /// At least.
+        min: Duration,
+        /// At most.
+        max: Duration,
+    },
+    /// Mostly uniform, sometimes much longer: the long tail of real networks.
+    Spiky {
+        /// At least.
+        min: Duration,
+        /// At most, mostly.
+        max: Duration,
+        /// At most in a spike.
+        spike: Duration,
+        /// How often a spike happens, in millionths.
+        spike_ppm: u32,
+    },
+}
+
+impl Delay {
+    fn draw(self, chance: &mut Chance) -> Duration {
+        match self {
+            Self::Fixed(delay) => delay,
+            Self::Uniform { min, max } => chance.between(min, max),
+            Self::Spiky { min, max, spike, spike_ppm } => {
+                if chance.happens(spike_ppm) {
+                    chance.between(max, spike)
+                } else {
+                    chance.between(min, max)
+                }
+            }
+        }
+    }
+}
+
+/// What the network does to messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// How long they take.
+    pub delay: Delay,
+    /// Whether messages of one link stay in order.
+    pub is_fifo: bool,
+    /// How many are lost, in millionths.
+    pub loss_ppm: u32,
+    /// How many arrive twice, in millionths.
+    pub duplicate_ppm: u32,
+}
+
+/// What is to happen to particular messages, for scenarios that depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Of this sender only.
+    pub from: Option<NodeId>,
+    /// To this addressee only.
+    pub to: Option<NodeId>,
+    /// Of this kind only.
+    pub kind: Option<Kind>,
+    /// Only the nth that fits otherwise, counted from 1.
+    pub nth: Option<u32>,
+    /// What happens to them.
+    pub fate: Fate,
+    /// How many have fitted so far.
+    pub seen: u32,
+}
+
+/// What happens to a message by rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is lost.
+    Drop,
+    /// It takes this long, whatever the network's delay.
+    Delay(Duration),
+}
+
+/// The links, and what they did so far.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// What holds for every link.
+    pub conditions: Conditions,
+    /// What holds for particular messages.
+    pub rules: Vec<Rule>,
+    /// `is_cut[from * n + to]`.
+    is_cut: Vec<bool>,
+    /// The latest arrival on each link, for FIFO.
+    latest: Vec<Time>,
+    count: usize,
+}
+
+/// When copies of a message arrive; none if it is lost.
+pub(crate) enum Arrivals {
+    Lost(Loss),
+    Once(Time),
+    Twice(Time, Time),
+}
+
+/// A message as the network sees it.
+pub(crate) struct Parcel {
+    pub(crate) from: (usize, NodeId),
+    pub(crate) to: (usize, NodeId),
+    pub(crate) kind: Kind,
+    /// What slow machines at both ends add.
+    pub(crate) extra: Duration,
+}
+
+impl Network {
+    /// All links up.
+    #[must_use]
+    pub fn new(count: usize, conditions: Conditions, rules: Vec<Rule>) -> Self {
+        Self {
+            conditions,
+            rules,
+            is_cut: vec![false; count * count],
+            latest: vec![Time::ZERO; count * count],
+            count,
+        }
+    }
+
+    /// Takes a link down or up, in one direction.
+    pub fn set_cut(&mut self, from: usize, to: usize, is_cut: bool) {
+        self.is_cut[from * self.count + to] = is_cut;
+    }
+
+    /// Whether a link is down.
+    #[must_use]
+    pub fn is_cut(&self, from: usize, to: usize) -> bool {
+        self.is_cut[from * self.count + to]
+    }
+
+    pub(crate) fn carry(&mut self, now: Time, parcel: &Parcel, chance: &mut Chance) -> Arrivals {
+        let link = parcel.from.0 * self.count + parcel.to.0;
+        if self.is_cut[link] {
+            return Arrivals::Lost(Loss::Cut);
+        }
+        match self.ruled(parcel) {
+            Some(Fate::Drop) => return Arrivals::Lost(Loss::Dropped),
+            Some(Fate::Delay(delay)) => {
+                return Arrivals::Once(self.in_order(link, now + delay + parcel.extra));
+            }
+            None => {}
+        }
+        if chance.happens(self.conditions.loss_ppm) {
+            return Arrivals::Lost(Loss::Dropped);
+        }
+        let first = now + self.conditions.delay.draw(chance) + parcel.extra;
+        let first = self.in_order(link, first);
+        if chance.happens(self.conditions.duplicate_ppm) {
+            let second = now + self.conditions.delay.draw(chance) + parcel.extra;
+            return Arrivals::Twice(first, self.in_order(link, second));
+        }
+        Arrivals::Once(first)
+    }
+
+    fn ruled(&mut self, parcel: &Parcel) -> Option<Fate> {
+        let mut fate = None;
+        for rule in &mut self.rules {
+            let fits = rule.from.is_none_or(|from| from == parcel.from.1)
+                && rule.to.is_none_or(|to| to == parcel.to.1)
+                && rule.kind.is_none_or(|kind| kind == parcel.kind);
+            if !fits {
+                continue;
+            }
+            rule.seen += 1;
+            if fate.is_none() && rule.nth.is_none_or(|nth| nth == rule.seen) {
+                fate = Some(rule.fate);
+            }
+        }
+        fate
+    }
+
+    fn in_order(&mut self, link: usize, at: Time) -> Time {
+        if !self.conditions.is_fifo {
+            return at;
+        }
+        self.latest[link] = self.latest[link].max(at);
+        self.latest[link]
+    }
+}

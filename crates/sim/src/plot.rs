@@ -1,0 +1,350 @@
+//! Measured values on the curves that theory predicts, as SVG: one panel per quantity.
+//!
+//! A dot lies on its curve or it is a red cross: theory gives exact numbers, so a point that is
+//! only near its curve is an error. A panel whose values span a
+//! factor of more than a hundred has a logarithmic axis.
+
+use crate::diagram::svg::{FAINT, Font, INK, Pen, RED, Spot, Svg};
+
+/// One panel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// What it shows.
+    pub title: String,
+    /// The quantity and its unit.
+    pub y_label: String,
+    /// The curves.
+    pub series: Vec<Series>,
+}
+
+/// One curve and its dots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// The case, for the legend.
+    pub name: String,
+    /// In any order.
+    pub points: Vec<Point>,
+}
+
+/// What was measured for this many nodes, and what should have been.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// How many nodes.
+    pub n: u32,
+    /// By the simulator.
+    pub measured: f64,
+    /// By the formula.
+    pub theory: f64,
+}
+
+impl Point {
+    fn agrees(self) -> bool {
+        let size = self.theory.abs().max(self.measured.abs());
+        (self.measured - self.theory).abs() <= size * TOLERANCE
+    }
+
+    fn is_finite(self) -> bool {
+        self.measured.is_finite() && self.theory.is_finite()
+    }
+}
+
+/// Draws the panels below each other, as a standalone SVG.
+#[must_use]
+pub fn plots(plots: &[Plot]) -> String {
+    let title = plots.iter().map(|plot| plot.title.as_str()).collect::<Vec<_>>().join("; ");
+    let heights: Vec<f64> = plots.iter().map(panel_height).collect();
+    let size = Spot::new(WIDTH, heights.iter().sum::<f64>().max(20.0));
+    let mut svg = Svg::new(size, &title, &describe(plots));
+    let mut top = 0.0;
+    for (plot, height) in plots.iter().zip(heights) {
+        Panel::new(plot, top).draw(&mut svg, plot);
+        top += height;
+    }
+    svg.finish()
+}
+
+fn panel_height(plot: &Plot) -> f64 {
+    let legend = TOP + ROW * (count(plot.series.len()) + 3.0);
+    (TOP + HEIGHT + BOTTOM).max(legend)
+}
+
+fn describe(plots: &[Plot]) -> String {
+    let points = || plots.iter().flat_map(|plot| &plot.series).flat_map(|series| &series.points);
+    let off = points().filter(|point| !point.agrees()).count();
+    format!("Measured values against theory: {} points, {off} off the curve.", points().count())
+}
+
+/// Where the values of one panel lie.
+struct Panel {
+    top: f64,
+    x: Axis,
+    y: Axis,
+}
+
+/// Values from `low` to `high` along a length of pixels.
+struct Axis {
+    low: f64,
+    high: f64,
+    kind: Spacing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spacing {
+    Linear,
+    Logarithmic,
+}
+
+impl Panel {
+    fn new(plot: &Plot, top: f64) -> Self {
+        let points = || plot.series.iter().flat_map(|series| &series.points);
+        let points = || points().filter(|point| point.is_finite());
+        let numbers = points().map(|point| f64::from(point.n));
+        let values = points().flat_map(|point| [point.measured, point.theory]);
+        Self { top, x: Axis::of_counts(numbers), y: Axis::of_values(values) }
+    }
+
+    fn place(&self, n: u32, value: f64) -> Spot {
+        Spot::new(
+            LEFT + self.x.part(f64::from(n)) * ACROSS,
+            self.top + TOP + HEIGHT - self.y.part(value) * HEIGHT,
+        )
+    }
+
+    fn draw(&self, svg: &mut Svg, plot: &Plot) {
+        svg.text(Spot::new(20.0, self.top + 30.0), Font::new(18.0, INK).bold(), &plot.title);
+        let quantity = match self.y.kind {
+            Spacing::Linear => plot.y_label.clone(),
+            Spacing::Logarithmic => format!("{} (logarithmic)", plot.y_label),
+        };
+        svg.text(Spot::new(20.0, self.top + 50.0), Font::new(13.0, FAINT), &quantity);
+        self.draw_axes(svg);
+        for (series, colour) in plot.series.iter().zip(COLOURS.iter().cycle()) {
+            self.draw_series(svg, series, colour);
+        }
+        self.draw_legend(svg, plot);
+    }
+
+    fn draw_axes(&self, svg: &mut Svg) {
+        let bottom = self.top + TOP + HEIGHT;
+        for value in self.y.ticks(TICKS_UP) {
+            let y = bottom - self.y.part(value) * HEIGHT;
+            svg.line(Spot::new(LEFT, y), Spot::new(LEFT + ACROSS, y), Pen::new(GRID, 1.0));
+            let font = Font::new(12.0, INK).to_the_left();
+            svg.text(Spot::new(LEFT - 8.0, y + 4.0), font, &number(value));
+        }
+        let pen = Pen::new(INK, 1.0);
+        for value in self.x.ticks(TICKS_ACROSS).into_iter().filter(|value| value.fract() == 0.0) {
+            let x = LEFT + self.x.part(value) * ACROSS;
+            svg.line(Spot::new(x, bottom), Spot::new(x, bottom + 5.0), pen);
+            let font = Font::new(12.0, INK).centred();
+            svg.text(Spot::new(x, bottom + 20.0), font, &number(value));
+        }
+        svg.line(Spot::new(LEFT, bottom), Spot::new(LEFT + ACROSS, bottom), pen);
+        let font = Font::new(13.0, FAINT).centred();
+        svg.text(Spot::new(LEFT + ACROSS / 2.0, bottom + 40.0), font, "nodes");
+    }
+
+    fn draw_series(&self, svg: &mut Svg, series: &Series, colour: &'static str) {
+        let mut points: Vec<Point> =
+            series.points.iter().copied().filter(|point| point.is_finite()).collect();
+        points.sort_by_key(|point| point.n);
+        let curve: Vec<Spot> =
+            points.iter().map(|point| self.place(point.n, point.theory)).collect();
+        svg.open("series", &series.name);
+        svg.polyline(&curve, Pen::new(colour, 1.6));
+        svg.close();
+        let radius = if points.len() > CROWD { 2.2 } else { 3.6 };
+        for point in points {
+            let Point { n, measured, theory } = point;
+            let place = self.place(n, measured);
+            let values = format!("{}, {n} nodes: {}", series.name, number(measured));
+            if point.agrees() {
+                svg.open("dot", &values);
+                svg.circle(place, radius, colour, Pen::new("#ffffff", 0.8));
+            } else {
+                svg.open("off", &format!("{values}, theory {}", number(theory)));
+                svg.cross(place, 5.5, Pen::new(RED, 2.6));
+            }
+            svg.close();
+        }
+    }
+
+    fn draw_legend(&self, svg: &mut Svg, plot: &Plot) {
+        let x = LEFT + ACROSS + 24.0;
+        let mut y = self.top + TOP + 8.0;
+        for (series, colour) in plot.series.iter().zip(COLOURS.iter().cycle()) {
+            svg.line(Spot::new(x, y), Spot::new(x + 28.0, y), Pen::new(colour, 1.6));
+            svg.circle(Spot::new(x + 14.0, y), 3.6, colour, Pen::new("#ffffff", 0.8));
+            svg.text(Spot::new(x + 36.0, y + 4.0), Font::new(12.0, INK), &series.name);
+            y += ROW;
+        }
+        let note = Font::new(12.0, FAINT);
+        svg.text(Spot::new(x, y + 8.0), note, "dots: measured; curves: theory");
+        let points = plot.series.iter().flat_map(|series| &series.points);
+        let off = points.filter(|point| !point.agrees()).count();
+        if off > 0 {
+            y += ROW;
+            svg.cross(Spot::new(x + 14.0, y + 8.0), 5.5, Pen::new(RED, 2.6));
+            let text = format!("off the curve: {off}");
+            svg.text(Spot::new(x + 36.0, y + 12.0), Font::new(12.0, RED), &text);
+        }
+    }
+}
+
+impl Axis {
+    /// For numbers of nodes, with a little room at both ends.
+    fn of_counts(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = range(values).unwrap_or((0.0, 1.0));
+        let room = ((high - low) * 0.04).max(0.5);
+        Self { low: low - room, high: high + room, kind: Spacing::Linear }
+    }
+
+    /// For values that are not negative: from nothing, or logarithmic where they span too much.
+    fn of_values(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let (_, high) = range(values.clone()).unwrap_or((0.0, 1.0));
+        let least = range(values.filter(|value| *value > 0.0)).map_or(1.0, |(low, _)| low);
+        if high > least * LINEAR_MAX {
+            let (low, high) = (least.log10().floor(), high.log10().ceil());
+            return Self { low, high, kind: Spacing::Logarithmic };
+        }
+        let high = if high > 0.0 { high * 1.05 } else { 1.0 };
+        Self { low: 0.0, high, kind: Spacing::Linear }
+    }
+
+    /// How far along the axis a value lies, from 0 to 1. What a logarithm cannot show lies at 0.
+    fn part(&self, value: f64) -> f64 {
+        let place = match self.kind {
+            Spacing::Linear => value,
+            Spacing::Logarithmic if value > 0.0 => value.log10(),
+            Spacing::Logarithmic => self.low,
+        };
+        ((place - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+
+    /// Round values, about as many as asked for; every power of ten on a logarithmic axis.
+    fn ticks(&self, about: f64) -> Vec<f64> {
+        let step = match self.kind {
+            Spacing::Linear => nice((self.high - self.low) / about),
+            Spacing::Logarithmic => ((self.high - self.low) / 8.0).ceil().max(1.0),
+        };
+        let mut ticks = Vec::new();
+        let mut count = (self.low / step).ceil();
+        while count * step <= self.high {
+            ticks.push(match self.kind {
+                Spacing::Linear => count * step,
+                Spacing::Logarithmic => 10_f64.powf(count * step),
+            });
+            count += 1.0;
+        }
+        ticks
+    }
+}
+
+fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.fold(None, |range, value| {
+        let (low, high) = range.unwrap_or((value, value));
+        Some((low.min(value), high.max(value)))
+    })
+}
+
+/// The least of 1, 2, 5 times a power of ten that is not below this.
+fn nice(least: f64) -> f64 {
+    let power = 10_f64.powf(least.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+    steps.into_iter().find(|step| *step >= least * 0.999_999).unwrap_or(power * 10.0)
+}
+
+/// A value without needless digits: `1500`, `0.25`, `1e9`.
+fn number(value: f64) -> String {
+    if value != 0.0 && (value.abs() >= 1e7 || value.abs() < 1e-3) {
+        return format!("{value:e}");
+    }
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+fn count(items: usize) -> f64 {
+    f64::from(u32::try_from(items).unwrap_or(u32::MAX))
+}
+
+/// Above this ratio of the greatest to the least value small ones could not be told from nothing.
+const LINEAR_MAX: f64 = 100.0;
+/// Relative; formulas and counts are exact, averages are sums of floats.
+const TOLERANCE: f64 = 1e-9;
+/// More points than this on a curve get small dots.
+const CROWD: usize = 40;
+const TICKS_UP: f64 = 6.0;
+const TICKS_ACROSS: f64 = 12.0;
+const WIDTH: f64 = 960.0;
+const LEFT: f64 = 76.0;
+const ACROSS: f64 = 610.0;
+const TOP: f64 = 72.0;
+const HEIGHT: f64 = 280.0;
+const BOTTOM: f64 = 62.0;
+const ROW: f64 = 22.0;
+const GRID: &str = "#e4e7ea";
+/// Okabe and Ito, without the yellow that nobody sees on white.
+const COLOURS: [&str; 6] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7a4b00"];
+
+#[cfg(test)]
+mod tests {
+    use crate::diagram::svg::assert_balanced;
+
+    use super::*;
+
+    fn plot(values: &[(u32, f64, f64)]) -> Plot {
+        let points = values.iter().map(|(n, measured, theory)| Point {
+            n: *n,
+            measured: *measured,
+            theory: *theory,
+        });
+        Plot {
+            title: "Messages <all>".to_string(),
+            y_label: "messages".to_string(),
+            series: vec![Series { name: "best & worst".to_string(), points: points.collect() }],
+        }
+    }
+
+    #[test]
+    fn a_point_on_the_curve_is_a_dot_and_any_other_a_red_cross() {
+        let svg = plots(&[plot(&[(2, 1.0, 1.0), (3, 5.0, 5.0), (4, 11.1, 11.0)])]);
+        assert_balanced(&svg);
+        assert_eq!(svg.matches("class=\"dot\"").count(), 2);
+        assert_eq!(svg.matches("class=\"off\"").count(), 1);
+        assert!(svg.contains("best &amp; worst, 4 nodes: 11.1, theory 11"));
+        assert!(svg.contains("Messages &lt;all&gt;"));
+    }
+
+    #[test]
+    fn rounding_is_no_difference() {
+        assert!(Point { n: 1, measured: 0.1 + 0.2, theory: 0.3 }.agrees());
+        assert!(Point { n: 1, measured: 0.0, theory: 0.0 }.agrees());
+        assert!(!Point { n: 1, measured: 1.0, theory: 1.000_001 }.agrees());
+        assert!(!Point { n: 1, measured: f64::NAN, theory: 1.0 }.agrees());
+    }
+
+    #[test]
+    fn a_wide_range_is_logarithmic() {
+        assert!(plots(&[plot(&[(2, 1.0, 1.0), (40, 1559.0, 1559.0)])]).contains("logarithmic"));
+        assert!(!plots(&[plot(&[(2, 20.0, 20.0), (40, 1559.0, 1559.0)])]).contains("logarithmic"));
+    }
+
+    #[test]
+    fn panels_are_stacked_and_odd_input_is_survived() {
+        let one = plots(&[plot(&[(2, 1.0, 1.0)])]);
+        let two = plots(&[plot(&[(2, 1.0, 1.0)]), plot(&[(2, 0.0, 0.0)])]);
+        assert!(two.len() > one.len());
+        assert_balanced(&two);
+        assert_balanced(&plots(&[]));
+        assert_balanced(&plots(&[plot(&[])]));
+        assert_balanced(&plots(&[plot(&[(3, f64::NAN, 1.0), (4, f64::INFINITY, 1e300)])]));
+        assert_eq!(two, plots(&[plot(&[(2, 1.0, 1.0)]), plot(&[(2, 0.0, 0.0)])]));
+    }
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        let axis = Axis::of_values([3.0, 97.0].into_iter());
+        assert_eq!(axis.ticks(TICKS_UP), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
+        assert_eq!([1500.0, 0.25, 1e9, 0.0].map(number), ["1500", "0.25", "1e9", "0"]);
+    }
+}

@@ -1,0 +1,95 @@
+//! Keeps a trace, and gives it a fingerprint: the same seed must give the same bytes.
+
+use std::io::{self, BufRead, Write};
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use tanist_core::trace::{Entry, Header, SCHEMA};
+
+/// A trace in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recording {
+    /// The first line.
+    pub header: Header,
+    /// Everything after it.
+    pub entries: Vec<Entry>,
+}
+
+impl Recording {
+    /// Writes the trace as JSON lines.
+    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        line(&self.header, to)?;
+        self.entries.iter().try_for_each(|entry| line(entry, to))
+    }
+
+    /// Reads a trace, and says in which line it is not one.
+    pub fn read(from: impl BufRead) -> Result<Self, ReadError> {
+        let mut lines = from.lines().enumerate();
+        let (_, first) = lines.next().ok_or(ReadError::Empty)?;
+        let header: Header = parse(&first?, 1)?;
+        if header.tanist_trace != SCHEMA {
+            return Err(ReadError::Schema { found: header.tanist_trace });
+        }
+        let mut entries = Vec::new();
+        for (number, text) in lines {
+            entries.push(parse(&text?, number + 1)?);
+        }
+        Ok(Self { header, entries })
+    }
+
+    /// SHA-256 of the written form.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut hash = Hashing(Sha256::new());
+        // Hashing never fails to take bytes.
+        let _ = self.write(&mut hash);
+        hash.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Why something is not a trace.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Nothing there.
+    #[error("the trace is empty; its first line must be a header")]
+    Empty,
+    /// Another version.
+    #[error("the trace has schema {found}, this program reads schema {SCHEMA}")]
+    Schema {
+        /// Which.
+        found: u32,
+    },
+    /// A line that is not an entry.
+    #[error("line {line}: {source}")]
+    Line {
+        /// Which, from 1.
+        line: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The file could not be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+struct Hashing(Sha256);
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn line(value: &impl Serialize, to: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *to, value)?;
+    to.write_all(b"\n")
+}
+
+fn parse<T: serde::de::DeserializeOwned>(text: &str, line: usize) -> Result<T, ReadError> {
+    serde_json::from_str(text).map_err(|source| ReadError::Line { line, source })
+}

@@ -1,0 +1,230 @@
+//! One scenario, one seed, judged.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+use tanist_core::{GroupNumber, Status, Time};
+
+use crate::board::Board;
+use crate::monitors::Verdict;
+use crate::record::Recording;
+use crate::scenario::Scenario;
+use crate::watch::{Counts, Judgement};
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Which scenario.
+    pub scenario: String,
+    /// Which seed.
+    pub seed: u64,
+    /// When it ended.
+    pub end: Time,
+    /// When a node's state last changed.
+    pub settled: Time,
+    /// What was counted.
+    pub counts: Counts,
+    /// How many steps nodes took.
+    pub events: u64,
+    /// The nodes at the end.
+    pub nodes: Vec<NodeAtEnd>,
+    /// How the assertions fared.
+    pub assertions: Vec<Judgement>,
+    /// In what the run is not as the scenario expects.
+    pub surprises: Vec<String>,
+    /// The trace.
+    pub recording: Recording,
+}
+
+/// A node at the end of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NodeAtEnd {
+    /// Which.
+    pub id: u32,
+    /// Its status, or `Crashed`.
+    pub status: String,
+    /// Its coordinator.
+    pub coordinator: Option<u32>,
+    /// Its group.
+    pub group: Option<GroupNumber>,
+    /// The other members that it knows of.
+    pub up: Vec<u32>,
+    /// The state of its task.
+    pub definition: Option<String>,
+}
+
+/// Runs a scenario with a seed, keeping the trace.
+#[must_use]
+pub fn run(scenario: &Scenario, seed: u64) -> Report {
+    let mut world = scenario.world(seed, true);
+    let end = Time::ZERO + scenario.end;
+    while world.next_at().is_some_and(|at| at <= end) {
+        if scenario.stops_at_break && world.watch.first_broken().is_some() {
+            break;
+        }
+        world.step();
+    }
+    let is_cut_short = scenario.stops_at_break && world.watch.first_broken().is_some();
+    if !is_cut_short {
+        world.run_until(end);
+        world.watch.finish(end);
+    }
+    let (now, events) = (world.now(), world.events());
+    let watch = world.watch;
+    let assertions = watch.judgements();
+    let counts = watch.counts.clone();
+    let nodes = nodes_at_end(&watch.board);
+    let recording = watch.into_recording().unwrap_or_else(|| Recording {
+        header: scenario.header(seed),
+        entries: Vec::new(),
+    });
+    let settled = recording
+        .entries
+        .iter()
+        .rev()
+        .find(|entry| matches!(entry.event, tanist_core::trace::Event::State { .. }))
+        .map_or(Time::ZERO, |entry| entry.at);
+    let mut report = Report {
+        scenario: scenario.name.clone(),
+        seed,
+        end: now,
+        settled,
+        counts,
+        events,
+        nodes,
+        assertions,
+        surprises: Vec::new(),
+        recording,
+    };
+    report.surprises = surprises(scenario, &report);
+    report
+}
+
+impl Report {
+    /// The assertions that broke.
+    pub fn broken(&self) -> impl Iterator<Item = &Judgement> + '_ {
+        self.assertions.iter().filter(|judged| judged.verdict == Verdict::Broken)
+    }
+
+    /// The report as JSON, with names that stay as they are.
+    #[must_use]
+    pub fn to_json(&self, scenario: &Scenario) -> serde_json::Value {
+        let algorithm = scenario.config.algorithm;
+        let options: BTreeMap<_, _> = scenario.config.options.of(algorithm).into_iter().collect();
+        let assertions: Vec<_> = self
+            .assertions
+            .iter()
+            .map(|judged| {
+                let broken = judged.broken.as_ref();
+                serde_json::json!({
+                    "id": judged.assertion,
+                    "verdict": judged.verdict.name(),
+                    "at_us": broken.map(|broken| broken.at.as_micros()),
+                    "nodes": broken.map(|broken| broken.breach.nodes.clone()),
+                    "why": broken.map(|broken| broken.breach.why.clone()),
+                })
+            })
+            .collect();
+        serde_json::json!({
+            "scenario": self.scenario,
+            "algorithm": algorithm.name(),
+            "options": options,
+            "nodes": scenario.config.members.count(),
+            "seed": self.seed,
+            "messages": {
+                "sent": self.counts.sent,
+                "delivered": self.counts.delivered,
+                "dropped": self.counts.dropped,
+                "by_kind": self.counts.by_kind(),
+            },
+            "elections": { "called": self.counts.elections_called, "won": self.counts.elections_won },
+            "time": { "end_us": self.end.as_micros(), "settled_us": self.settled.as_micros() },
+            "nodes_at_end": self.nodes,
+            "assertions": assertions,
+            "surprises": self.surprises,
+            "trace_hash": self.recording.hash(),
+        })
+    }
+}
+
+fn nodes_at_end(board: &Board) -> Vec<NodeAtEnd> {
+    board
+        .seats()
+        .iter()
+        .map(|seat| NodeAtEnd {
+            id: seat.id.0,
+            status: if seat.is_up {
+                seat.state.status.to_string()
+            } else {
+                "Crashed".to_owned()
+            },
+            coordinator: seat.state.coordinator.map(|node| node.0),
+            group: seat.state.group,
+            up: seat.state.up.iter().map(|node| node.0).collect(),
+            definition: seat.state.definition.as_ref().map(ToString::to_string),
+        })
+        .collect()
+}
+
+/// In what a report is not as its scenario expects.
+fn surprises(scenario: &Scenario, report: &Report) -> Vec<String> {
+    let expect = &scenario.expect;
+    let mut found = Vec::new();
+    let mut compare = |what: &str, expected: String, got: String| {
+        if expected != got {
+            found.push(format!("{what}: expected {expected}, got {got}"));
+        }
+    };
+    let mut broken: Vec<&str> = report.broken().map(|judged| judged.assertion).collect();
+    let mut breaks: Vec<&str> = expect.breaks.iter().map(String::as_str).collect();
+    broken.sort_unstable();
+    breaks.sort_unstable();
+    compare("broken assertions", format!("{breaks:?}"), format!("{broken:?}"));
+    if let Some(messages) = expect.messages {
+        compare("messages", messages.to_string(), report.counts.sent.to_string());
+    }
+    if let Some(elections) = expect.elections {
+        compare("elections won", elections.to_string(), report.counts.elections_won.to_string());
+    }
+    if let Some(settled) = expect.settled {
+        let got = Duration::from_micros(report.settled.as_micros());
+        compare("last change of state", format!("{settled:?}"), format!("{got:?}"));
+    }
+    let by_kind = report.counts.by_kind();
+    for (kind, count) in &expect.by_kind {
+        let got = by_kind.get(kind.as_str()).copied().unwrap_or(0);
+        compare(kind, count.to_string(), got.to_string());
+    }
+    for node in &report.nodes {
+        if let Some(coordinator) = expect.coordinator
+            && node.status != "Crashed"
+        {
+            let expected = format!("{} under {coordinator}", Status::Normal);
+            let under = node.coordinator.map_or_else(|| "-".to_owned(), |id| format!("n{id}"));
+            compare(&format!("n{}", node.id), expected, format!("{} under {under}", node.status));
+        }
+    }
+    for wanted in &expect.nodes {
+        let Some(node) = report.nodes.iter().find(|node| node.id == wanted.id.0) else { continue };
+        let name = wanted.id;
+        if let Some(status) = wanted.status {
+            compare(&format!("{name} status"), status.to_string(), node.status.clone());
+        }
+        if let Some(coordinator) = wanted.coordinator {
+            let got = node.coordinator.map_or_else(|| "-".to_owned(), |id| format!("n{id}"));
+            compare(&format!("{name} coordinator"), coordinator.to_string(), got);
+        }
+        if let Some(group) = &wanted.group {
+            let got = node.group.map_or_else(|| "-".to_owned(), |group| group.to_string());
+            compare(&format!("{name} group"), group.clone(), got);
+        }
+        if let Some(part) = &wanted.definition {
+            let whole = node.definition.clone().unwrap_or_default();
+            if !whole.contains(part) {
+                compare(&format!("{name} definition"), format!("…{part}…"), whole);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,133 @@
+//! A scenario: nodes, algorithm and options, timing, faults, and what must hold at the end.
+//!
+//! This is the checked form. [`file`] reads it from the text that people write, with the line of every
+//! mistake; [`text`] writes it back, which is how a shrunk failure becomes a file.
+
+pub mod file;
+pub mod text;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tanist_core::election::Standing;
+use tanist_core::time::micros;
+use tanist_core::timing::TimingConfig;
+use tanist_core::trace::{Header, SCHEMA, Source};
+use tanist_core::{GroupConfig, NodeId, Status};
+
+use crate::application::Pace;
+use crate::faults::Fault;
+use crate::monitors::Selection;
+use crate::network::{Conditions, Network, Rule};
+use crate::watch::{Watch, WatchConfig};
+use crate::world::{Ingredients, World};
+
+pub use file::ScenarioError;
+
+/// Everything that a run follows from, but the seed that may replace its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// What it shows, in a sentence.
+    pub about: String,
+    /// The group's configuration.
+    pub config: GroupConfig,
+    /// The timing as it was given, before anything was derived.
+    pub timing: TimingConfig,
+    /// The seed, unless the run is given another.
+    pub seed: u64,
+    /// How long the run lasts.
+    pub end: Duration,
+    /// Whether the run ends where the first assertion breaks.
+    pub stops_at_break: bool,
+    /// What the network does.
+    pub conditions: Conditions,
+    /// What it does to particular messages.
+    pub rules: Vec<Rule>,
+    /// How long applications take.
+    pub pace: Pace,
+    /// Groups that stand when the run begins.
+    pub groups: Vec<Standing>,
+    /// Nodes that are down when the run begins.
+    pub down: Vec<NodeId>,
+    /// What happens to the world.
+    pub faults: Vec<Fault>,
+    /// Which assertions are checked.
+    pub selection: Selection,
+    /// What must have come of it.
+    pub expect: Expect,
+}
+
+/// What must have come of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expect {
+    /// Exactly these assertions break.
+    pub breaks: Vec<String>,
+    /// All live nodes are Normal under this coordinator.
+    pub coordinator: Option<NodeId>,
+    /// What particular nodes are.
+    pub nodes: Vec<ExpectNode>,
+    /// How many messages were sent.
+    pub messages: Option<u64>,
+    /// How many of some kinds.
+    pub by_kind: BTreeMap<String, u64>,
+    /// How many elections were won.
+    pub elections: Option<u64>,
+    /// When the last change of state was.
+    pub settled: Option<Duration>,
+}
+
+/// What a node must be at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectNode {
+    /// Which.
+    pub id: NodeId,
+    /// Its status.
+    pub status: Option<Status>,
+    /// Its coordinator.
+    pub coordinator: Option<NodeId>,
+    /// Its group's counter and node, as `4.n3`.
+    pub group: Option<String>,
+    /// A part of its definition.
+    pub definition: Option<String>,
+}
+
+impl Scenario {
+    /// The world of this scenario.
+    #[must_use]
+    pub fn world(&self, seed: u64, is_recorded: bool) -> World {
+        let config = WatchConfig { assertions: self.selection, is_recorded };
+        let members = self.config.members.clone();
+        let watch = Watch::new(members, self.config.algorithm, self.header(seed), config);
+        let count = self.config.members.count();
+        let made_of = Ingredients {
+            config: self.config.clone(),
+            network: Network::new(count, self.conditions.clone(), self.rules.clone()),
+            pace: self.pace,
+            groups: self.groups.clone(),
+            down: self.down.clone(),
+            faults: self.faults.clone(),
+            watch,
+        };
+        World::new(made_of, seed)
+    }
+
+    /// The first line of its trace.
+    #[must_use]
+    pub fn header(&self, seed: u64) -> Header {
+        let algorithm = self.config.algorithm;
+        let changed = self.config.options.changed(algorithm);
+        Header {
+            tanist_trace: SCHEMA,
+            source: Source::Sim,
+            scenario: self.name.clone(),
+            algorithm: algorithm.name().to_owned(),
+            options: changed.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+            seed,
+            nodes: self.config.members.all().to_vec(),
+            answer_us: micros(self.config.timing.answer()),
+            check_every_us: micros(self.config.timing.check_every()),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What is due when. At equal times faults come first, then deliveries, then timers.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tanist_core::Time;
+
+/// Which of several things that are due at the same moment comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Faults and commands of the scenario.
+    Fault,
+    /// Messages that arrive, and the application coming back.
+    Delivery,
+    /// Timers that run out: deliveries precede timers.
+    Timer,
+}
+
+/// A queue of things to come; within a class and a moment, first in, first out.
+#[derive(Clone, Debug)]
+pub struct Schedule<T> {
+    heap: BinaryHeap<Reverse<(Time, Class, u64, usize)>>,
+    slots: Vec<Option<T>>,
+    free: Vec<usize>,
+    count: u64,
+}
+
+impl<T> Schedule<T> {
+    /// Nothing is due.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { heap: BinaryHeap::new(), slots: Vec::new(), free: Vec::new(), count: 0 }
+    }
+
+    /// Puts something on the schedule; the number it gets is unique and grows.
+    pub fn add(&mut self, at: Time, class: Class, thing: T) -> u64 {
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot] = Some(thing);
+                slot
+            }
+            None => {
+                self.slots.push(Some(thing));
+                self.slots.len() - 1
+            }
+        };
+        self.count += 1;
+        self.heap.push(Reverse((at, class, self.count, slot)));
+        self.count
+    }
+
+    /// When the next thing is due.
+    #[must_use]
+    pub fn next_at(&self) -> Option<Time> {
+        self.heap.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    /// Takes the next thing, with its moment and its number.
+    pub fn pop(&mut self) -> Option<(Time, u64, T)> {
+        let Reverse((at, _, number, slot)) = self.heap.pop()?;
+        self.free.push(slot);
+        self.slots[slot].take().map(|thing| (at, number, thing))
+    }
+
+    /// How many things are on the schedule.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Whether nothing is due ever.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+}
+
+impl<T> Default for Schedule<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_equal_times_deliveries_precede_timers_and_keep_their_order() {
+        let mut schedule = Schedule::new();
+        let at = Time::from_micros(5);
+        schedule.add(at, Class::Timer, "timer");
+        schedule.add(at, Class::Delivery, "first");
+        schedule.add(at, Class::Delivery, "second");
+        schedule.add(at, Class::Fault, "fault");
+        schedule.add(Time::ZERO, Class::Timer, "earlier");
+        let order: Vec<_> = std::iter::from_fn(|| schedule.pop().map(|(_, _, what)| what)).collect();
+        assert_eq!(order, ["earlier", "fault", "first", "second", "timer"]);
+    }
+}

@@ -1,0 +1,435 @@
+//! A trace as a story: who did what when, one line each, for a terminal of 100 columns.
+//!
+//! What a node says to several others at one moment is one line, and so is what it hears from
+//! several others; otherwise the order is the trace's. Leaves out nothing but repetition.
+
+use core::fmt::{self, Write};
+use std::collections::BTreeMap;
+
+use tanist_core::NodeId;
+use tanist_core::trace::{
+    Entry, Event, Header, Link, Loss, MessageFacts, NodeState, Outcome, TimerName,
+};
+
+use crate::diagram::links;
+
+/// Writes the story of a trace.
+pub fn story(header: &Header, entries: &[Entry], to: &mut dyn Write) -> fmt::Result {
+    let title = format!("{} · {} · seed {}", header.scenario, header.algorithm, header.seed);
+    let nodes = header.nodes.len();
+    let options: String = header.options.iter().map(|option| format!(" · {option}")).collect();
+    writeln!(to, "{}\n", plain(&format!("{title} · {nodes} nodes{options}")))?;
+    let mut teller = Teller::new(header, entries);
+    teller.line(to, "TIME ms", "WHO", "WHAT")?;
+    let mut is_told = vec![false; entries.len()];
+    for (index, entry) in entries.iter().enumerate() {
+        if is_told[index] {
+            continue;
+        }
+        let same = alike(entries, index);
+        same.iter().for_each(|index| is_told[*index] = true);
+        let others: Vec<NodeId> =
+            same.iter().filter_map(|index| Some(Speech::of(&entries[*index].event)?.1)).collect();
+        let time = millis(entry.at.as_micros());
+        let (who, what) = teller.sentence(&entry.event, &others);
+        teller.line(
+            to,
+            &time,
+            &who.map_or_else(|| "-".to_string(), |who| who.to_string()),
+            &what,
+        )?;
+    }
+    Ok(())
+}
+
+/// The entries that are told together with this one, itself first: the same said or heard by the
+/// same node at the same moment, with nothing of its own in between but losses of what it said.
+fn alike(entries: &[Entry], index: usize) -> Vec<usize> {
+    let first = &entries[index];
+    let mut same = vec![index];
+    let Some((speech, _)) = Speech::of(&first.event) else {
+        return same;
+    };
+    let rest = entries.iter().enumerate().skip(index + 1);
+    for (later, entry) in rest.take_while(|(_, entry)| entry.at == first.at) {
+        if Speech::of(&entry.event).is_some_and(|(other, _)| other == speech) {
+            same.push(later);
+        } else if actor(&entry.event) == Some(speech.node) {
+            break;
+        }
+    }
+    same
+}
+
+/// What a node says or hears, whoever is at the other end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Speech {
+    node: NodeId,
+    way: Way,
+    facts: MessageFacts,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Says,
+    Hears,
+}
+
+impl Speech {
+    /// The speech, and the node at the other end.
+    fn of(event: &Event) -> Option<(Self, NodeId)> {
+        match event {
+            Event::Send { node, to, message, .. } => {
+                Some((Self { node: *node, way: Way::Says, facts: *message }, *to))
+            }
+            Event::Receive { node, from, message, .. } => {
+                Some((Self { node: *node, way: Way::Hears, facts: *message }, *from))
+            }
+            Event::Start { .. }
+            | Event::Crash { .. }
+            | Event::Pause { .. }
+            | Event::Resume { .. }
+            | Event::Lose { .. }
+            | Event::Timer { .. }
+            | Event::Save { .. }
+            | Event::State { .. }
+            | Event::Call { .. }
+            | Event::End { .. }
+            | Event::Stop { .. }
+            | Event::Stopped { .. }
+            | Event::Plan { .. }
+            | Event::Begin { .. }
+            | Event::Cut { .. }
+            | Event::Heal { .. }
+            | Event::Broken { .. } => None,
+        }
+    }
+}
+
+/// Remembers what the sentences depend on: states as they were, and the widths of the columns.
+struct Teller {
+    states: BTreeMap<NodeId, NodeState>,
+    time_width: usize,
+    who_width: usize,
+}
+
+impl Teller {
+    fn new(header: &Header, entries: &[Entry]) -> Self {
+        let times = entries.iter().map(|entry| millis(entry.at.as_micros()).len());
+        let names = header.nodes.iter().map(|member| member.id.to_string().len());
+        let actors = entries.iter().filter_map(|entry| actor(&entry.event));
+        Self {
+            states: BTreeMap::new(),
+            time_width: times.max().unwrap_or(0).max(9),
+            who_width: names.chain(actors.map(|id| id.to_string().len())).max().unwrap_or(0).max(3),
+        }
+    }
+
+    /// One line of the table; a sentence that is too long goes on below itself.
+    fn line(&self, to: &mut dyn Write, time: &str, who: &str, what: &str) -> fmt::Result {
+        let (time_width, who_width) = (self.time_width, self.who_width);
+        write!(to, "{time:>time_width$}  {who:<who_width$}  ")?;
+        let indent = time_width + who_width + 4;
+        let mut column = indent;
+        for (position, word) in plain(what).split(' ').enumerate() {
+            let length = word.chars().count();
+            if position > 0 && column + 1 + length > COLUMNS {
+                write!(to, "\n{:width$}", "", width = indent + 2)?;
+                column = indent + 2;
+            } else if position > 0 {
+                to.write_char(' ')?;
+                column += 1;
+            }
+            to.write_str(word)?;
+            column += length;
+        }
+        to.write_char('\n')
+    }
+
+    /// Who, and what it did; `others` are those that were spoken to or heard.
+    fn sentence(&mut self, event: &Event, others: &[NodeId]) -> (Option<NodeId>, String) {
+        let what = match event {
+            Event::Start { node, restarted } => {
+                self.states.remove(node);
+                if *restarted { "restarts" } else { "starts" }.to_string()
+            }
+            Event::Crash { node } => {
+                self.states.remove(node);
+                "CRASHES".to_string()
+            }
+            Event::Pause { .. } => "is paused".to_string(),
+            Event::Resume { .. } => "runs on".to_string(),
+            Event::Send { message, .. } => {
+                format!("sends {} to {}{}", said(message), names(others), of_group(message))
+            }
+            Event::Receive { message, .. } => {
+                format!("hears {} from {}{}", said(message), names(others), of_group(message))
+            }
+            Event::Lose { node, to, message, why, .. } => {
+                format!("{node}'s {} to {to} is lost: {}", said(message), cause(*why, *node, *to))
+            }
+            Event::Timer { timer, .. } => timer_words(*timer).to_string(),
+            Event::Save { counter, .. } => format!("saves counter {counter}"),
+            Event::State { node, state } => {
+                let before = self.states.insert(*node, state.clone());
+                turn(before.as_ref(), state)
+            }
+            Event::Call { .. } => "calls an election".to_string(),
+            Event::End { outcome, .. } => outcome_words(*outcome).to_string(),
+            Event::Stop { .. } => "stops its application".to_string(),
+            Event::Stopped { .. } => "has stopped its application".to_string(),
+            Event::Plan { group, .. } => format!("plans for group {group}"),
+            Event::Begin { group, .. } => format!("begins to work in group {group}"),
+            Event::Cut { links } => format!("{} cut", links_words(links)),
+            Event::Heal { links } => format!("{} whole again", links_words(links)),
+            Event::Broken { assertion, nodes, why } => {
+                let at =
+                    if nodes.is_empty() { String::new() } else { format!(" at {}", names(nodes)) };
+                format!("{assertion} BROKEN{at}: {why}")
+            }
+        };
+        (actor(event), what)
+    }
+}
+
+/// Whose doing it is.
+fn actor(event: &Event) -> Option<NodeId> {
+    match event {
+        Event::Start { node, .. }
+        | Event::Crash { node }
+        | Event::Pause { node }
+        | Event::Resume { node }
+        | Event::Send { node, .. }
+        | Event::Receive { node, .. }
+        | Event::Timer { node, .. }
+        | Event::Save { node, .. }
+        | Event::State { node, .. }
+        | Event::Call { node }
+        | Event::End { node, .. }
+        | Event::Stop { node }
+        | Event::Stopped { node }
+        | Event::Plan { node, .. }
+        | Event::Begin { node, .. } => Some(*node),
+        Event::Lose { .. } | Event::Cut { .. } | Event::Heal { .. } | Event::Broken { .. } => None,
+    }
+}
+
+/// A change of the defining state: the status if it changed, and what else did.
+fn turn(before: Option<&NodeState>, state: &NodeState) -> String {
+    let mut words = match before {
+        Some(before) if before.status != state.status => {
+            format!("{} -> {}", before.status, state.status)
+        }
+        Some(_) | None => state.status.to_string(),
+    };
+    // A change of status names coordinator and group even where they stay: the line is read alone.
+    let is_turn = before.is_none_or(|before| before.status != state.status);
+    if let Some(coordinator) = state.coordinator
+        && (is_turn || before.is_some_and(|before| before.coordinator != Some(coordinator)))
+    {
+        words.push_str(&format!(", coordinator {coordinator}"));
+    }
+    if let Some(group) = state.group
+        && (is_turn || before.is_some_and(|before| before.group != Some(group)))
+    {
+        words.push_str(&format!(", group {group}"));
+    }
+    if before.map_or(!state.up.is_empty(), |before| before.up != state.up) {
+        words.push_str(&format!(", others {}", state.up));
+    }
+    if let Some(definition) = &state.definition
+        && before.is_none_or(|before| before.definition.as_ref() != Some(definition))
+    {
+        words.push_str(&format!(", definition {}", shortened(&definition.to_string())));
+    }
+    words
+}
+
+fn said(message: &MessageFacts) -> String {
+    match message.ok {
+        Some(true) => format!("{} yes", message.kind),
+        Some(false) => format!("{} no", message.kind),
+        None => message.kind.to_string(),
+    }
+}
+
+fn of_group(message: &MessageFacts) -> String {
+    message.group.map_or_else(String::new, |group| format!(" (group {group})"))
+}
+
+fn cause(why: Loss, from: NodeId, to: NodeId) -> String {
+    match why {
+        Loss::Dropped => "the network dropped it".to_string(),
+        Loss::Cut => format!("the link {from} -> {to} is cut"),
+        Loss::Down => format!("{to} is down"),
+    }
+}
+
+fn timer_words(timer: TimerName) -> &'static str {
+    match timer {
+        TimerName::Answers => "gives up waiting for answers",
+        TimerName::Announcement => "gives up waiting for an announcement",
+        TimerName::Check => "checks on the others",
+        TimerName::Timeout => "has not heard of its coordinator for too long",
+        TimerName::Delay => "has waited for those of higher rank to begin",
+        TimerName::Stall => "gives up on an election that stalls",
+        TimerName::Retry => "tries again",
+        TimerName::Announce => "announces itself again",
+        TimerName::Silence => "has heard nothing for too long",
+        TimerName::Handover => "gives up waiting for the hand-over",
+    }
+}
+
+fn outcome_words(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Won => "WINS its election",
+        Outcome::Yielded => "yields in its election",
+        Outcome::Failed => "fails in its election: a member was lost on the way",
+    }
+}
+
+fn links_words(links: &[Link]) -> String {
+    let verb = if links.len() == 1 { "link" } else { "links" };
+    let are = if links.len() == 1 { "is" } else { "are" };
+    format!("the {verb} {} {are}", links::describe(links).replace(" | ", " - "))
+}
+
+fn names(nodes: &[NodeId]) -> String {
+    nodes.iter().map(NodeId::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn millis(micros: u64) -> String {
+    format!("{}.{:03}", micros / 1000, micros % 1000)
+}
+
+/// Text that cannot break the table or steer the terminal.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(DEFINITION_MAX) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+const COLUMNS: usize = 100;
+/// More characters than this of a definition are left out.
+const DEFINITION_MAX: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use tanist_core::trace::{Kind, Source};
+    use tanist_core::{GroupNumber, Member, NodeSet, Priority, Status, Time};
+
+    use super::*;
+
+    fn header() -> Header {
+        Header {
+            tanist_trace: 1,
+            source: Source::Sim,
+            scenario: "test".to_string(),
+            algorithm: "bully".to_string(),
+            options: Vec::new(),
+            seed: 7,
+            nodes: (1..=3).map(|i| Member { priority: Priority(i), id: NodeId(i) }).collect(),
+            answer_us: 25_000,
+            check_every_us: 100_000,
+        }
+    }
+
+    fn at(micros: u64, event: Event) -> Entry {
+        Entry { at: Time::from_micros(micros), event }
+    }
+
+    fn facts(kind: Kind) -> MessageFacts {
+        MessageFacts { kind, group: Some(GroupNumber { counter: 4, node: NodeId(3) }), ok: None }
+    }
+
+    fn send(micros: u64, to: u32, kind: Kind) -> Entry {
+        let event = Event::Send { node: NodeId(3), to: NodeId(to), id: 1, message: facts(kind) };
+        at(micros, event)
+    }
+
+    fn state(status: Status) -> Event {
+        let state = NodeState {
+            status,
+            coordinator: Some(NodeId(3)),
+            group: None,
+            up: NodeSet::new(),
+            definition: None,
+        };
+        Event::State { node: NodeId(3), state }
+    }
+
+    fn told(entries: &[Entry]) -> Vec<String> {
+        let mut text = String::new();
+        story(&header(), entries, &mut text).unwrap();
+        text.lines().skip(3).map(str::to_string).collect()
+    }
+
+    #[test]
+    fn sends_of_one_moment_are_one_line() {
+        let entries = [
+            send(12_000, 1, Kind::EnterElection),
+            at(12_000, Event::Crash { node: NodeId(1) }),
+            send(12_000, 2, Kind::EnterElection),
+            send(12_000, 2, Kind::AreYouUp),
+            send(13_000, 1, Kind::AreYouUp),
+        ];
+        assert_eq!(
+            told(&entries),
+            [
+                "   12.000  n3   sends Enter_Election to n1 n2 (group 4.n3)",
+                "   12.000  n1   CRASHES",
+                "   12.000  n3   sends AreYouUp to n2 (group 4.n3)",
+                "   13.000  n3   sends AreYouUp to n1 (group 4.n3)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_nodes_own_doings_stay_in_order() {
+        let save = at(5, Event::Save { node: NodeId(3), counter: 4 });
+        let entries = [send(5, 1, Kind::Ready), save, send(5, 2, Kind::Ready)];
+        assert_eq!(told(&entries).len(), 3);
+    }
+
+    #[test]
+    fn states_and_losses_are_told() {
+        let lost = Event::Lose {
+            node: NodeId(3),
+            to: NodeId(1),
+            id: 1,
+            message: facts(Kind::AreYouUp),
+            why: Loss::Down,
+        };
+        let entries = [
+            at(0, state(Status::Election)),
+            at(1, state(Status::Reorganization)),
+            at(2, lost),
+            at(3, state(Status::Reorganization)),
+        ];
+        assert_eq!(
+            told(&entries),
+            [
+                "    0.000  n3   Election, coordinator n3",
+                "    0.001  n3   Election -> Reorganization, coordinator n3",
+                "    0.002  -    n3's AreYouUp to n1 is lost: n1 is down",
+                "    0.003  n3   Reorganization",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_long_sentence_is_wrapped_and_keeps_out_of_the_columns() {
+        let why = "word ".repeat(60) + "\u{1b}[31m\n";
+        let broken = Event::Broken { assertion: "A-1.1".to_string(), nodes: vec![], why };
+        let lines = told(&[at(1, broken)]);
+        assert!(lines.len() > 2);
+        assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{lines:?}");
+        assert!(lines[1..].iter().all(|line| line.starts_with("                  ")), "{lines:?}");
+        assert!(!lines.concat().contains('\u{1b}'));
+    }
+}

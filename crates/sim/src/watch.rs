@@ -1,0 +1,232 @@
+//! Everybody who looks at a run while it happens: the board, the monitors, the counters, the recorder.
+
+use std::collections::BTreeMap;
+
+use tanist_core::election::Algorithm;
+use tanist_core::trace::{Entry, Event, Header, Kind, Outcome};
+use tanist_core::{Membership, Time};
+
+use crate::board::Board;
+use crate::monitors::{self, Breach, Interest, Monitor, Verdict};
+use crate::record::Recording;
+
+/// The onlookers of one run.
+pub struct Watch {
+    /// The global state.
+    pub board: Board,
+    /// What was counted.
+    pub counts: Counts,
+    monitors: Vec<Watched>,
+    recording: Option<Recording>,
+    /// The first breach, if any.
+    first: Option<Broken>,
+}
+
+struct Watched {
+    monitor: Box<dyn Monitor>,
+    interest: Interest,
+    broken: Option<Broken>,
+}
+
+/// An assertion that was found broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Its id.
+    pub assertion: &'static str,
+    /// When.
+    pub at: Time,
+    /// Between whom, and what was seen.
+    pub breach: Breach,
+}
+
+/// How an assertion fared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// Its id.
+    pub assertion: &'static str,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Where it broke.
+    pub broken: Option<Broken>,
+}
+
+/// What was counted in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Messages handed to the network, to dead nodes too.
+    pub sent: u64,
+    /// Messages that arrived; copies count.
+    pub delivered: u64,
+    /// Messages that did not.
+    pub dropped: u64,
+    by_kind: [u64; Kind::ALL.len()],
+    /// Elections that nodes began.
+    pub elections_called: u64,
+    /// Elections that ended with their caller as coordinator.
+    pub elections_won: u64,
+}
+
+impl Counts {
+    /// Messages sent of one kind.
+    #[must_use]
+    pub const fn of(&self, kind: Kind) -> u64 {
+        self.by_kind[kind as usize]
+    }
+
+    /// Messages sent by kind, those that occurred.
+    #[must_use]
+    pub fn by_kind(&self) -> BTreeMap<&'static str, u64> {
+        let kinds = Kind::ALL.iter().map(|kind| (kind.name(), self.of(*kind)));
+        kinds.filter(|(_, count)| *count > 0).collect()
+    }
+
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::Send { message, .. } => {
+                self.sent += 1;
+                self.by_kind[message.kind as usize] += 1;
+            }
+            Event::Receive { .. } => self.delivered += 1,
+            Event::Lose { .. } => self.dropped += 1,
+            Event::Call { .. } => self.elections_called += 1,
+            Event::End { outcome: Outcome::Won, .. } => self.elections_won += 1,
+            Event::End { outcome: Outcome::Yielded | Outcome::Failed, .. }
+            | Event::Start { .. }
+            | Event::Crash { .. }
+            | Event::Pause { .. }
+            | Event::Resume { .. }
+            | Event::Timer { .. }
+            | Event::Save { .. }
+            | Event::State { .. }
+            | Event::Stop { .. }
+            | Event::Stopped { .. }
+            | Event::Plan { .. }
+            | Event::Begin { .. }
+            | Event::Cut { .. }
+            | Event::Heal { .. }
+            | Event::Broken { .. } => {}
+        }
+    }
+}
+
+/// Which monitors look, and whether the run is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchConfig {
+    /// Which assertions are checked.
+    pub assertions: monitors::Selection,
+    /// Whether the trace is kept; memory grows with the run only then.
+    pub is_recorded: bool,
+}
+
+impl Watch {
+    /// Onlookers for a run that this header describes.
+    #[must_use]
+    pub fn new(
+        members: Membership,
+        algorithm: Algorithm,
+        header: Header,
+        config: WatchConfig,
+    ) -> Self {
+        let all = monitors::all(algorithm, config.assertions, &header);
+        Self {
+            board: Board::new(members),
+            counts: Counts::default(),
+            monitors: all
+                .into_iter()
+                .map(|monitor| Watched { interest: monitor.interest(), monitor, broken: None })
+                .collect(),
+            recording: config.is_recorded.then(|| Recording { header, entries: Vec::new() }),
+            first: None,
+        }
+    }
+
+    /// Shows everybody an event.
+    pub fn see(&mut self, at: Time, event: Event) {
+        self.counts.note(&event);
+        self.board.note(at, &event);
+        let kind = Interest::of(&event);
+        let mut broke = Vec::new();
+        for watched in &mut self.monitors {
+            if watched.broken.is_some() || !watched.interest.meets(kind) {
+                continue;
+            }
+            if let Some(breach) = watched.monitor.see(&self.board, at, &event) {
+                let broken = Broken { assertion: watched.monitor.id(), at, breach };
+                watched.broken = Some(broken.clone());
+                broke.push(broken);
+            }
+        }
+        if let Some(recording) = &mut self.recording {
+            recording.entries.push(Entry { at, event });
+        }
+        for broken in broke {
+            self.record_break(broken);
+        }
+    }
+
+    /// The first assertion that broke, if any.
+    #[must_use]
+    pub const fn first_broken(&self) -> Option<&Broken> {
+        self.first.as_ref()
+    }
+
+    /// Ends the run: what should have come true eventually must be true.
+    pub fn finish(&mut self, at: Time) {
+        let mut broke = Vec::new();
+        for watched in &mut self.monitors {
+            if watched.broken.is_some() {
+                continue;
+            }
+            if let Some(breach) = watched.monitor.finish(&self.board, at) {
+                let broken = Broken { assertion: watched.monitor.id(), at, breach };
+                watched.broken = Some(broken.clone());
+                broke.push(broken);
+            }
+        }
+        for broken in broke {
+            self.record_break(broken);
+        }
+    }
+
+    /// How every assertion fared, those that do not apply included.
+    #[must_use]
+    pub fn judgements(&self) -> Vec<Judgement> {
+        monitors::IDS
+            .iter()
+            .filter_map(|id| {
+                let watched = self.monitors.iter().find(|watched| watched.monitor.id() == *id);
+                let Some(watched) = watched else {
+                    let is_extra = monitors::is_on_request(id);
+                    let verdict = Verdict::NotApplicable;
+                    let none = Judgement { assertion: id, verdict, broken: None };
+                    return (!is_extra).then_some(none);
+                };
+                let verdict = match &watched.broken {
+                    Some(_) => Verdict::Broken,
+                    None if watched.monitor.is_applicable(&self.board) => Verdict::Holds,
+                    None => Verdict::NotApplicable,
+                };
+                Some(Judgement { assertion: id, verdict, broken: watched.broken.clone() })
+            })
+            .collect()
+    }
+
+    /// The trace, if it was kept.
+    pub fn into_recording(self) -> Option<Recording> {
+        self.recording
+    }
+
+    fn record_break(&mut self, broken: Broken) {
+        if let Some(recording) = &mut self.recording {
+            recording.entries.push(Entry {
+                at: broken.at,
+                event: Event::Broken {
+                    assertion: broken.assertion.to_owned(),
+                    nodes: broken.breach.nodes.clone(),
+                    why: broken.breach.why.clone(),
+                },
+            });
+        }
+        self.first.get_or_insert(broken);
+    }
+}
