@@ -1,1 +1,56 @@
-fn main() {}
+//! The `tanist` command: what people type, and what they get to read.
+//!
+//! Everything that is known of elections is in `tanist-core` and `tanist-sim`; this crate reads
+//! arguments, calls them, and writes tables, JSON and files. Data goes to stdout, everything else to
+//! stderr. Reading order: [`commands`] (one file per command), [`output`] and [`table`] (how results
+//! are written), [`problem`] (how a mistake becomes an exit code).
+
+mod commands;
+mod exit;
+mod hunt;
+mod interrupt;
+mod library;
+mod output;
+mod problem;
+mod progress;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::commands::{Command, welcome};
+
+/// Coordinator election: Bully, Invitation and their kin, in a simulator that a seed drives.
+#[derive(Debug, Parser)]
+#[command(name = "tanist", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Some(command) => command.run(),
+        None => welcome::run(),
+    };
+    match done {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            output::complain(&format!("{error:#}"));
+            problem::exit_code(&error)
+        }
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tanist algorithms                     what there is, and what it promises under which model
+  tanist sim list                       the scenarios that come with the program
+  tanist sim run bully-figure-10-8      one election, message by message
+  tanist sim sweep bully --nodes 2..64  messages and time against theory
+  tanist sim fuzz --seeds 10000         many seeds, every assertion checked after every step
+
+Exit codes:
+  0 all is well, 1 no or failed, 2 usage, 6 bad file, 130 interrupted";

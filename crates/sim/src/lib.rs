@@ -18,8 +18,8 @@ pub mod monitors;
 pub mod watch;
 pub mod record;
 pub mod run;
-// theory
-// sweep
+pub mod theory;
+pub mod sweep;
 // fuzz
 // shrink
 pub mod library;

@@ -277,6 +277,7 @@ impl Invitation {
             Command::Settled { missing, members } => self.settled(cx, &missing, members, out),
             // I-40: whoever did take the definition learns by AreYouThere that the group is no more.
             Command::Unsettled { missing: _ } => self.recover(cx, out),
+            Command::Silent(peer) if peer == self.coordinator => self.timeout(cx, out),
             Command::Silent(peer) => self.member_silent(cx, peer, out),
             Command::Failed(peer) => self.failed(cx, peer, out),
             Command::Call | Command::Check => {

@@ -1,0 +1,27 @@
+//! How a command ended that did what it was asked to do.
+
+use std::process::ExitCode;
+
+/// The answer of a command, as an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All is well.
+    Well,
+    /// Something that should hold does not; it was named on stderr.
+    Broken,
+    /// The user interrupted it.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Well => Self::SUCCESS,
+            Exit::Broken => Self::from(1),
+            Exit::Interrupted => Self::from(INTERRUPTED),
+        }
+    }
+}
+
+/// 128 + SIGINT, as shells have it.
+pub(crate) const INTERRUPTED: u8 = 130;

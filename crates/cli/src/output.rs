@@ -1,0 +1,135 @@
+//! Where results go: stdout, files, and who may use stdout when several things want it.
+//!
+//! A reader that goes away (`tanist … | head`) is not an error: the rest is not written, and the
+//! exit code stays what the command found.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::PathBuf;
+
+use anyhow::Context;
+use serde::Serialize;
+
+use crate::problem::Problem;
+
+/// How a result is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people; may change.
+    Table,
+    /// For programs; names stay as they are.
+    Json,
+}
+
+/// A file that the user named; `-` is stdout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// `-`.
+    Stdout,
+    /// Anything else.
+    File(PathBuf),
+}
+
+impl From<OsString> for Target {
+    fn from(name: OsString) -> Self {
+        if name == "-" { Self::Stdout } else { Self::File(PathBuf::from(name)) }
+    }
+}
+
+impl Target {
+    /// Has something written to it.
+    pub(crate) fn fill(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        match self {
+            Self::Stdout => Ok(to_stdout(write)?),
+            Self::File(path) => {
+                let fail = || {
+                    let path = path.display();
+                    format!("error: cannot write {path}; choose a file in a folder that you may write to")
+                };
+                let mut file = BufWriter::new(File::create(path).with_context(fail)?);
+                write(&mut file).and_then(|()| file.flush()).with_context(fail)
+            }
+        }
+    }
+}
+
+/// Whether a report is printed: not if a file takes stdout, which only one may do.
+pub(crate) fn is_report_wanted(
+    format: Option<Format>,
+    files: &[Option<&Target>],
+) -> Result<bool, Problem> {
+    let takers = files.iter().filter(|file| **file == Some(&Target::Stdout)).count();
+    if takers + usize::from(format.is_some()) > 1 && takers > 0 {
+        let what = "several results would go to stdout and mix there; nothing was run. \
+                    Give all but one of them a file name instead of `-`";
+        return Err(Problem::Usage(what.to_owned()));
+    }
+    Ok(takers == 0)
+}
+
+/// Prints text.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    to_stdout(|to| to.write_all(text.as_bytes()))
+}
+
+/// Prints a value as JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(value)?;
+    Ok(print(&format!("{text}\n"))?)
+}
+
+/// Says something on stderr. If nobody can hear it, there is nobody to tell.
+pub(crate) fn complain(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    let written = write(&mut stdout).and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            // What is still in the buffer would fail again, and louder, when it is dropped.
+            let _ = stdout.into_parts();
+            Ok(())
+        }
+        Ok(()) | Err(_) => written,
+    }
+}
+
+/// Text from elsewhere that cannot break a table or steer the terminal.
+pub(crate) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// An argument as a shell reads it.
+pub(crate) fn quoted(argument: &str) -> String {
+    let is_simple = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_simple) {
+        return argument.to_owned();
+    }
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_result_goes_to_stdout() {
+        let (stdout, file) = (Target::Stdout, Target::File(PathBuf::from("x")));
+        assert_eq!(is_report_wanted(None, &[None, Some(&file)]), Ok(true));
+        assert_eq!(is_report_wanted(None, &[Some(&stdout), Some(&file)]), Ok(false));
+        assert!(is_report_wanted(None, &[Some(&stdout), Some(&stdout)]).is_err());
+        assert!(is_report_wanted(Some(Format::Json), &[Some(&stdout)]).is_err());
+    }
+
+    #[test]
+    fn a_path_with_blanks_is_quoted() {
+        assert_eq!(quoted("a/b-1.toml"), "a/b-1.toml");
+        assert_eq!(quoted("it's here"), r"'it'\''s here'");
+    }
+}

@@ -1,0 +1,34 @@
+//! Mistakes that have an exit code of their own; every other error exits with 1.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// What the user can put right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// The command line asks for something that does not exist.
+    Usage(String),
+    /// A scenario file is not one.
+    BadFile(String),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(what) => write!(f, "error: {what}"),
+            // Without a prefix, so that an editor finds file and line.
+            Self::BadFile(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// The exit code of an error.
+pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
+    match error.downcast_ref::<Problem>() {
+        Some(Problem::Usage(_)) => ExitCode::from(2),
+        Some(Problem::BadFile(_)) => ExitCode::from(6),
+        None => ExitCode::FAILURE,
+    }
+}
