@@ -19,9 +19,9 @@ pub(crate) fn load(given: &str) -> Result<Scenario, Problem> {
     }
 }
 
-/// Every shipped scenario.
-pub(crate) fn shipped() -> Result<Vec<Scenario>, Problem> {
-    library::all().iter().map(|(name, text)| parse(name, text)).collect()
+/// Every shipped scenario with the name that [`load`] knows it by.
+pub(crate) fn shipped() -> Result<Vec<(&'static str, Scenario)>, Problem> {
+    library::all().iter().map(|(name, text)| Ok((*name, parse(name, text)?))).collect()
 }
 
 fn is_path(given: &str) -> bool {

@@ -5,6 +5,7 @@
 //! stderr. Reading order: [`commands`] (one file per command), [`output`] and [`table`] (how results
 //! are written), [`problem`] (how a mistake becomes an exit code).
 
+mod breach;
 mod commands;
 mod exit;
 mod hunt;

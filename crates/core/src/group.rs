@@ -76,3 +76,24 @@ impl fmt::Display for Status {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn a_group_number_is_unique_by_node_and_count() {
+        let (first, second) = (Counter::default().next(), Counter::default().next().next());
+        assert_ne!(first.group(NodeId(1)), first.group(NodeId(2)));
+        assert_ne!(first.group(NodeId(1)), second.group(NodeId(1)));
+        assert_eq!(second.group(NodeId(7)).to_string(), "2.n7");
+    }
+
+    #[test]
+    fn only_reorganization_and_normal_name_a_coordinator() {
+        let all = [Status::Down, Status::Election, Status::Reorganization, Status::Normal];
+        assert_eq!(all.map(Status::has_coordinator), [false, false, true, true]);
+    }
+}

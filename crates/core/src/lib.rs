@@ -25,6 +25,8 @@ pub mod options;
 pub mod payload;
 pub mod protocol;
 pub mod reorganization;
+#[cfg(test)]
+mod testing;
 pub mod time;
 pub mod timing;
 pub mod trace;

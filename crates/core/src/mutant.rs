@@ -30,16 +30,10 @@ pub enum Mutant {
     HaltedTheWrongWay,
     /// Bully: Enter_Election is not sent to the lowest node.
     ForgetLowestNode,
-    /// Bully: EE_answer is counted whatever election it belongs to.
-    CountStaleAnswers,
     /// Bully: nothing is done when the wait in Down or Election runs out.
     IgnoreStall,
     /// Lecture bully: a waiting node never restarts.
     NeverRestart,
-    /// Lecture bully: a lower announcement replaces a higher one.
-    FollowLastAnnouncement,
-    /// Lecture bully: an election message is answered but starts nothing.
-    AnswerOnly,
     /// Lecture bully: every election message starts one more election.
     CallAgain,
     /// Lecture bully: `<` for `<=` in whom to ask: the next higher node is left out.
@@ -74,11 +68,8 @@ impl Mutant {
         (Self::KeepRunningWhenHalted, "keep-running-when-halted"),
         (Self::HaltedTheWrongWay, "halted-the-wrong-way"),
         (Self::ForgetLowestNode, "forget-lowest-node"),
-        (Self::CountStaleAnswers, "count-stale-answers"),
         (Self::IgnoreStall, "ignore-stall"),
         (Self::NeverRestart, "never-restart"),
-        (Self::FollowLastAnnouncement, "follow-last-announcement"),
-        (Self::AnswerOnly, "answer-only"),
         (Self::CallAgain, "call-again"),
         (Self::SkipNextHigher, "skip-next-higher"),
         (Self::KeepOldGroup, "keep-old-group"),

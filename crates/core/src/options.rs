@@ -170,3 +170,41 @@ macro_rules! options {
     (@literal literal) => { true };
 }
 pub(crate) use options;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_of_every_option_can_be_set_and_read_back() {
+        for algorithm in Algorithm::ALL.iter().copied() {
+            for option in algorithm.options() {
+                for (position, value) in option.values.iter().enumerate() {
+                    let mut options = Options::default();
+                    options.set(algorithm, option.name, value.name).unwrap();
+                    assert!(options.of(algorithm).contains(&(option.name, value.name)));
+                    let is_default = position == 0;
+                    assert_eq!(options.changed(algorithm).is_empty(), is_default);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_option_of_one_algorithm_leaves_the_others_alone() {
+        let mut options = Options::default();
+        options.set(Algorithm::Bully, "waits", "full").unwrap();
+        assert_eq!(options.changed(Algorithm::Bully), [("waits", "full")]);
+        assert_eq!(options.changed(Algorithm::Invitation), []);
+    }
+
+    #[test]
+    fn an_unknown_name_or_value_is_refused_with_what_there_is() {
+        let mut options = Options::default();
+        let error = options.set(Algorithm::BullyLecture, "waits", "full").unwrap_err();
+        assert!(error.to_string().contains("shortcut"), "{error}");
+        let error = options.set(Algorithm::Bully, "waits", "maybe").unwrap_err();
+        assert!(error.to_string().contains("early"), "{error}");
+        assert_eq!(options, Options::default());
+    }
+}

@@ -83,3 +83,23 @@ macro_rules! opaque {
 
 opaque!(Definition);
 opaque!(Report);
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn text_is_shown_as_text_and_other_bytes_in_hexadecimal() {
+        assert_eq!(Definition::from("plan 7").to_string(), "plan 7");
+        assert_eq!(Report::from(&[0xff, 0x00][..]).to_string(), "0xff00");
+    }
+
+    #[test]
+    fn what_the_application_gave_is_what_it_gets() {
+        let bytes = alloc::vec![1, 2, 3];
+        assert_eq!(Definition::from(bytes.clone()).as_bytes(), bytes);
+        assert_eq!(Definition::from(bytes.clone()), Definition::from(&bytes[..]));
+    }
+}

@@ -35,6 +35,8 @@ pub enum Action {
     Loss(u32),
     /// The network doubles this many messages, in millionths.
     Duplicate(u32),
+    /// The network keeps its bounds from here on: every message within Tm, none lost or doubled.
+    Calm,
     /// The node calls an election.
     Call(NodeId),
     /// The node checks the others.

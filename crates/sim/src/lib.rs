@@ -20,8 +20,8 @@ pub mod record;
 pub mod run;
 pub mod theory;
 pub mod sweep;
-// fuzz
-// shrink
+pub mod fuzz;
+pub mod shrink;
 pub mod library;
 pub mod story;
 pub mod diagram;

@@ -170,6 +170,12 @@ impl Watch {
         self.first.as_ref()
     }
 
+    /// Whether everything that should come true eventually is true now.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.monitors.iter().all(|watched| watched.monitor.is_settled(&self.board))
+    }
+
     /// Ends the run: what should have come true eventually must be true.
     pub fn finish(&mut self, at: Time) {
         let mut broke = Vec::new();

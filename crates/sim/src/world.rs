@@ -18,7 +18,7 @@ use crate::application::{Application, Pace};
 use crate::chance::Chance;
 use crate::faults::{Action, Fault, Moment};
 use crate::host::{Due, Host};
-use crate::network::{Arrivals, Network, Parcel};
+use crate::network::{Arrivals, Delay, Network, Parcel};
 use crate::schedule::{Class, Schedule};
 use crate::watch::Watch;
 
@@ -181,16 +181,17 @@ impl World {
             }
             Action::Loss(ppm) => self.network.conditions.loss_ppm = ppm,
             Action::Duplicate(ppm) => self.network.conditions.duplicate_ppm = ppm,
+            Action::Calm => {
+                let max = self.config.timing.message_max();
+                let conditions = &mut self.network.conditions;
+                conditions.delay = Delay::Uniform { min: max / 4, max };
+                (conditions.loss_ppm, conditions.duplicate_ppm) = (0, 0);
+            }
             Action::Call(node) => self.command(node, Command::Call),
             Action::Check(node) => self.command(node, Command::Check),
             Action::Suspect(node) => self.command(node, Command::SuspectCoordinator),
             Action::Refuse { node, peer } => self.command(node, Command::Refused(peer)),
         }
-    }
-
-    /// Makes the network better or worse from here on.
-    pub const fn network_mut(&mut self) -> &mut Network {
-        &mut self.network
     }
 
     /// Whether a node is up.
@@ -528,6 +529,7 @@ impl World {
                 | Action::ClockRate(..)
                 | Action::Loss(_)
                 | Action::Duplicate(_)
+                | Action::Calm
                 | Action::Call(_)
                 | Action::Check(_)
                 | Action::Suspect(_)

@@ -35,7 +35,7 @@ impl Args {
 fn text() -> String {
     let blocks: Vec<String> = CATALOGUE.iter().map(block).collect();
     let note = "The first value of an option is its default; (literal) marks what a source prints \
-                and tanist corrects.";
+                but should\nnot be relied on.";
     format!("{}\n{note}\n", blocks.join("\n"))
 }
 

@@ -29,18 +29,18 @@ impl Args {
     }
 }
 
-fn table(scenarios: &[Scenario]) -> Table {
+fn table(scenarios: &[(&str, Scenario)]) -> Table {
     let mut table = Table::new([left("NAME"), left("ALGORITHM"), left("ABOUT")]);
-    for scenario in scenarios {
+    for (name, scenario) in scenarios {
         let algorithm = scenario.config.algorithm.name().to_owned();
-        table.row([scenario.name.clone(), algorithm, scenario.about.clone()]);
+        table.row([(*name).to_owned(), algorithm, scenario.about.clone()]);
     }
     table
 }
 
-fn entry(scenario: &Scenario) -> Value {
+fn entry((name, scenario): &(&str, Scenario)) -> Value {
     json!({
-        "name": scenario.name,
+        "name": name,
         "algorithm": scenario.config.algorithm.name(),
         "about": scenario.about,
     })

@@ -8,14 +8,18 @@ mod run;
 mod sweep;
 pub(crate) mod welcome;
 
+use tanist_core::election::Algorithm;
+use tanist_core::mutant::Mutant;
+
 use crate::exit::Exit;
+use crate::problem::Problem;
 
 /// What `tanist` can be asked to do.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Algorithms(algorithms::Args),
     /// Run elections in the simulator: one, a series, or very many.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = SIM_EXAMPLES)]
     Sim(Sim),
 }
 
@@ -42,3 +46,40 @@ impl Command {
         }
     }
 }
+
+/// Reads the name of an algorithm.
+fn algorithm(name: &str) -> Result<Algorithm, String> {
+    Algorithm::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = Algorithm::ALL.iter().map(|known| known.name()).collect();
+        format!("there is {}; see: tanist algorithms", known.join(", "))
+    })
+}
+
+/// Reads the name of a mutant.
+fn mutant(name: &str) -> Result<Mutant, String> {
+    if !cfg!(feature = "mutants") {
+        return Err(WITHOUT_MUTANTS.to_owned());
+    }
+    Mutant::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = Mutant::ALL.iter().map(|(_, known)| *known).collect();
+        format!("there is {}", known.join(", "))
+    })
+}
+
+/// Refuses what only a program with seeded faults can do.
+fn require_mutants() -> Result<(), Problem> {
+    if cfg!(feature = "mutants") {
+        return Ok(());
+    }
+    Err(Problem::Usage(WITHOUT_MUTANTS.to_owned()))
+}
+
+const WITHOUT_MUTANTS: &str = "this program was built without mutants, and nothing was run. Build \
+                               one with them: cargo build --release -p tanist-cli --features mutants";
+
+const SIM_EXAMPLES: &str = "\
+Examples:
+  tanist sim list
+  tanist sim run bully-figure-10-8 --svg run.svg
+  tanist sim sweep invitation --nodes 2..32
+  tanist sim fuzz --algorithm bully --seeds 10000";

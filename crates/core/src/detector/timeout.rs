@@ -85,3 +85,49 @@ impl Detector {
         self.watched = peers;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::election::Algorithm;
+    use crate::testing::{Bench, NOTHING, group_of, nodes};
+
+    fn watching<const N: usize>(peers: [u32; N]) -> Bench<Detector> {
+        let mut bench = Bench::coming_up(group_of(Algorithm::Bully, 3, &[]), 1, None);
+        bench.tell(Command::Watch(nodes(peers)));
+        bench
+    }
+
+    const fn silence(node: u32) -> Silence {
+        Silence(NodeId(node))
+    }
+
+    #[test]
+    fn silence_is_reported_and_reported_again_while_it_lasts() {
+        let mut bench = watching([2]);
+        let lines = ["set silence of n2 515ms", "silent n2"];
+        assert_eq!(bench.ring(silence(2)), lines);
+        assert_eq!(bench.ring(silence(2)), lines);
+    }
+
+    #[test]
+    fn any_message_of_a_watched_peer_is_a_sign_of_life() {
+        let mut bench = watching([2]);
+        assert_eq!(bench.tell(Command::Heard(NodeId(2))), ["set silence of n2 515ms"]);
+        assert_eq!(bench.tell(Command::Heard(NodeId(3))), NOTHING);
+    }
+
+    #[test]
+    fn watching_others_leaves_running_waits_alone() {
+        let mut bench = watching([2]);
+        assert_eq!(bench.tell(Command::Watch(nodes([2, 3]))), ["set silence of n3 515ms"]);
+        assert_eq!(bench.tell(Command::Watch(nodes([3]))), ["cancel silence of n2"]);
+        assert_eq!(bench.tell(Command::Watch(nodes([]))), ["cancel silence of n3"]);
+    }
+
+    #[test]
+    fn evidence_of_the_transport_is_passed_on_at_once() {
+        let mut bench = watching([2]);
+        assert_eq!(bench.tell(Command::Refused(NodeId(3))), ["failed n3"]);
+    }
+}

@@ -25,12 +25,13 @@ use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
 
 options! {
-    /// Whether a process that knows it is the highest left announces itself at once (L-11, E-04).
+    /// Whether a process that knows it is the highest left announces itself at once (L-11, E-04);
+    /// unsafe with recovery: the suspicion it trusts may be older than the coordinator's return.
     shortcut / "shortcut": Shortcut {
         /// It asks the dead coordinator once more.
         #[default] Off = "off",
         /// If only the suspected coordinator outranks it, it asks nobody.
-        On = "on",
+        On = "on" [literal],
     },
     /// What an incumbent does with an election message (E-06).
     guard / "guard": Guard {
@@ -200,7 +201,7 @@ impl BullyLecture {
             }
             return;
         }
-        if cx.config.members.outranks(cx.me, from) && !cx.is_mutated(Mutant::AnswerOnly) {
+        if cx.config.members.outranks(cx.me, from) {
             self.elect(cx, None, out);
         }
     }
@@ -291,7 +292,6 @@ impl BullyLecture {
             Some(elected) if elected == from || members.outranks(from, elected) => true,
             Some(_) => {
                 cx.config.options.bully_lecture.numbers == Numbers::Off
-                    || cx.is_mutated(Mutant::FollowLastAnnouncement)
                     || (replaces.is_some() && replaces == self.number)
             }
         };
@@ -313,6 +313,7 @@ impl BullyLecture {
         out.cancel_timer(Timer::Announcement);
         out.cancel_timer(Timer::Announce);
         if is_news {
+            out.notify(Notice::Stop);
             out.notify(Notice::Watch([coordinator].into_iter().collect()));
             out.notify(Notice::Followed { group: number, coordinator });
         }

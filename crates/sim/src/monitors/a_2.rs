@@ -48,6 +48,11 @@ impl Monitor for AllUnderOne {
         })
     }
 
+    fn is_settled(&self, board: &Board) -> bool {
+        let live: NodeSet = board.live().map(|seat| seat.id).collect();
+        out_of_line(board, &live).is_none()
+    }
+
     fn is_applicable(&self, board: &Board) -> bool {
         board.is_whole() && board.live().next().is_some()
     }

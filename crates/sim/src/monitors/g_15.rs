@@ -1,10 +1,10 @@
 //! G-15: at the end of a run every process has elected the best live process, or nobody.
 
-use tanist_core::Time;
+use tanist_core::{NodeId, Time};
 use tanist_core::trace::Event;
 
 use super::{Breach, Interest, Monitor};
-use crate::board::Board;
+use crate::board::{Board, Seat};
 
 pub(super) struct BestOrUndefined;
 
@@ -25,25 +25,33 @@ impl Monitor for BestOrUndefined {
         if !self.is_applicable(board) {
             return None;
         }
-        let best = board.members.all().iter().rev().find(|member| {
-            board.seat(member.id).is_some_and(|seat| seat.is_up)
-        })?;
-        let wrong = board
-            .live()
-            .find(|seat| seat.state.coordinator.is_some_and(|elected| elected != best.id))?;
+        let (wrong, best) = wrong(board)?;
         Some(Breach {
-            nodes: vec![wrong.id, best.id],
+            nodes: vec![wrong.id, best],
             why: format!(
                 "{} has elected {}, the best live process is {}",
                 wrong.id,
                 super::a_1_1::name(wrong.state.coordinator),
-                best.id,
+                best,
             ),
         })
+    }
+
+    fn is_settled(&self, board: &Board) -> bool {
+        wrong(board).is_none()
     }
 
     /// Nodes that cannot hear of each other cannot agree.
     fn is_applicable(&self, board: &Board) -> bool {
         board.components().len() == 1 && board.live().all(|seat| !seat.is_paused)
     }
+}
+
+/// A node that has elected somebody else than the best live one, and who that is.
+fn wrong(board: &Board) -> Option<(&Seat, NodeId)> {
+    let is_up = |id| board.seat(id).is_some_and(|seat| seat.is_up);
+    let best = board.members.all().iter().rev().find(|member| is_up(member.id))?.id;
+    let elected_other =
+        |seat: &&Seat| seat.state.coordinator.is_some_and(|elected| elected != best);
+    board.live().find(elected_other).map(|seat| (seat, best))
 }

@@ -32,6 +32,10 @@ impl Monitor for EverybodyKnows {
         })
     }
 
+    fn is_settled(&self, board: &Board) -> bool {
+        board.live().all(|seat| seat.state.coordinator.is_some())
+    }
+
     /// Nodes that cannot hear of each other cannot agree.
     fn is_applicable(&self, board: &Board) -> bool {
         board.components().len() == 1 && board.live().all(|seat| !seat.is_paused)

@@ -18,6 +18,7 @@ mod g_16;
 mod i_02;
 mod i_07;
 mod i_50;
+mod i_51;
 mod settled;
 
 use tanist_core::election::Algorithm;
@@ -40,6 +41,11 @@ pub trait Monitor {
     /// Looks at the end of a run: what should come true eventually must be true.
     fn finish(&mut self, _board: &Board, _at: Time) -> Option<Breach> {
         None
+    }
+
+    /// Whether what should come true eventually is true now; a safety property always is.
+    fn is_settled(&self, _board: &Board) -> bool {
+        true
     }
 
     /// Whether the assertion said anything about this run.
@@ -155,7 +161,7 @@ impl Selection {
 /// Every assertion that a monitor watches.
 pub const IDS: &[&str] = &[
     "A-1.1", "A-1.2", "A-2", "A-3.1", "A-3.2", "A-4", "B-37", "G-09", "G-14", "G-15", "G-16", "I-02",
-    "I-07", "I-50", "B-42", "B-43", "B-44", "B-45",
+    "I-07", "I-50", "I-51", "B-42", "B-43", "B-44", "B-45",
 ];
 
 /// Whether an assertion is watched only if asked for.
@@ -196,6 +202,7 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
             monitors.push(Box::new(b_37::StopBeforeAcknowledge));
             monitors.push(Box::new(i_02::OneGroupEach));
             monitors.push(Box::new(i_50::DefinitionOnlyInReorganization::default()));
+            monitors.push(Box::new(i_51::MembersAccepted::default()));
         }
         Algorithm::BullyLecture => {}
     }

@@ -237,7 +237,7 @@ impl Reader<'_> {
                 .map_err(|error| self.error(&value.span(), error.to_string()))?;
         }
         let mutant = file.mutant.as_ref().map(|name| self.mutant(name)).transpose()?;
-        let groups = self.groups(&file.group, &members)?;
+        let groups = self.groups(&file.group, &members, algorithm)?;
         let faults = self.all(&file.fault, &members, |line, span| self.fault(line, span))?;
         let rules = self.all(&file.message, &members, |line, span| self.rule(line, span))?;
         for node in &file.down {
@@ -413,6 +413,7 @@ impl Reader<'_> {
         &self,
         lines: &[Spanned<GroupLine>],
         members: &Membership,
+        algorithm: Algorithm,
     ) -> Result<Vec<Standing>, ScenarioError> {
         let mut seen = NodeSet::new();
         let mut groups = Vec::new();
@@ -427,6 +428,11 @@ impl Reader<'_> {
                     let what = format!("{node} is in two groups; a node is in exactly one");
                     return Err(self.error(&line.span(), what));
                 }
+            }
+            let is_bully = algorithm != Algorithm::Invitation;
+            if is_bully && let Some(higher) = all.iter().find(|id| members.outranks(*id, coordinator)) {
+                let what = format!("{higher} outranks {coordinator}; a bully follows nobody lower");
+                return Err(self.error(&line.span(), what));
             }
             let number = Counter(group.counter).group(coordinator);
             groups.push(Standing { group: number, coordinator, members: all });
@@ -502,6 +508,7 @@ impl Reader<'_> {
             }
             "loss" => Action::Loss(self.millionths(rate()?)?),
             "duplicate" => Action::Duplicate(self.millionths(rate()?)?),
+            "calm" => Action::Calm,
             "call" => Action::Call(node()?),
             "check" => Action::Check(node()?),
             "timeout" => Action::Suspect(node()?),
@@ -611,7 +618,7 @@ impl Reader<'_> {
 
 /// Every fault by its name in a file.
 pub const ACTIONS: &[&str] = &[
-    "crash", "restart", "pause", "resume", "cut", "heal", "slow", "clock", "loss", "duplicate", "call",
+    "crash", "restart", "pause", "resume", "cut", "heal", "slow", "clock", "loss", "duplicate", "calm", "call",
     "check", "timeout", "refuse",
 ];
 

@@ -245,6 +245,7 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
         }
         Action::Loss(ppm) => writeln!(to, "do = \"loss\"\nrate = {}", share(*ppm)),
         Action::Duplicate(ppm) => writeln!(to, "do = \"duplicate\"\nrate = {}", share(*ppm)),
+        Action::Calm => writeln!(to, "do = \"calm\""),
         Action::Call(node) => named(to, "call", *node),
         Action::Check(node) => named(to, "check", *node),
         Action::Suspect(node) => named(to, "timeout", *node),

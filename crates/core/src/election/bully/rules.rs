@@ -262,8 +262,7 @@ impl Bully {
         out: &mut Effects<Self>,
     ) {
         let Task::Halting(round) = &mut self.task else { return };
-        let is_current = round.group == group || cx.is_mutated(Mutant::CountStaleAnswers);
-        if !is_current || !round.awaiting.remove(from) {
+        if round.group != group || !round.awaiting.remove(from) {
             return;
         }
         if !ok {

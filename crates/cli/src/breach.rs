@@ -1,0 +1,17 @@
+//! A broken assertion in a line.
+
+use tanist_core::NodeId;
+use tanist_sim::watch::Broken;
+
+use crate::output::plain;
+
+/// Which, when, who, why.
+pub(crate) fn line(broken: &Broken) -> String {
+    let Broken { assertion, at, breach } = broken;
+    format!("{assertion} broken at {at}, {}: {}", names(&breach.nodes), plain(&breach.why))
+}
+
+fn names(nodes: &[NodeId]) -> String {
+    let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    if names.is_empty() { "all nodes".to_owned() } else { names.join(" ") }
+}

@@ -1,0 +1,200 @@
+//! `tanist sim run`: one scenario, one seed: its story, its figures, its verdict.
+
+use std::fmt::{self, Write};
+
+use tanist_sim::monitors::Verdict;
+use tanist_sim::run::NodeAtEnd;
+use tanist_sim::watch::Judgement;
+use tanist_sim::{Report, Scenario, diagram, run, story};
+
+use crate::breach;
+use crate::exit::Exit;
+use crate::library;
+use crate::output::{self, Format, Target, quoted};
+use crate::problem::Problem;
+use crate::table::{Table, left, right};
+
+/// Run one scenario and tell what happened.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// A scenario file, or the name of one that comes with the program (tanist sim list).
+    scenario: String,
+    /// Replace the scenario's seed.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Set an option of the scenario's algorithm (tanist algorithms); may be given several times.
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = pair)]
+    options: Vec<(String, String)>,
+    /// How to write the result [default: table].
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    output: Option<Format>,
+    /// Write the trace, one JSON object per line; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<Target>,
+    /// Draw the space-time diagram; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<Target>,
+}
+
+impl Args {
+    /// Runs the scenario.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let files = [self.trace.as_ref(), self.svg.as_ref()];
+        let is_report_wanted = output::is_report_wanted(self.output, &files)?;
+        let scenario = self.scenario()?;
+        let report = run(&scenario, self.seed.unwrap_or(scenario.seed));
+        let trace = &report.recording;
+        if let Some(target) = &self.trace {
+            target.fill(|mut to| trace.write(&mut to))?;
+        }
+        if let Some(target) = &self.svg {
+            let picture = diagram::space_time(&trace.header, &trace.entries);
+            target.fill(|to| to.write_all(picture.as_bytes()))?;
+        }
+        if is_report_wanted {
+            match self.output.unwrap_or(Format::Table) {
+                Format::Table => output::print(&self.text(&scenario, &report)?)?,
+                Format::Json => output::print_json(&report.to_json(&scenario))?,
+            }
+        }
+        Ok(verdict(&report))
+    }
+
+    fn scenario(&self) -> Result<Scenario, Problem> {
+        let mut scenario = library::load(&self.scenario)?;
+        for (name, value) in &self.options {
+            let algorithm = scenario.config.algorithm;
+            scenario.config.options.set(algorithm, name, value).map_err(|error| {
+                Problem::Usage(format!("{error}. Nothing was run. See: tanist algorithms"))
+            })?;
+        }
+        Ok(scenario)
+    }
+
+    fn text(&self, scenario: &Scenario, report: &Report) -> Result<String, fmt::Error> {
+        let trace = &report.recording;
+        let mut text = String::new();
+        story::story(&trace.header, &trace.entries, &mut text)?;
+        write!(text, "\n{}", messages(report))?;
+        write!(text, "\n{}", nodes(&report.nodes))?;
+        write!(text, "\n{}", assertions(&report.assertions))?;
+        write!(text, "\n{}", self.remarks(scenario, report))?;
+        writeln!(text, "Replay: {}", self.replay(report.seed))?;
+        Ok(text)
+    }
+
+    /// How the run compares with what the scenario expects.
+    fn remarks(&self, scenario: &Scenario, report: &Report) -> String {
+        let breaks = &scenario.expect.breaks;
+        if report.surprises.is_empty() {
+            return match breaks.is_empty() {
+                true => String::new(),
+                false => {
+                    format!("This scenario is there to show {} broken: it is.\n", breaks.join(", "))
+                }
+            };
+        }
+        let mut text = String::from("Not as the scenario expects:\n");
+        for surprise in &report.surprises {
+            text.extend(["  ", &output::plain(surprise), "\n"]);
+        }
+        if report.seed != scenario.seed || !self.options.is_empty() {
+            text.push_str("Its expectations are for its own seed and options.\n");
+        }
+        text
+    }
+
+    fn replay(&self, seed: u64) -> String {
+        let mut line = format!("tanist sim run {} --seed {seed}", quoted(&self.scenario));
+        for (name, value) in &self.options {
+            line.extend([" --option ", &quoted(&format!("{name}={value}"))]);
+        }
+        line
+    }
+}
+
+/// The exit code of a run, and on stderr the reason if it is not 0.
+fn verdict(report: &Report) -> Exit {
+    let broken = report.broken().filter_map(|judged| judged.broken.as_ref());
+    let breaks: Vec<String> = broken.map(breach::line).collect();
+    breaks.iter().for_each(|line| output::complain(line));
+    match report.surprises.len() {
+        0 if breaks.is_empty() => Exit::Well,
+        0 => Exit::Broken,
+        count => {
+            let first = output::plain(&report.surprises[0]);
+            let more =
+                if count == 1 { String::new() } else { format!(" (and {} more)", count - 1) };
+            output::complain(&format!("not as expected: {first}{more}"));
+            Exit::Broken
+        }
+    }
+}
+
+fn messages(report: &Report) -> String {
+    let counts = &report.counts;
+    let mut table = Table::new([left("MESSAGES"), right("SENT")]);
+    for (kind, count) in counts.by_kind() {
+        table.row([kind.to_owned(), count.to_string()]);
+    }
+    table.row(["all".to_owned(), counts.sent.to_string()]);
+    format!("{table}{} delivered, {} dropped\n", counts.delivered, counts.dropped)
+}
+
+fn nodes(nodes: &[NodeAtEnd]) -> Table {
+    let mut table = Table::new([
+        left("NODE"),
+        left("STATUS"),
+        left("COORDINATOR"),
+        left("GROUP"),
+        left("UP"),
+        left("DEFINITION"),
+    ]);
+    for node in nodes {
+        let up: Vec<String> = node.up.iter().map(|id| format!("n{id}")).collect();
+        table.row([
+            format!("n{}", node.id),
+            node.status.clone(),
+            node.coordinator.map_or_else(none, |id| format!("n{id}")),
+            node.group.map_or_else(none, |group| group.to_string()),
+            if up.is_empty() { none() } else { up.join(" ") },
+            node.definition.clone().unwrap_or_else(none),
+        ]);
+    }
+    table
+}
+
+fn none() -> String {
+    "-".to_owned()
+}
+
+fn assertions(judged: &[Judgement]) -> String {
+    let mut table = Table::list(2);
+    let broken = judged.iter().filter_map(|judgement| judgement.broken.as_ref());
+    broken.for_each(|broken| table.row(["BROKEN".to_owned(), breach::line(broken)]));
+    for (name, verdict) in [("hold", Verdict::Holds), ("not applicable", Verdict::NotApplicable)] {
+        let ids = judged.iter().filter(|judgement| judgement.verdict == verdict);
+        let ids: Vec<&str> = ids.map(|judgement| judgement.assertion).collect();
+        if !ids.is_empty() {
+            table.row([name.to_owned(), ids.join(" ")]);
+        }
+    }
+    format!("ASSERTIONS\n{table}")
+}
+
+/// Reads `NAME=VALUE`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in waits=full")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tanist sim run bully-figure-10-8
+  tanist sim run bully-figure-10-8 --option waits=full --svg run.svg
+  tanist sim run my-scenario.toml --seed 7 -o json | jq .messages
+  tanist sim run my-scenario.toml --trace - | grep Broken
+
+Exit codes:
+  0 every assertion holds, 1 one broke or the run is not as [expect] says, 2 usage, 6 bad file";

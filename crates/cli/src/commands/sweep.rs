@@ -1,0 +1,243 @@
+//! `tanist sim sweep`: messages and time of an algorithm's cases, counted and by formula.
+
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use serde_json::{Number, Value, json};
+use tanist_core::election::Algorithm;
+use tanist_sim::plot::{self, Plot, Point, Series};
+use tanist_sim::sweep::{self, Row};
+use tanist_sim::theory::Amount;
+
+use super::algorithm;
+use crate::exit::Exit;
+use crate::output::{self, Format, Target};
+use crate::problem::Problem;
+use crate::progress;
+use crate::table::{Table, left, right};
+
+/// Count messages and time for many sizes of group, and compare with theory.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Whose cases.
+    #[arg(value_parser = algorithm)]
+    algorithm: Algorithm,
+    /// Only this case [default: all of the algorithm].
+    #[arg(long)]
+    case: Option<String>,
+    /// How many nodes: `2..64` with both ends, or one number.
+    #[arg(long, value_name = "A..B")]
+    nodes: Sizes,
+    /// Write one line per case and size; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<Target>,
+    /// Draw what was counted on the curves that theory predicts; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<Target>,
+    /// How to write the result [default: table, if there is no other output].
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    output: Option<Format>,
+}
+
+impl Args {
+    /// Runs the cases.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        output::is_report_wanted(self.output, &[self.csv.as_ref(), self.svg.as_ref()])?;
+        let rows = self.rows()?;
+        if let Some(target) = &self.csv {
+            target.fill(|to| to.write_all(sweep::csv(&rows).as_bytes()))?;
+        }
+        if let Some(target) = &self.svg {
+            target.fill(|to| to.write_all(self.picture(&rows).as_bytes()))?;
+        }
+        let has_files = self.csv.is_some() || self.svg.is_some();
+        match self.output {
+            None if has_files => {}
+            None | Some(Format::Table) => output::print(&table(&rows).to_string())?,
+            Some(Format::Json) => output::print_json(&rows.iter().map(entry).collect::<Value>())?,
+        }
+        Ok(verdict(&rows))
+    }
+
+    fn rows(&self) -> Result<Vec<Row>, Problem> {
+        let cases = sweep::cases(self.algorithm);
+        let name = self.algorithm.name();
+        if let Some(case) = &self.case
+            && !cases.contains(&case.as_str())
+        {
+            let known = cases.join(", ");
+            let what = format!("{name} has no case {case:?}; it has {known}. Nothing was run.");
+            return Err(Problem::Usage(what));
+        }
+        let Sizes(sizes) = &self.nodes;
+        let count = self.case.as_ref().map_or(cases.len(), |_| 1) as u64;
+        let bar = progress::bar(count * u64::from(sizes.end() - sizes.start() + 1), name);
+        let rows = sweep::sweep(self.algorithm, self.case.as_deref(), sizes.clone(), &mut |row| {
+            bar.inc(1);
+            bar.set_message(row.case);
+        });
+        bar.finish_and_clear();
+        if rows.is_empty() {
+            let what =
+                "no case means anything for so few nodes; nothing was run. Try --nodes 2..64";
+            return Err(Problem::Usage(what.to_owned()));
+        }
+        Ok(rows)
+    }
+
+    fn picture(&self, rows: &[Row]) -> String {
+        let name = self.algorithm.name();
+        plot::plots(&[
+            Plot {
+                title: format!("{name}: messages"),
+                y_label: "messages".to_owned(),
+                series: series(rows, |row| (row.messages.to_f64(), row.theory_messages.to_f64())),
+            },
+            Plot {
+                title: format!("{name}: time"),
+                y_label: "simulated ms".to_owned(),
+                series: series(rows, |row| {
+                    (row.time_us.to_f64() / 1e3, row.theory_time_us.to_f64() / 1e3)
+                }),
+            },
+        ])
+    }
+}
+
+/// One curve per case: what was measured, and what theory says.
+fn series(rows: &[Row], values: fn(&Row) -> (f64, f64)) -> Vec<Series> {
+    by_case(rows)
+        .map(|rows| Series {
+            name: rows[0].case.to_owned(),
+            points: rows
+                .iter()
+                .map(|row| {
+                    let (measured, theory) = values(row);
+                    Point { n: row.n, measured, theory }
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+/// The rows of each case; they come case by case.
+fn by_case(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
+    rows.chunk_by(|one, next| one.case == next.case)
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        left("CASE"),
+        right("NODES"),
+        right("ROWS"),
+        right("MATCH"),
+        left("FIRST MISMATCH"),
+    ]);
+    for rows in by_case(rows) {
+        let matches = rows.iter().filter(|row| row.is_match).count();
+        let first = rows.iter().find(|row| !row.is_match);
+        table.row([
+            rows[0].case.to_owned(),
+            format!("{}..{}", rows[0].n, rows[rows.len() - 1].n),
+            rows.len().to_string(),
+            matches.to_string(),
+            first.map_or_else(|| "-".to_owned(), mismatch),
+        ]);
+    }
+    table
+}
+
+/// What was counted, where it is not what theory says.
+fn mismatch(row: &Row) -> String {
+    let mut parts = vec![format!("n = {}", row.n)];
+    if row.messages != row.theory_messages {
+        parts.push(format!("{} messages, theory {}", row.messages, row.theory_messages));
+    }
+    if row.time_us != row.theory_time_us {
+        parts.push(format!("{} us, theory {}", row.time_us, row.theory_time_us));
+    }
+    if parts.len() == 1 {
+        parts.push("an assertion broke".to_owned());
+    }
+    parts.join("; ")
+}
+
+fn entry(row: &Row) -> Value {
+    json!({
+        "algorithm": row.algorithm.name(),
+        "case": row.case,
+        "n": row.n,
+        "messages": number(row.messages),
+        "theory_messages": number(row.theory_messages),
+        "time_us": number(row.time_us),
+        "theory_time_us": number(row.theory_time_us),
+        "match": row.is_match,
+    })
+}
+
+/// The amount with the digits that the CSV has.
+fn number(amount: Amount) -> Value {
+    amount.to_string().parse::<Number>().map_or(Value::Null, Value::Number)
+}
+
+fn verdict(rows: &[Row]) -> Exit {
+    let mut off = rows.iter().filter(|row| !row.is_match);
+    let Some(first) = off.next() else { return Exit::Well };
+    let (algorithm, case, rest) = (first.algorithm.name(), first.case, off.count());
+    let more = if rest == 0 { String::new() } else { format!(" (and {rest} more rows)") };
+    output::complain(&format!("{algorithm} {case}: {}{more}", mismatch(first)));
+    Exit::Broken
+}
+
+/// Sizes of a group, both ends included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sizes(RangeInclusive<u32>);
+
+impl FromStr for Sizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || "expected two numbers such as 2..64, or one".to_owned();
+        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| expected());
+        let (first, last) = text
+            .split_once("..")
+            .map_or((text, text), |(first, last)| (first, last.strip_prefix('=').unwrap_or(last)));
+        let (first, last) = (number(first)?, number(last)?);
+        if first == 0 {
+            return Err("a group has at least one node".to_owned());
+        }
+        if last < first {
+            return Err(format!("{first}..{last} is empty: the smaller number comes first"));
+        }
+        Ok(Self(first..=last))
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tanist sim sweep bully --nodes 2..64
+  tanist sim sweep bully-lecture --case worst --nodes 2..40 --csv worst.csv --svg worst.svg
+  tanist sim sweep invitation --nodes 8 -o json
+
+Exit codes:
+  0 every row is exactly what theory says, 1 one is not, 2 usage";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_include_both_ends() {
+        assert_eq!("2..64".parse(), Ok(Sizes(2..=64)));
+        assert_eq!("2..=64".parse(), Ok(Sizes(2..=64)));
+        assert_eq!("5".parse(), Ok(Sizes(5..=5)));
+    }
+
+    #[test]
+    fn sizes_that_are_none_are_refused() {
+        for text in ["", "..", "2..", "..3", "a..b", "-1..2", "0..3", "5..4", "2...4"] {
+            assert!(text.parse::<Sizes>().is_err(), "{text}");
+        }
+    }
+}

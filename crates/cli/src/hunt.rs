@@ -1,0 +1,211 @@
+//! Spreads many cases over threads, and finds the first that fails.
+//!
+//! Cases are numbered and handed out in order. A failure ends the hunt for later cases but not for
+//! earlier ones that are under way, so which failure is first does not depend on the threads.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tanist_sim::fuzz::Outcome;
+
+use crate::{breach, interrupt};
+
+/// How to go about it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hunt {
+    /// On how many threads.
+    pub(crate) jobs: usize,
+    /// How many cases there are.
+    pub(crate) cases: u64,
+    /// When it is over.
+    pub(crate) until: Until,
+}
+
+/// When a hunt is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// When the first failure is known.
+    Failure,
+    /// When every case was judged.
+    End,
+}
+
+/// What a hunt brought home.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bag {
+    /// How many cases were judged.
+    pub(crate) judged: u64,
+    /// Steps that nodes took.
+    pub(crate) events: u64,
+    /// Time that passed in the worlds.
+    pub(crate) simulated: Duration,
+    /// Elections that were decided.
+    pub(crate) elections: u64,
+    /// Time that passed outside.
+    pub(crate) took: Duration,
+    /// The cases that failed, in order; only the first if the hunt is for one.
+    pub(crate) failures: Vec<Failure>,
+}
+
+/// A case that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// Its number.
+    pub(crate) case: u64,
+    /// Which assertion broke, or that the code panicked.
+    pub(crate) assertion: &'static str,
+    /// How it failed, in a line.
+    pub(crate) what: String,
+}
+
+impl Hunt {
+    /// Judges the cases; `on_case` hears of each as it is done.
+    pub(crate) fn run(
+        self,
+        judge: &(dyn Fn(u64) -> Outcome + Sync),
+        on_case: &(dyn Fn(Option<&Failure>) + Sync),
+    ) -> Bag {
+        let began = Instant::now();
+        let next = AtomicU64::new(0);
+        let end = AtomicU64::new(self.cases);
+        let shared = Mutex::new(Bag::default());
+        thread::scope(|scope| {
+            for _ in 0..self.jobs {
+                scope.spawn(|| {
+                    let part = self.work(&next, &end, judge, on_case);
+                    // A worker catches panics, so nobody leaves the lock poisoned.
+                    let mut bag = shared.lock().expect("no thread panics while it adds up");
+                    bag.add(part);
+                });
+            }
+        });
+        let mut bag = shared.into_inner().expect("no thread panics while it adds up");
+        bag.took = began.elapsed();
+        bag.failures.sort_by_key(|failure| failure.case);
+        if self.until == Until::Failure {
+            bag.failures.truncate(1);
+        }
+        bag
+    }
+
+    /// What one thread does.
+    fn work(
+        self,
+        next: &AtomicU64,
+        end: &AtomicU64,
+        judge: &(dyn Fn(u64) -> Outcome + Sync),
+        on_case: &(dyn Fn(Option<&Failure>) + Sync),
+    ) -> Bag {
+        let mut bag = Bag::default();
+        while !interrupt::is_asked() {
+            let case = next.fetch_add(1, Ordering::Relaxed);
+            if case >= end.load(Ordering::Relaxed) {
+                break;
+            }
+            let failure = bag.note(case, catch_unwind(AssertUnwindSafe(|| judge(case))));
+            on_case(failure);
+            if failure.is_some() && self.until == Until::Failure {
+                end.fetch_min(case, Ordering::Relaxed);
+            }
+        }
+        bag
+    }
+}
+
+impl Bag {
+    /// How many of something there were in a second of real time.
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    pub(crate) fn per_second(&self, count: u64) -> f64 {
+        count as f64 / self.took.as_secs_f64().max(f64::EPSILON)
+    }
+
+    /// Adds what came of a case. A panic is a failure like any other: an assertion of the code.
+    fn note(
+        &mut self,
+        case: u64,
+        outcome: Result<Outcome, Box<dyn Any + Send>>,
+    ) -> Option<&Failure> {
+        self.judged += 1;
+        let (assertion, what) = match outcome {
+            Ok(outcome) => {
+                self.events += outcome.events;
+                self.simulated += outcome.simulated;
+                self.elections += outcome.elections;
+                let broken = outcome.failure?;
+                (broken.assertion, breach::line(&broken))
+            }
+            Err(panic) => ("panic", format!("panicked: {}", words(panic.as_ref()))),
+        };
+        self.failures.push(Failure { case, assertion, what });
+        self.failures.last()
+    }
+
+    fn add(&mut self, part: Self) {
+        self.judged += part.judged;
+        self.events += part.events;
+        self.simulated += part.simulated;
+        self.elections += part.elections;
+        self.failures.extend(part.failures);
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("without a word").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use tanist_core::{NodeId, Time};
+    use tanist_sim::monitors::Breach;
+    use tanist_sim::watch::Broken;
+
+    use super::*;
+
+    fn outcome(failure: Option<Broken>) -> Outcome {
+        Outcome { events: 1, simulated: Duration::from_secs(1), elections: 2, failure }
+    }
+
+    fn fails_from(first: u64) -> impl Fn(u64) -> Outcome + Sync {
+        move |case| {
+            let breach = Breach { nodes: vec![NodeId(3)], why: "two of them".to_owned() };
+            let broken = Broken { assertion: "A-1.1", at: Time::from_micros(case), breach };
+            outcome((case >= first).then_some(broken))
+        }
+    }
+
+    #[test]
+    fn the_first_failure_is_found_whatever_the_threads_do() {
+        for jobs in [1, 2, 7] {
+            let hunt = Hunt { jobs, cases: 1000, until: Until::Failure };
+            let bag = hunt.run(&fails_from(42), &|_| {});
+            let what = "A-1.1 broken at 0.042ms, n3: two of them".to_owned();
+            assert_eq!(bag.failures, [Failure { case: 42, assertion: "A-1.1", what }]);
+            assert!(bag.judged >= 43, "{}", bag.judged);
+        }
+    }
+
+    #[test]
+    fn every_case_is_judged_once() {
+        let hunt = Hunt { jobs: 3, cases: 100, until: Until::End };
+        let bag = hunt.run(&fails_from(90), &|_| {});
+        assert_eq!((bag.judged, bag.events, bag.elections), (100, 100, 200));
+        assert_eq!(bag.simulated, Duration::from_secs(100));
+        let cases: Vec<u64> = bag.failures.iter().map(|failure| failure.case).collect();
+        assert_eq!(cases, (90..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_panic_is_a_failure() {
+        let hunt = Hunt { jobs: 2, cases: 3, until: Until::End };
+        let judge = |case| if case == 1 { panic!("on purpose") } else { outcome(None) };
+        let bag = hunt.run(&judge, &|_| {});
+        let what = "panicked: on purpose".to_owned();
+        assert_eq!(bag.failures, [Failure { case: 1, assertion: "panic", what }]);
+    }
+}

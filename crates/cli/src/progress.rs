@@ -1,0 +1,20 @@
+//! A bar on stderr while something takes long; nothing if stderr is not a terminal.
+
+use std::env;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar for this many steps. It disappears when it is done.
+pub(crate) fn bar(steps: u64, title: &str) -> ProgressBar {
+    // Hides itself where stderr is not a terminal; a dumb one cannot go back in its line.
+    let is_dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let target = if is_dumb { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(steps), target).with_prefix(title.to_owned());
+    // A template that cannot be read leaves the plain bar.
+    match ProgressStyle::with_template(TEMPLATE) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+const TEMPLATE: &str = "{prefix:<16} {bar:30} {human_pos}/{human_len} {per_sec} {msg}";

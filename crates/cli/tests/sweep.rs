@@ -1,0 +1,62 @@
+//! `tanist sim sweep`: rows, files, and the verdict.
+
+use std::fs;
+
+use assert_cmd::cargo_bin_cmd;
+use serde_json::Value;
+
+fn sweep(args: &[&str]) -> String {
+    let output = cargo_bin_cmd!("tanist").args(["sim", "sweep"]).args(args).output();
+    let output = output.expect("tanist can be started");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {stderr}");
+    String::from_utf8(output.stdout).expect("tanist writes text")
+}
+
+#[test]
+fn every_case_of_every_algorithm_matches_theory_in_small_groups() {
+    for algorithm in ["bully", "bully-lecture", "invitation"] {
+        let table = sweep(&[algorithm, "--nodes", "2..6"]);
+        assert!(table.starts_with("CASE "), "{table}");
+        assert!(table.lines().skip(1).all(|line| line.ends_with(" -")), "{table}");
+    }
+}
+
+#[test]
+fn both_ends_are_included() {
+    let rows: Value =
+        serde_json::from_str(&sweep(&["bully", "--nodes", "3..5", "-o", "json"])).unwrap();
+    let rows = rows.as_array().unwrap();
+    let sizes: Vec<u64> = rows.iter().take(3).map(|row| row["n"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [3, 4, 5]);
+    let mut names: Vec<&str> = rows[0].as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    let expected = [
+        "algorithm",
+        "case",
+        "match",
+        "messages",
+        "n",
+        "theory_messages",
+        "theory_time_us",
+        "time_us",
+    ];
+    assert_eq!(names, expected);
+    assert!(rows[0]["messages"].is_number());
+    assert_eq!(rows[0]["match"], true);
+}
+
+#[test]
+fn files_are_written_and_the_table_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (csv, svg) = (path("rows.csv"), path("rows.svg"));
+    let args = ["bully", "--case", "all-detect", "--nodes", "4"];
+    assert_eq!(sweep(&[&args[..], &["--csv", &csv, "--svg", &svg]].concat()), "");
+    let rows = fs::read_to_string(csv).unwrap();
+    let head = "algorithm,case,n,messages,theory_messages,time_us,theory_time_us,match\n";
+    assert!(rows.starts_with(&format!("{head}bully,all-detect,4,")), "{rows}");
+    assert_eq!(rows.lines().count(), 2);
+    assert!(fs::read_to_string(svg).unwrap().starts_with("<svg"));
+    assert_eq!(sweep(&[&args[..], &["--csv", "-"]].concat()), rows);
+}

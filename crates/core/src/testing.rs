@@ -1,0 +1,437 @@
+//! A bench for one state machine: events in, effects out as short lines. No network, no clock.
+//!
+//! A test reads as a script: put a machine on the bench, act, compare the lines. The bench keeps the
+//! timers: only a running one can run out, and only the cancelling of a running one is a line.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use crate::detector::{self, Detector, Silence};
+use crate::dice::Fixed;
+use crate::election::{
+    self, Algorithm, Bully, BullyLecture, Elects, Invitation, Reports, Standing, bully,
+    bully_lecture, invitation,
+};
+use crate::group::{Counter, GroupNumber};
+use crate::members::{Membership, NodeId, NodeSet};
+use crate::node::{self, Node};
+use crate::options::Options;
+use crate::payload::{Definition, Report};
+use crate::protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
+use crate::reorganization::{self, Reorganization};
+use crate::time::Time;
+use crate::timing::{Timing, TimingConfig};
+use crate::trace::MessageFacts;
+
+/// No effects.
+pub(crate) const NOTHING: [&str; 0] = [];
+
+/// Nodes 1..=n with Tm = 10 ms and Tp = 5 ms, so T = 25 ms, T' = 50 ms, T_merge = 40 ms, S = 515 ms.
+pub(crate) fn group_of(algorithm: Algorithm, n: u32, options: &[(&str, &str)]) -> GroupConfig {
+    let mut chosen = Options::default();
+    for (name, value) in options {
+        chosen.set(algorithm, name, value).unwrap();
+    }
+    let (tm, tp) = (Duration::from_millis(10), Duration::from_millis(5));
+    GroupConfig {
+        members: Membership::numbered(n).unwrap(),
+        timing: Timing::new(TimingConfig::bounded_by(tm, tp)).unwrap(),
+        algorithm,
+        options: chosen,
+        mutant: None,
+    }
+}
+
+pub(crate) fn number(counter: u64, node: u32) -> GroupNumber {
+    Counter(counter).group(NodeId(node))
+}
+
+pub(crate) fn nodes<const N: usize>(ids: [u32; N]) -> NodeSet {
+    ids.into_iter().map(NodeId).collect()
+}
+
+/// The command that ends a hand-over which everybody took.
+pub(crate) fn settled<const N: usize>(members: [u32; N]) -> election::Command {
+    election::Command::Settled { missing: NodeSet::new(), members: nodes(members) }
+}
+
+/// A machine on the bench.
+pub(crate) struct Bench<P: Scripted> {
+    pub(crate) machine: P,
+    /// The effects of coming up, or of standing in a group.
+    pub(crate) began: Vec<String>,
+    pub(crate) dice: Fixed,
+    me: NodeId,
+    config: GroupConfig,
+    running: Vec<P::Timer>,
+}
+
+impl<P: Scripted> Bench<P> {
+    /// A node that comes up with what its disk kept.
+    pub(crate) fn coming_up(config: GroupConfig, me: u32, saved: Option<P::Record>) -> Self {
+        Self::begun(config, me, |cx, out| P::start(cx, saved, out))
+    }
+
+    pub(crate) fn begun(
+        config: GroupConfig,
+        me: u32,
+        begin: impl FnOnce(&mut Context<'_>, &mut Effects<P>) -> P,
+    ) -> Self {
+        let (me, mut dice, mut out) = (NodeId(me), Fixed(0), Effects::new());
+        let mut cx = Context { me, now: Time::ZERO, dice: &mut dice, config: &config };
+        let machine = begin(&mut cx, &mut out);
+        let mut bench = Self { machine, began: Vec::new(), dice, me, config, running: Vec::new() };
+        bench.began = bench.carry_out(out);
+        bench
+    }
+
+    pub(crate) fn hear(&mut self, from: u32, message: P::Message) -> Vec<String> {
+        self.step(Event::Message { from: NodeId(from), message })
+    }
+
+    pub(crate) fn tell(&mut self, command: P::Command) -> Vec<String> {
+        self.step(Event::Command(command))
+    }
+
+    /// Lets a timer run out, which must be running.
+    pub(crate) fn ring(&mut self, timer: P::Timer) -> Vec<String> {
+        assert!(self.is_running(timer), "{timer:?} is not running; {:?} are", self.running);
+        self.running.retain(|running| *running != timer);
+        self.step(Event::Timer(timer))
+    }
+
+    pub(crate) fn is_running(&self, timer: P::Timer) -> bool {
+        self.running.contains(&timer)
+    }
+
+    fn step(&mut self, event: Event<P>) -> Vec<String> {
+        let mut out = Effects::new();
+        let mut cx = Context {
+            me: self.me,
+            now: Time::ZERO,
+            dice: &mut self.dice,
+            config: &self.config,
+        };
+        self.machine.step(&mut cx, event, &mut out);
+        self.carry_out(out)
+    }
+
+    fn carry_out(&mut self, mut effects: Effects<P>) -> Vec<String> {
+        let mut lines = Vec::new();
+        for effect in effects.drain() {
+            match effect {
+                Effect::Send { to, message } => {
+                    lines.push(format!("send {to} {}", P::message(&message)));
+                }
+                Effect::SetTimer { timer, after } => {
+                    self.running.retain(|running| *running != timer);
+                    self.running.push(timer);
+                    lines.push(format!("set {} {after:?}", P::timer(timer)));
+                }
+                Effect::CancelTimer(timer) => {
+                    if self.is_running(timer) {
+                        self.running.retain(|running| *running != timer);
+                        lines.push(format!("cancel {}", P::timer(timer)));
+                    }
+                }
+                Effect::Save(record) => lines.push(format!("save {}", P::record(&record))),
+                Effect::Notify(notice) => lines.push(P::notice(&notice)),
+            }
+        }
+        lines
+    }
+}
+
+impl<P: Scripted + Elects> Bench<P> {
+    /// A node that has long been Normal in group 1 of this coordinator, with every configured node.
+    pub(crate) fn standing(config: GroupConfig, me: u32, coordinator: u32) -> Self {
+        let members = config.members.all().iter().map(|member| member.id).collect();
+        Self::standing_among(config, me, coordinator, members)
+    }
+
+    /// The same, with these members.
+    pub(crate) fn standing_among(
+        config: GroupConfig,
+        me: u32,
+        coordinator: u32,
+        members: NodeSet,
+    ) -> Self {
+        let saved = Counter(u64::from(me == coordinator));
+        let group = number(1, coordinator);
+        let standing = Standing { group, coordinator: NodeId(coordinator), members };
+        Self::begun(config, me, |cx, out| P::standing(cx, saved, &standing, out))
+    }
+
+    /// The defining state in one line.
+    pub(crate) fn state(&self) -> String {
+        let view = self.machine.view();
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "none".to_string());
+        format!(
+            "{} under {} in {} with {}",
+            view.status,
+            or_none(view.coordinator.map(|node| node.to_string())),
+            or_none(view.group.map(|group| group.to_string())),
+            view.up,
+        )
+    }
+
+    /// The application has drained.
+    pub(crate) fn stopped(&mut self, report: &str) -> Vec<String> {
+        self.tell(election::Command::Stopped(Report::from(report)))
+    }
+}
+
+/// How a machine's vocabulary reads in a script.
+pub(crate) trait Scripted: Protocol<Timer: Copy + PartialEq> {
+    fn message(message: &Self::Message) -> String;
+    fn timer(timer: Self::Timer) -> String;
+    fn record(record: &Self::Record) -> String;
+    fn notice(notice: &Self::Notice) -> String;
+}
+
+impl Scripted for Bully {
+    fn message(message: &bully::Message) -> String {
+        use bully::Message;
+        let facts = of_facts(Self::facts(message));
+        match message {
+            Message::AreYouUp { nudge: true } => format!("{facts} nudge"),
+            Message::EnterElection { appoints: true, .. } => format!("{facts} appoints"),
+            Message::EeAnswer { report, ok: true, .. } => format!("{facts}{}", of_report(report)),
+            Message::AreYouUp { nudge: false }
+            | Message::EnterElection { appoints: false, .. }
+            | Message::EeAnswer { ok: false, .. }
+            | Message::AyuAnswer
+            | Message::AreYouNormal
+            | Message::AynAnswer { .. }
+            | Message::SetCoordinator { .. }
+            | Message::ScAnswer { .. } => facts,
+        }
+    }
+
+    fn timer(timer: bully::Timer) -> String {
+        Self::timer_name(&timer).to_string()
+    }
+
+    fn record(counter: &Counter) -> String {
+        counter.0.to_string()
+    }
+
+    fn notice(notice: &election::Notice) -> String {
+        of_election(notice)
+    }
+}
+
+impl Scripted for BullyLecture {
+    fn message(message: &bully_lecture::Message) -> String {
+        use bully_lecture::Message;
+        let facts = of_facts(Self::facts(message));
+        match message {
+            Message::Coordinator { replaces: Some(old), .. } => format!("{facts} replaces {old}"),
+            Message::Coordinator { replaces: None, .. } | Message::Election | Message::Answer => {
+                facts
+            }
+        }
+    }
+
+    fn timer(timer: bully_lecture::Timer) -> String {
+        Self::timer_name(&timer).to_string()
+    }
+
+    fn record(counter: &Counter) -> String {
+        counter.0.to_string()
+    }
+
+    fn notice(notice: &election::Notice) -> String {
+        of_election(notice)
+    }
+}
+
+impl Scripted for Invitation {
+    fn message(message: &invitation::Message) -> String {
+        use invitation::Message;
+        let facts = of_facts(Self::facts(message));
+        match message {
+            Message::AycAnswer { is_coordinator: false, coordinator } => {
+                format!("{facts} try {coordinator}")
+            }
+            Message::Accept { report, forwarded, .. } if !forwarded.is_empty() => {
+                format!("{facts}{} forwarded {forwarded}", of_report(report))
+            }
+            Message::Accept { report, .. } => format!("{facts}{}", of_report(report)),
+            Message::AycAnswer { is_coordinator: true, .. }
+            | Message::AreYouCoordinator
+            | Message::AreYouThere { .. }
+            | Message::AytAnswer { .. }
+            | Message::Invitation { .. }
+            | Message::AcceptAnswer { .. } => facts,
+        }
+    }
+
+    fn timer(timer: invitation::Timer) -> String {
+        Self::timer_name(&timer).to_string()
+    }
+
+    fn record(counter: &Counter) -> String {
+        counter.0.to_string()
+    }
+
+    fn notice(notice: &election::Notice) -> String {
+        of_election(notice)
+    }
+}
+
+impl Scripted for Reorganization {
+    fn message(message: &reorganization::Message) -> String {
+        use reorganization::Message;
+        let facts = of_facts(message.facts(Algorithm::Bully));
+        match message {
+            Message::NewState { members, definition, .. } => {
+                format!("{facts} of {members}: {definition}")
+            }
+            Message::NewStateAnswer { .. } => facts,
+        }
+    }
+
+    fn timer(_: reorganization::Handover) -> String {
+        "handover".to_string()
+    }
+
+    fn record(record: &detector::timeout::NoRecord) -> String {
+        match *record {}
+    }
+
+    fn notice(notice: &reorganization::Notice) -> String {
+        use reorganization::Notice;
+        match notice {
+            Notice::Stop => "stop".to_string(),
+            Notice::Plan { group, members, reports } => of_plan(*group, members, reports),
+            Notice::Begin { group, coordinator, members, definition } => {
+                of_begin(*group, *coordinator, members, definition)
+            }
+            Notice::Stopped(report) => format!("stopped{}", of_report(report)),
+            Notice::Settled { missing, members } if missing.is_empty() => {
+                format!("settled {members}")
+            }
+            Notice::Settled { missing, members } => format!("settled {members} without {missing}"),
+            Notice::Unsettled { missing } => format!("unsettled, missing {missing}"),
+        }
+    }
+}
+
+impl Scripted for Detector {
+    fn message(message: &detector::timeout::NoMessage) -> String {
+        match *message {}
+    }
+
+    fn timer(Silence(peer): Silence) -> String {
+        format!("silence of {peer}")
+    }
+
+    fn record(record: &detector::timeout::NoRecord) -> String {
+        match *record {}
+    }
+
+    fn notice(notice: &detector::Notice) -> String {
+        match notice {
+            detector::Notice::Silent(peer) => format!("silent {peer}"),
+            detector::Notice::Failed(peer) => format!("failed {peer}"),
+        }
+    }
+}
+
+impl Scripted for Node {
+    fn message(message: &node::Message) -> String {
+        use node::Message;
+        match message {
+            Message::Election(election::Message::Bully(message)) => Bully::message(message),
+            Message::Election(election::Message::BullyLecture(message)) => {
+                BullyLecture::message(message)
+            }
+            Message::Election(election::Message::Invitation(message)) => {
+                Invitation::message(message)
+            }
+            Message::Reorganization(message) => Reorganization::message(message),
+        }
+    }
+
+    fn timer(timer: node::Timer) -> String {
+        timer.name().to_string()
+    }
+
+    fn record(counter: &Counter) -> String {
+        counter.0.to_string()
+    }
+
+    fn notice(notice: &node::Notice) -> String {
+        use node::Notice;
+        match notice {
+            Notice::Stop => "stop".to_string(),
+            Notice::Plan { group, members, reports } => of_plan(*group, members, reports),
+            Notice::Begin { group, coordinator, members, definition } => {
+                of_begin(*group, *coordinator, members, definition)
+            }
+            Notice::Called => "called".to_string(),
+            Notice::Ended(outcome) => format!("ended {outcome:?}"),
+        }
+    }
+}
+
+fn of_facts(facts: MessageFacts) -> String {
+    let mut line = facts.kind.to_string();
+    if let Some(group) = facts.group {
+        line += &format!(" {group}");
+    }
+    match facts.ok {
+        Some(true) => line += " yes",
+        Some(false) => line += " no",
+        None => {}
+    }
+    line
+}
+
+fn of_election(notice: &election::Notice) -> String {
+    use election::Notice;
+    match notice {
+        Notice::Stop => "stop".to_string(),
+        Notice::Formed(formation) => format!(
+            "form {} with {}{}{}{}",
+            formation.group,
+            formation.members,
+            of_reports(&formation.reports),
+            if formation.is_strict { "" } else { ", leniently" },
+            if formation.waits_full { ", in full" } else { "" },
+        ),
+        Notice::Joined { group, coordinator } => format!("join {group} under {coordinator}"),
+        Notice::Followed { group, coordinator } => format!("follow {coordinator} as {group}"),
+        Notice::Watch(peers) => format!("watch {peers}"),
+        Notice::Called => "called".to_string(),
+        Notice::Ended(outcome) => format!("ended {outcome:?}"),
+    }
+}
+
+fn of_plan(group: GroupNumber, members: &NodeSet, reports: &Reports) -> String {
+    format!("plan {group} for {members}{}", of_reports(reports))
+}
+
+fn of_begin(
+    group: GroupNumber,
+    coordinator: NodeId,
+    members: &NodeSet,
+    definition: &Definition,
+) -> String {
+    format!("begin {group} under {coordinator} of {members}: {definition}")
+}
+
+fn of_report(report: &Report) -> String {
+    if report.as_bytes().is_empty() { String::new() } else { format!(" {report}") }
+}
+
+fn of_reports(reports: &Reports) -> String {
+    reports
+        .iter()
+        .filter(|(_, report)| !report.as_bytes().is_empty())
+        .map(|(node, report)| format!(" {node}:{report}"))
+        .collect()
+}

@@ -1,0 +1,358 @@
+//! Random scenarios from seeds: topologies, options, timings and faults, then a healed phase in which
+//! liveness must come true.
+//!
+//! Every seed stays inside the algorithm's model, where all its assertions must hold, or leaves it on
+//! purpose. Beyond the model only what needs no timing is demanded: unique numbers, stop before
+//! acknowledge, definitions from the coordinator only, and recovery once the network behaves again.
+
+use std::time::Duration;
+
+use tanist_core::election::{Algorithm, Standing};
+use tanist_core::group::Counter;
+use tanist_core::mutant::Mutant;
+use tanist_core::options::Options;
+use tanist_core::timing::TimingConfig;
+use tanist_core::trace::Link;
+use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority, Time, Timing};
+
+use crate::application::Pace;
+use crate::chance::Chance;
+use crate::faults::{Action, Fault, Moment};
+use crate::host::RATE;
+use crate::monitors::Selection;
+use crate::network::{Conditions, Delay};
+use crate::scenario::{Expect, Scenario};
+use crate::watch::Broken;
+
+/// What came of one seed.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Steps that nodes took.
+    pub events: u64,
+    /// Simulated time.
+    pub simulated: Duration,
+    /// Elections that were decided.
+    pub elections: u64,
+    /// The first assertion that broke, with time and nodes.
+    pub failure: Option<Broken>,
+}
+
+/// Runs a fuzzed scenario without keeping its trace.
+#[must_use]
+pub fn judge(scenario: &Scenario) -> Outcome {
+    let mut world = scenario.world(scenario.seed, false);
+    let end = Time::ZERO + scenario.end;
+    let timing = &scenario.config.timing;
+    let round = timing.check_every() + timing.silence();
+    let calm = last_fault(scenario);
+    world.run_until(calm);
+    let mut rounds_settled = 0;
+    while world.now() < end && world.watch.first_broken().is_none() {
+        world.run_until(end.min(world.now() + round));
+        // The run may stop early, well after everything has come true; it fails only at its end.
+        rounds_settled = if world.watch.is_settled() { rounds_settled + 1 } else { 0 };
+        if rounds_settled > ROUNDS_SETTLED {
+            break;
+        }
+    }
+    let now = world.now();
+    world.watch.finish(now);
+    Outcome {
+        events: world.events(),
+        simulated: now.since(Time::ZERO),
+        elections: world.watch.counts.elections_won,
+        failure: world.watch.first_broken().cloned(),
+    }
+}
+
+/// How many rounds a settled world is looked at before the run is called good.
+const ROUNDS_SETTLED: u32 = 2;
+/// How many rounds a healed world has to settle.
+const ROUNDS_MAX: u32 = 60;
+
+fn last_fault(scenario: &Scenario) -> Time {
+    let times = scenario.faults.iter().map(|fault| match fault.moment {
+        Moment::At(at) => at,
+        Moment::When { .. } => Time::ZERO,
+    });
+    times.max().unwrap_or(Time::ZERO)
+}
+
+/// The scenario that a seed stands for.
+#[must_use]
+pub fn scenario(algorithm: Algorithm, seed: u64, mutant: Option<Mutant>) -> Scenario {
+    Maker::new(algorithm, seed, mutant).scenario()
+}
+
+/// Draws one thing after the other from the seed.
+struct Maker {
+    algorithm: Algorithm,
+    seed: u64,
+    mutant: Option<Mutant>,
+    chance: Chance,
+    /// Whether messages may be late, lost and doubled, links cut, and nodes paused.
+    is_rough: bool,
+    /// Whether roughness leaves the algorithm's model.
+    is_beyond_model: bool,
+    ids: Vec<NodeId>,
+}
+
+impl Maker {
+    fn new(algorithm: Algorithm, seed: u64, mutant: Option<Mutant>) -> Self {
+        // The scenario is drawn from another sequence than the one that drives its run.
+        let mut chance = Chance::new(seed ^ 0x7461_6e69_7374);
+        let is_asynchronous = match algorithm {
+            Algorithm::Invitation => true,
+            Algorithm::Bully | Algorithm::BullyLecture => false,
+        };
+        let is_rough = chance.below(3) > 0 && (is_asynchronous || chance.below(2) == 0);
+        let count = 2 + chance.below(5);
+        Self {
+            algorithm,
+            seed,
+            mutant,
+            is_rough,
+            is_beyond_model: is_rough && !is_asynchronous,
+            ids: (1..=count).filter_map(|id| u32::try_from(id).ok()).map(NodeId).collect(),
+            chance,
+        }
+    }
+
+    fn scenario(mut self) -> Scenario {
+        let timing = self.timing();
+        let options = self.options();
+        let members = self.members();
+        let groups = self.groups(&members);
+        let conditions = self.conditions(&timing);
+        let (faults, calm) = self.faults(&timing);
+        let stop = self.chance.between(Duration::ZERO, timing.processing_max);
+        let plan = self.chance.between(Duration::ZERO, timing.processing_max);
+        let checked = Timing::new(timing).expect("drawn timings keep their bounds");
+        let round = checked.check_every() + checked.silence();
+        Scenario {
+            name: format!("fuzz-{}-{}", self.algorithm.name(), self.seed),
+            about: format!("drawn from seed {}", self.seed),
+            config: GroupConfig {
+                members,
+                timing: checked,
+                algorithm: self.algorithm,
+                options,
+                mutant: self.mutant,
+            },
+            timing,
+            seed: self.seed,
+            end: calm + round * ROUNDS_MAX,
+            stops_at_break: false,
+            conditions,
+            rules: Vec::new(),
+            pace: Pace { stop, plan },
+            groups,
+            down: Vec::new(),
+            faults,
+            selection: Selection { is_beyond_model: self.is_beyond_model, ..Selection::STANDARD },
+            expect: Expect::default(),
+        }
+    }
+
+    fn timing(&mut self) -> TimingConfig {
+        let message_max = self.chance.between(Duration::from_millis(1), Duration::from_millis(4));
+        let processing_max = self.chance.between(Duration::ZERO, Duration::from_millis(2));
+        let base = TimingConfig::bounded_by(message_max, processing_max);
+        let answer = message_max * 2 + processing_max;
+        TimingConfig {
+            check_every: self.chance.between(answer * 6, answer * 30),
+            timeout_every: self.chance.between(answer * 4, answer * 20),
+            first_check: self.chance.between(Duration::ZERO, answer * 2),
+            ..base
+        }
+    }
+
+    fn members(&mut self) -> Membership {
+        let count = self.ids.len() as u64;
+        // Mostly id = priority; sometimes shuffled, sometimes equal.
+        let style = self.chance.below(4);
+        let members = self.ids.clone().into_iter().map(|id| {
+            let drawn = u32::try_from(self.chance.below(count)).unwrap_or(0);
+            let priority = match style {
+                0 => drawn,
+                1 => 7,
+                _ => id.0,
+            };
+            Member { priority: Priority(priority), id }
+        });
+        Membership::new(members.collect::<Vec<_>>()).expect("ids are distinct")
+    }
+
+    /// Any value that is not literal.
+    fn options(&mut self) -> Options {
+        let mut options = Options::default();
+        if self.chance.below(2) == 0 {
+            return options;
+        }
+        for option in self.algorithm.options() {
+            let safe: Vec<&str> = option
+                .values
+                .iter()
+                .filter(|value| !value.is_literal)
+                .map(|value| value.name)
+                .collect();
+            if let Some(value) = self.chance.pick(&safe) {
+                options
+                    .set(self.algorithm, option.name, value)
+                    .expect("the catalogue's values are accepted");
+            }
+        }
+        options
+    }
+
+    /// Half of the worlds boot, half begin as one group or two.
+    fn groups(&mut self, members: &Membership) -> Vec<Standing> {
+        if self.chance.below(2) == 0 {
+            return Vec::new();
+        }
+        let highest = self.ids.len() - 1;
+        let split = match self.algorithm {
+            Algorithm::Invitation => {
+                usize::try_from(self.chance.below(highest as u64 + 1)).unwrap_or(0)
+            }
+            Algorithm::Bully | Algorithm::BullyLecture => 0,
+        };
+        let (low, high) = self.ids.split_at(split);
+        [low, high]
+            .into_iter()
+            .filter_map(|ids| {
+                // Nobody of higher rank is ever a bully's participant.
+                let ranked = members.all().iter().rev();
+                let coordinator = ranked.map(|node| node.id).find(|id| ids.contains(id))?;
+                let group = Counter(1).group(coordinator);
+                Some(Standing { group, coordinator, members: ids.iter().copied().collect() })
+            })
+            .collect()
+    }
+
+    fn conditions(&mut self, timing: &TimingConfig) -> Conditions {
+        let max = timing.message_max;
+        let min = self.chance.between(Duration::ZERO, max);
+        let is_fifo = self.chance.below(2) == 0;
+        if !self.is_rough {
+            let delay = Delay::Uniform { min, max };
+            return Conditions { delay, is_fifo, loss_ppm: 0, duplicate_ppm: 0 };
+        }
+        let share = |chance: &mut Chance, most: u64| {
+            if chance.below(2) == 0 { 0 } else { u32::try_from(chance.below(most)).unwrap_or(0) }
+        };
+        let delay = match self.chance.below(3) {
+            0 => Delay::Uniform { min, max },
+            _ => Delay::Spiky {
+                min,
+                max,
+                spike: max * 40,
+                spike_ppm: share(&mut self.chance, 200_000),
+            },
+        };
+        Conditions {
+            delay,
+            is_fifo,
+            loss_ppm: share(&mut self.chance, 300_000),
+            duplicate_ppm: share(&mut self.chance, 300_000),
+        }
+    }
+
+    /// A storm of faults, and then everything mended at once.
+    fn faults(&mut self, timing: &TimingConfig) -> (Vec<Fault>, Duration) {
+        let mut faults = Vec::new();
+        let mut now = Duration::ZERO;
+        let gap = timing.check_every + timing.timeout_every;
+        for _ in 0..self.chance.below(14) {
+            // Faults come in bursts: close together, or after things have settled.
+            now += match self.chance.below(3) {
+                0 => self.chance.between(Duration::ZERO, timing.message_max),
+                1 => self.chance.between(Duration::ZERO, timing.message_max * 8),
+                _ => self.chance.between(Duration::ZERO, gap),
+            };
+            let action = self.action(timing);
+            faults.push(Fault { moment: Moment::At(Time::ZERO + now), action });
+        }
+        now += self.chance.between(Duration::ZERO, gap);
+        let at = Moment::At(Time::ZERO + now);
+        let mut mend = |action| faults.push(Fault { moment: at, action });
+        if self.is_rough {
+            mend(Action::Calm);
+            mend(Action::Heal(Vec::new()));
+        }
+        for node in self.ids.iter().copied() {
+            if self.is_rough {
+                mend(Action::Resume(node));
+                mend(Action::Slow(node, Duration::ZERO));
+                mend(Action::ClockRate(node, RATE));
+            }
+            // Most come back in the end, not all: the dead must not disturb the living.
+            if self.chance.below(4) > 0 {
+                mend(Action::Restart { node, lost_writes: 0 });
+            }
+        }
+        (faults, now)
+    }
+
+    fn action(&mut self, timing: &TimingConfig) -> Action {
+        let node = self.node();
+        let kinds = if self.is_rough { 16 } else { 8 };
+        match self.chance.below(kinds) {
+            0 | 1 => Action::Crash(node),
+            2 => {
+                let effects = 1 + u32::try_from(self.chance.below(12)).unwrap_or(0);
+                Action::CrashAfterEffects(node, effects)
+            }
+            3..=5 => Action::Restart { node, lost_writes: 0 },
+            6 => Action::Call(node),
+            7 => Action::Check(node),
+            8 => Action::Pause(node),
+            9 | 10 => Action::Resume(node),
+            11 => Action::Cut(self.sides()),
+            12 => Action::Cut(self.some_links()),
+            13 => Action::Heal(Vec::new()),
+            14 => {
+                let by = self.chance.between(Duration::ZERO, timing.message_max * 10);
+                Action::Slow(node, by)
+            }
+            _ => {
+                let rate = 500_000 + self.chance.below(1_500_000);
+                Action::ClockRate(node, u32::try_from(rate).unwrap_or(RATE))
+            }
+        }
+    }
+
+    fn node(&mut self) -> NodeId {
+        self.chance.pick(&self.ids).unwrap_or(NodeId(1))
+    }
+
+    /// A cut right through the network.
+    fn sides(&mut self) -> Vec<Link> {
+        let side: Vec<bool> = self.ids.iter().map(|_| self.chance.below(2) == 0).collect();
+        let mut links = Vec::new();
+        for (from, from_side) in self.ids.iter().zip(&side) {
+            for (to, to_side) in self.ids.iter().zip(&side) {
+                if from_side != to_side {
+                    links.push(Link { from: *from, to: *to });
+                }
+            }
+        }
+        links
+    }
+
+    /// A few links, some in one direction only.
+    fn some_links(&mut self) -> Vec<Link> {
+        let mut links = Vec::new();
+        for _ in 0..=self.chance.below(3) {
+            let (from, to) = (self.node(), self.node());
+            if from == to {
+                continue;
+            }
+            links.push(Link { from, to });
+            if self.chance.below(2) == 0 {
+                links.push(Link { from: to, to: from });
+            }
+        }
+        links
+    }
+}

@@ -1,0 +1,106 @@
+//! I-51, B-45: the members that a coordinator counts accepted this very group, and when it becomes Normal
+//! they have its definition.
+
+use tanist_core::trace::Event;
+use tanist_core::{GroupNumber, NodeId, NodeSet, Status, Time};
+
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+/// Who accepted, and who began in, the latest group of each coordinator.
+#[derive(Default)]
+pub(super) struct MembersAccepted {
+    groups: Vec<Formation>,
+}
+
+struct Formation {
+    group: GroupNumber,
+    accepted: NodeSet,
+    begun: NodeSet,
+}
+
+impl Monitor for MembersAccepted {
+    fn id(&self) -> &'static str {
+        "I-51"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::SEND.and(Interest::STATE).and(Interest::MILESTONE)
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+        match event {
+            Event::Send { node, message, .. } => {
+                let is_yes = message.kind.acknowledges_stop() && message.ok != Some(false);
+                if let (Some(group), true) = (message.group, is_yes) {
+                    self.formation(group)?.accepted.insert(*node);
+                }
+                None
+            }
+            Event::Begin { node, group } => {
+                self.formation(*group)?.begun.insert(*node);
+                None
+            }
+            Event::Plan { node, group } => {
+                let up = board.seat(*node)?.state.up.clone();
+                let accepted = &self.formation(*group)?.accepted;
+                uncounted(&up, accepted, *node, "did not accept", *group)
+            }
+            Event::State { node, state } => {
+                let is_new = board.seat(*node)?.was == Status::Reorganization;
+                if state.status != Status::Normal || state.coordinator != Some(*node) || !is_new {
+                    return None;
+                }
+                let group = state.group?;
+                let begun = &self.formation(group)?.begun;
+                uncounted(&state.up, begun, *node, "has no definition of", group)
+            }
+            Event::Start { .. }
+            | Event::Crash { .. }
+            | Event::Pause { .. }
+            | Event::Resume { .. }
+            | Event::Receive { .. }
+            | Event::Lose { .. }
+            | Event::Timer { .. }
+            | Event::Save { .. }
+            | Event::Call { .. }
+            | Event::End { .. }
+            | Event::Stop { .. }
+            | Event::Stopped { .. }
+            | Event::Cut { .. }
+            | Event::Heal { .. }
+            | Event::Broken { .. } => None,
+        }
+    }
+}
+
+impl MembersAccepted {
+    /// The record of a group, begun anew when its coordinator forms another; none for an older one.
+    fn formation(&mut self, group: GroupNumber) -> Option<&mut Formation> {
+        let at = self.groups.iter().position(|known| known.group.node == group.node);
+        let at = at.unwrap_or_else(|| {
+            let none = NodeSet::new();
+            self.groups.push(Formation { group, accepted: none.clone(), begun: none });
+            self.groups.len() - 1
+        });
+        let known = &mut self.groups[at];
+        if group.counter > known.group.counter {
+            *known = Formation { group, accepted: NodeSet::new(), begun: NodeSet::new() };
+        }
+        (known.group == group).then_some(known)
+    }
+}
+
+fn uncounted(
+    up: &NodeSet,
+    counted: &NodeSet,
+    coordinator: NodeId,
+    what: &str,
+    group: GroupNumber,
+) -> Option<Breach> {
+    let member = up.iter().find(|member| !counted.contains(*member))?;
+    Some(Breach {
+        nodes: vec![coordinator, member],
+        why: format!("{coordinator} counts {member}, which {what} group {group}"),
+    })
+}

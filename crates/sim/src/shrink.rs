@@ -1,0 +1,150 @@
+//! Makes a failing scenario small: fewer faults, fewer nodes, fewer oddities, the same broken assertion.
+
+use std::time::Duration;
+
+use tanist_core::options::Options;
+use tanist_core::{Membership, NodeId, NodeSet};
+
+use crate::application::Pace;
+use crate::faults::{Action, Moment};
+use crate::fuzz::judge;
+use crate::network::Delay;
+use crate::scenario::Scenario;
+
+/// How many runs shrinking may take.
+const RUNS_MAX: u32 = 4000;
+
+/// The smallest scenario found that breaks the same assertion, expecting it to.
+///
+/// A scenario that breaks nothing comes back as it is.
+#[must_use]
+pub fn shrink(scenario: &Scenario) -> Scenario {
+    let Some(broken) = judge(scenario).failure else { return scenario.clone() };
+    let mut shrinking = Shrinking { assertion: broken.assertion, runs: 0, best: scenario.clone() };
+    loop {
+        let before = shrinking.best.clone();
+        shrinking.drop_faults();
+        shrinking.drop_nodes();
+        shrinking.simplify();
+        if shrinking.best == before || shrinking.runs >= RUNS_MAX {
+            break;
+        }
+    }
+    let mut best = shrinking.best;
+    best.about = format!("shrunk from {}: breaks {}", scenario.name, broken.assertion);
+    best.stops_at_break = true;
+    best.expect.breaks = vec![broken.assertion.to_owned()];
+    best
+}
+
+struct Shrinking {
+    assertion: &'static str,
+    runs: u32,
+    best: Scenario,
+}
+
+impl Shrinking {
+    /// Keeps a smaller scenario if it breaks the same assertion.
+    fn keep(&mut self, smaller: Scenario) -> bool {
+        if self.runs >= RUNS_MAX || smaller == self.best {
+            return false;
+        }
+        self.runs += 1;
+        let still = judge(&smaller).failure.is_some_and(|broken| broken.assertion == self.assertion);
+        if still {
+            self.best = smaller;
+        }
+        still
+    }
+
+    /// In halves first, then one by one.
+    fn drop_faults(&mut self) {
+        let mut size = self.best.faults.len() / 2;
+        while size > 0 {
+            let mut at = 0;
+            while at < self.best.faults.len() {
+                let mut smaller = self.best.clone();
+                let end = (at + size).min(smaller.faults.len());
+                smaller.faults.drain(at..end);
+                if !self.keep(smaller) {
+                    at += size;
+                }
+            }
+            size /= 2;
+        }
+    }
+
+    fn drop_nodes(&mut self) {
+        let ids: Vec<NodeId> = self.best.config.members.all().iter().map(|node| node.id).collect();
+        for gone in ids {
+            if let Some(smaller) = without_node(&self.best, gone) {
+                self.keep(smaller);
+            }
+        }
+    }
+
+    fn simplify(&mut self) {
+        let max = self.best.timing.message_max;
+        let changes: [fn(&mut Scenario, Duration); 7] = [
+            |scenario, _| scenario.config.options = Options::default(),
+            |scenario, _| scenario.pace = Pace::default(),
+            |scenario, _| scenario.conditions.duplicate_ppm = 0,
+            |scenario, _| scenario.conditions.loss_ppm = 0,
+            |scenario, _| scenario.conditions.is_fifo = true,
+            |scenario, max| scenario.conditions.delay = Delay::Fixed(max),
+            |scenario, _| scenario.rules.clear(),
+        ];
+        for change in changes {
+            let mut smaller = self.best.clone();
+            change(&mut smaller, max);
+            self.keep(smaller);
+        }
+    }
+}
+
+fn without_node(scenario: &Scenario, gone: NodeId) -> Option<Scenario> {
+    let mut smaller = scenario.clone();
+    let left = scenario.config.members.all().iter().filter(|member| member.id != gone);
+    smaller.config.members = Membership::new(left.copied()).ok()?;
+    smaller.down.retain(|node| *node != gone);
+    for group in &mut smaller.groups {
+        group.members.remove(gone);
+    }
+    smaller.groups.retain(|group| group.coordinator != gone && !group.members.is_empty());
+    for fault in &mut smaller.faults {
+        if let Action::Cut(links) | Action::Heal(links) = &mut fault.action {
+            links.retain(|link| link.from != gone && link.to != gone);
+        }
+    }
+    smaller.faults.retain(|fault| {
+        let concerned = concerned(&fault.action);
+        let waits_for_it = match fault.moment {
+            Moment::At(_) => false,
+            Moment::When { condition, .. } => condition.node == gone,
+        };
+        let is_empty_cut = matches!(&fault.action, Action::Cut(links) if links.is_empty());
+        !concerned.contains(gone) && !waits_for_it && !is_empty_cut
+    });
+    Some(smaller)
+}
+
+fn concerned(action: &Action) -> NodeSet {
+    match action {
+        Action::Crash(node)
+        | Action::CrashAfterEffects(node, _)
+        | Action::Restart { node, .. }
+        | Action::Pause(node)
+        | Action::Resume(node)
+        | Action::Slow(node, _)
+        | Action::ClockRate(node, _)
+        | Action::Call(node)
+        | Action::Check(node)
+        | Action::Suspect(node) => [*node].into_iter().collect(),
+        Action::Refuse { node, peer } => [*node, *peer].into_iter().collect(),
+        Action::Cut(_)
+        | Action::Heal(_)
+        | Action::Loss(_)
+        | Action::Duplicate(_)
+        | Action::Calm => NodeSet::new(),
+    }
+}
