@@ -7,8 +7,13 @@ use crate::output::plain;
 
 /// Which, when, who, why.
 pub(crate) fn line(broken: &Broken) -> String {
-    let Broken { assertion, at, breach } = broken;
-    format!("{assertion} broken at {at}, {}: {}", names(&breach.nodes), plain(&breach.why))
+    format!("{} broken {}", broken.assertion, place(broken))
+}
+
+/// When, who, why.
+pub(crate) fn place(broken: &Broken) -> String {
+    let Broken { at, breach, .. } = broken;
+    format!("at {at}, {}: {}", names(&breach.nodes), plain(&breach.why))
 }
 
 fn names(nodes: &[NodeId]) -> String {

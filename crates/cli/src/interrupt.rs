@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one stops the work and lets it tell what it did, the second one ends it at once.
+//! Ctrl-C: the first one stops the work and lets it tell what it did, the second ends it at once.
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,9 +1,10 @@
 //! The `tanist` command: what people type, and what they get to read.
 //!
 //! Everything that is known of elections is in `tanist-core` and `tanist-sim`; this crate reads
-//! arguments, calls them, and writes tables, JSON and files. Data goes to stdout, everything else to
-//! stderr. Reading order: [`commands`] (one file per command), [`output`] and [`table`] (how results
-//! are written), [`problem`] (how a mistake becomes an exit code).
+//! arguments, calls them, and writes tables, JSON and files. Data goes to stdout, everything else
+//! to stderr. Reading order: [`commands`] (one file per command), [`hunt`] (many seeds on many
+//! threads), [`output`] and [`table`] (how results are written), [`problem`] (how a mistake becomes
+//! an exit code).
 
 mod breach;
 mod commands;

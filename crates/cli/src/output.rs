@@ -48,9 +48,7 @@ impl Target {
             Self::File(path) => {
                 let fail = || {
                     let path = path.display();
-                    format!(
-                        "error: cannot write {path}; choose a file in a folder that you may write to"
-                    )
+                    format!("error: cannot write {path}; name a file where you may write")
                 };
                 let mut file = BufWriter::new(File::create(path).with_context(fail)?);
                 write(&mut file).and_then(|()| file.flush()).with_context(fail)

@@ -1,8 +1,8 @@
 //! A bar on stderr while something takes long; nothing if stderr is not a terminal.
 
-use std::env;
+use std::{env, fmt};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// A bar for this many steps. It disappears when it is done.
 pub(crate) fn bar(steps: u64, title: &str) -> ProgressBar {
@@ -12,9 +12,14 @@ pub(crate) fn bar(steps: u64, title: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(steps), target).with_prefix(title.to_owned());
     // A template that cannot be read leaves the plain bar.
     match ProgressStyle::with_template(TEMPLATE) {
-        Ok(style) => bar.with_style(style),
+        Ok(style) => bar.with_style(style.with_key("rate", rate)),
         Err(_) => bar,
     }
 }
 
-const TEMPLATE: &str = "{prefix:<16} {bar:30} {human_pos}/{human_len} {per_sec} {msg}";
+fn rate(state: &ProgressState, to: &mut dyn fmt::Write) {
+    // A bar that cannot be written to is not seen either.
+    let _ = write!(to, "{:.0}/s", state.per_sec());
+}
+
+const TEMPLATE: &str = "{prefix:<16} {bar:30} {human_pos}/{human_len} {rate} {msg}";

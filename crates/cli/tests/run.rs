@@ -129,7 +129,7 @@ fn a_broken_assertion_is_named_with_time_and_nodes_and_exits_with_1() {
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{stdout}\n{stderr}");
     assert!(stderr.starts_with("A-1.1 broken at "), "{stderr}");
-    assert!(stderr.contains("ms, n2 n4: "), "{stderr}");
+    assert!(stderr.contains("ms, n2 n3: "), "{stderr}");
     assert!(stdout.contains("This scenario is there to show A-1.1 broken: it is."), "{stdout}");
     let report = json(&[path.to_str().unwrap()]);
     let judged = report["assertions"].as_array().unwrap();
@@ -160,9 +160,6 @@ sides = [[1, 2], [3, 4]]
 at = "2ms"
 do = "timeout"
 node = 2
-
-[assertions]
-beyond_model = true
 
 [expect]
 breaks = ["A-1.1"]

@@ -54,6 +54,9 @@ pub enum Mutant {
 }
 
 impl Mutant {
+    /// Whether this build has the switches.
+    pub const ARE_COMPILED: bool = cfg!(feature = "mutants");
+
     /// Every mutant with its name on the command line.
     pub const ALL: &'static [(Self, &'static str)] = &[
         (Self::SkipSave, "skip-save"),

@@ -156,7 +156,7 @@ impl Context<'_> {
     #[must_use]
     #[inline]
     pub fn is_mutated(&self, mutant: Mutant) -> bool {
-        cfg!(feature = "mutants") && self.config.mutant == Some(mutant)
+        Mutant::ARE_COMPILED && self.config.mutant == Some(mutant)
     }
 }
 

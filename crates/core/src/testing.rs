@@ -108,12 +108,8 @@ impl<P: Scripted> Bench<P> {
 
     fn step(&mut self, event: Event<P>) -> Vec<String> {
         let mut out = Effects::new();
-        let mut cx = Context {
-            me: self.me,
-            now: Time::ZERO,
-            dice: &mut self.dice,
-            config: &self.config,
-        };
+        let mut cx =
+            Context { me: self.me, now: Time::ZERO, dice: &mut self.dice, config: &self.config };
         self.machine.step(&mut cx, event, &mut out);
         self.carry_out(out)
     }

@@ -61,5 +61,5 @@ mod tests {
         assert_eq!(first, PINNED, "a change here breaks every recorded seed");
     }
 
-    const PINNED: [u64; 6] = [0, 0, 0, 0, 0, 0];
+    const PINNED: [u64; 6] = [15, 16, 70, 72, 60, 35];
 }

@@ -271,6 +271,9 @@ impl Maker {
                 _ => self.chance.between(Duration::ZERO, gap),
             };
             let action = self.action(timing);
+            if matches!(&action, Action::Cut(links) if links.is_empty()) {
+                continue;
+            }
             faults.push(Fault { moment: Moment::At(Time::ZERO + now), action });
         }
         now += self.chance.between(Duration::ZERO, gap);

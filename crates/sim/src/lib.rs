@@ -5,27 +5,27 @@
 //! [`world`] (what happens), [`monitors`] (what must hold), [`run`] (one scenario, judged), [`sweep`] and
 //! [`theory`] (counts against formulas), [`fuzz`] and [`shrink`] (many seeds).
 
-pub mod scenario;
-pub mod world;
-pub mod schedule;
-pub mod host;
-pub mod network;
 pub mod application;
-pub mod faults;
-pub mod chance;
 pub mod board;
+pub mod chance;
+pub mod diagram;
+pub mod faults;
+pub mod fuzz;
+pub mod host;
+pub mod library;
 pub mod monitors;
-pub mod watch;
+pub mod network;
+pub mod plot;
 pub mod record;
 pub mod run;
-pub mod theory;
-pub mod sweep;
-pub mod fuzz;
+pub mod scenario;
+pub mod schedule;
 pub mod shrink;
-pub mod library;
 pub mod story;
-pub mod diagram;
-pub mod plot;
+pub mod sweep;
+pub mod theory;
+pub mod watch;
+pub mod world;
 
 pub use run::{Report, run};
 pub use scenario::Scenario;

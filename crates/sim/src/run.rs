@@ -75,10 +75,9 @@ pub fn run(scenario: &Scenario, seed: u64) -> Report {
     let assertions = watch.judgements();
     let counts = watch.counts.clone();
     let nodes = nodes_at_end(&watch.board);
-    let recording = watch.into_recording().unwrap_or_else(|| Recording {
-        header: scenario.header(seed),
-        entries: Vec::new(),
-    });
+    let recording = watch
+        .into_recording()
+        .unwrap_or_else(|| Recording { header: scenario.header(seed), entries: Vec::new() });
     let settled = recording
         .entries
         .iter()
@@ -154,11 +153,7 @@ fn nodes_at_end(board: &Board) -> Vec<NodeAtEnd> {
         .iter()
         .map(|seat| NodeAtEnd {
             id: seat.id.0,
-            status: if seat.is_up {
-                seat.state.status.to_string()
-            } else {
-                "Crashed".to_owned()
-            },
+            status: if seat.is_up { seat.state.status.to_string() } else { "Crashed".to_owned() },
             coordinator: seat.state.coordinator.map(|node| node.0),
             group: seat.state.group,
             up: seat.state.up.iter().map(|node| node.0).collect(),

@@ -94,7 +94,8 @@ mod tests {
         schedule.add(at, Class::Delivery, "second");
         schedule.add(at, Class::Fault, "fault");
         schedule.add(Time::ZERO, Class::Timer, "earlier");
-        let order: Vec<_> = std::iter::from_fn(|| schedule.pop().map(|(_, _, what)| what)).collect();
+        let order: Vec<_> =
+            std::iter::from_fn(|| schedule.pop().map(|(_, _, what)| what)).collect();
         assert_eq!(order, ["earlier", "fault", "first", "second", "timer"]);
     }
 }

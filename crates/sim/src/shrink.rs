@@ -50,7 +50,8 @@ impl Shrinking {
             return false;
         }
         self.runs += 1;
-        let still = judge(&smaller).failure.is_some_and(|broken| broken.assertion == self.assertion);
+        let still =
+            judge(&smaller).failure.is_some_and(|broken| broken.assertion == self.assertion);
         if still {
             self.best = smaller;
         }

@@ -150,23 +150,18 @@ fn bounds(timing: &Timing) -> Bounds {
 }
 
 fn measure(algorithm: Algorithm, case: &Case, n: u32) -> Row {
+    let timing = Timing::new(timing()).expect("the timing of the sweeps keeps its bounds");
+    let theory = (case.theory)(u64::from(n), &bounds(&timing));
     let plans = (case.runs)(n);
     let over = plans.len() as u64;
     let (mut messages, mut time, mut holds) = (0, 0, true);
-    let mut bounds_used = None;
     for plan in plans {
-        let Some(scenario) = scenario(algorithm, case.name, n, plan) else { continue };
-        bounds_used = Some(bounds(&scenario.config.timing));
-        let report = run(&scenario, 1);
+        let report = run(&scenario(algorithm, case.name, n, plan), 1);
         let (counted, took) = figures(&report, case.measure);
         messages += counted;
         time += took;
         holds &= report.broken().next().is_none();
     }
-    let theory = bounds_used
-        .map_or(Cost { messages: Amount::whole(0), time: Amount::whole(0) }, |bounds| {
-            (case.theory)(u64::from(n), &bounds)
-        });
     let (messages, time) = (Amount::mean(messages, over), Amount::mean(time, over));
     Row {
         algorithm,
@@ -210,23 +205,23 @@ fn figures(report: &Report, measure: Measure) -> (u64, u64) {
     }
 }
 
-fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Option<Scenario> {
+fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
     let timing = timing();
     let mut options = Options::default();
     for (name, value) in plan.options {
-        options.set(algorithm, name, value).ok()?;
+        options.set(algorithm, name, value).expect("the cases below name real options");
     }
     let groups = plan.groups.into_iter().map(|(coordinator, members)| Standing {
         group: Counter(1).group(NodeId(coordinator)),
         coordinator: NodeId(coordinator),
         members: members.map(NodeId).collect(),
     });
-    Some(Scenario {
+    Scenario {
         name: format!("{case}-{n}"),
         about: format!("case {case} of {} with {n} nodes", algorithm.name()),
         config: GroupConfig {
-            members: Membership::numbered(n).ok()?,
-            timing: Timing::new(timing).ok()?,
+            members: Membership::numbered(n).expect("a case has at least two nodes"),
+            timing: Timing::new(timing).expect("the timing of the sweeps keeps its bounds"),
             algorithm,
             options,
             mutant: None,
@@ -252,7 +247,7 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Option<Scen
             .collect(),
         selection: Selection::STANDARD,
         expect: Expect::default(),
-    })
+    }
 }
 
 const fn table(algorithm: Algorithm) -> &'static [Case] {

@@ -171,11 +171,7 @@ pub mod lecture {
         let answer = (n - 1) * (n - 2) / 2 + (n - 2) * (n - 3) / 2;
         let coordinator = n - 3;
         // The initiator's T' runs from 2d; its second call wakes the next winner after another d.
-        let time = if n == 3 {
-            2 * b.d + b.t_announce + b.t
-        } else {
-            4 * b.d + b.t_announce + b.t
-        };
+        let time = if n == 3 { 2 * b.d + b.t_announce + b.t } else { 4 * b.d + b.t_announce + b.t };
         cost(election + answer + coordinator, time)
     }
 }

@@ -10,9 +10,7 @@ use std::time::Duration;
 use tanist_core::election::Standing;
 use tanist_core::node::{Command, Message, Node, Notice, Timer};
 use tanist_core::trace::{Event, Link, Loss, MessageFacts};
-use tanist_core::{
-    Context, Effect, Effects, GroupConfig, NodeId, Protocol, Status, Time,
-};
+use tanist_core::{Context, Effect, Effects, GroupConfig, NodeId, Protocol, Status, Time};
 
 use crate::application::{Application, Pace};
 use crate::chance::Chance;
@@ -204,7 +202,8 @@ impl World {
         let config = Arc::clone(&self.config);
         for group in groups {
             self.plans += 1;
-            let definition = Application::plan(self.plans, group.group, &group.members, &Vec::new());
+            let definition =
+                Application::plan(self.plans, group.group, &group.members, &Vec::new());
             for id in group.members.iter() {
                 let Some(at) = self.position(id) else { continue };
                 self.emit(Event::Start { node: id, restarted: false });
@@ -340,13 +339,7 @@ impl World {
         self.step_node(at, event);
     }
 
-    fn receive(
-        &mut self,
-        at: usize,
-        from: NodeId,
-        id: u64,
-        message: Message,
-    ) -> Option<Message> {
+    fn receive(&mut self, at: usize, from: NodeId, id: u64, message: Message) -> Option<Message> {
         let facts = message.facts(self.config.algorithm);
         let host = &mut self.hosts[at];
         let node = host.id;

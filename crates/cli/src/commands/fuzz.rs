@@ -4,6 +4,7 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -119,10 +120,12 @@ impl Args {
             until: if self.keep_going { Until::End } else { Until::Failure },
         };
         let judge = |case| fuzz::judge(&fuzz::scenario(algorithm, self.first + case, self.mutant));
+        let failed = AtomicU64::new(0);
         let bag = hunt.run(&judge, &|failure| {
             bar.inc(1);
             if failure.is_some() {
-                bar.set_message("failed");
+                let count = failed.fetch_add(1, Ordering::Relaxed) + 1;
+                bar.set_message(format!("{count} failed"));
             }
         });
         bar.finish_and_clear();
@@ -190,8 +193,8 @@ impl Turn {
     }
 }
 
-/// A smaller scenario that fails alike. What panics when it is judged may panic when it is shrunk, and
-/// who interrupts does not want to wait; then it is the scenario itself.
+/// A smaller scenario that fails alike. What panics when it is judged may panic when it is shrunk,
+/// and who interrupts does not want to wait; then it is the scenario itself.
 fn small(scenario: Scenario) -> Scenario {
     if interrupt::is_asked() {
         return scenario;

@@ -74,8 +74,9 @@ fn require_mutants() -> Result<(), Problem> {
     Err(Problem::Usage(WITHOUT_MUTANTS.to_owned()))
 }
 
-const WITHOUT_MUTANTS: &str = "this program was built without mutants, and nothing was run. Build \
-                               one with them: cargo build --release -p tanist-cli --features mutants";
+const WITHOUT_MUTANTS: &str = "\
+this program was built without mutants, and nothing was run. \
+Build one with them: cargo build --release -p tanist-cli --features mutants";
 
 const SIM_EXAMPLES: &str = "\
 Examples:

@@ -172,7 +172,10 @@ fn none() -> String {
 fn assertions(judged: &[Judgement]) -> String {
     let mut table = Table::list(2);
     let broken = judged.iter().filter_map(|judgement| judgement.broken.as_ref());
-    broken.for_each(|broken| table.row(["BROKEN".to_owned(), breach::line(broken)]));
+    for broken in broken {
+        let place = breach::place(broken);
+        table.row(["BROKEN".to_owned(), format!("{} {place}", broken.assertion)]);
+    }
     for (name, verdict) in [("hold", Verdict::Holds), ("not applicable", Verdict::NotApplicable)] {
         let ids = judged.iter().filter(|judgement| judgement.verdict == verdict);
         let ids: Vec<&str> = ids.map(|judgement| judgement.assertion).collect();

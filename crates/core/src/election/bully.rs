@@ -311,6 +311,7 @@ impl Bully {
                 }
             }
             Command::Failed(peer) => self.failed(cx, peer, out),
+            Command::Suspect => self.coordinator_timeout(cx, out),
             Command::Call => self.elect(cx, 0, out),
             Command::Check => self.check(cx, out),
         }

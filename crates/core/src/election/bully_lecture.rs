@@ -154,6 +154,10 @@ impl BullyLecture {
                     self.elect(cx, Some(peer), out);
                 }
             }
+            Command::Suspect => match self.elected {
+                Some(elected) if elected == cx.me => {}
+                suspect => self.elect(cx, suspect, out),
+            },
             Command::Call => self.elect(cx, None, out),
             Command::Check => self.announce_again(cx, out),
             // Without a hand-over there is nothing to wait for.

@@ -267,7 +267,7 @@ impl Invitation {
             Message::Accept { group, report, forwarded } => {
                 self.count_accept(cx, from, group, report, &forwarded, out);
             }
-            Message::AcceptAnswer { group, ok } => self.accepted(cx, group, ok, out),
+            Message::AcceptAnswer { group, ok } => self.accepted(cx, from, group, ok, out),
         }
     }
 
@@ -280,6 +280,7 @@ impl Invitation {
             Command::Silent(peer) if peer == self.coordinator => self.timeout(cx, out),
             Command::Silent(peer) => self.member_silent(cx, peer, out),
             Command::Failed(peer) => self.failed(cx, peer, out),
+            Command::Suspect => self.timeout(cx, out),
             Command::Call | Command::Check => {
                 if self.coordinator == cx.me {
                     self.check(cx, out);

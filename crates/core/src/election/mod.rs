@@ -46,6 +46,8 @@ pub enum Command {
     Silent(NodeId),
     /// There is evidence that this peer is dead.
     Failed(NodeId),
+    /// The user takes the coordinator for suspiciously silent, whoever it is.
+    Suspect,
     /// The user wants an election now (G-08).
     Call,
     /// The user wants the periodic check now.

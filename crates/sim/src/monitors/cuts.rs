@@ -61,10 +61,9 @@ impl Monitor for CutMonitor {
                     && state.coordinator == Some(*node);
                 (node, is_cut.then(|| member_not_in(board, *node, Status::Normal)).flatten())
             }
-            (
-                Cut::NoHigherNormal | Cut::NobodyActs | Cut::AllReorganizing | Cut::AllNormal,
-                _,
-            ) => return None,
+            (Cut::NoHigherNormal | Cut::NobodyActs | Cut::AllReorganizing | Cut::AllNormal, _) => {
+                return None;
+            }
         };
         let spoiler = spoiler?;
         Some(Breach {
@@ -85,9 +84,9 @@ fn entered(board: &Board, node: NodeId, state: &NodeState, status: Status) -> bo
 }
 
 fn higher_normal(board: &Board, node: NodeId) -> Option<&Seat> {
-    board.live().find(|seat| {
-        seat.state.status == Status::Normal && board.members.outranks(seat.id, node)
-    })
+    board
+        .live()
+        .find(|seat| seat.state.status == Status::Normal && board.members.outranks(seat.id, node))
 }
 
 fn acting(board: &Board, node: NodeId) -> Option<&Seat> {

@@ -1,7 +1,7 @@
 //! G-15: at the end of a run every process has elected the best live process, or nobody.
 
-use tanist_core::{NodeId, Time};
 use tanist_core::trace::Event;
+use tanist_core::{NodeId, Time};
 
 use super::{Breach, Interest, Monitor};
 use crate::board::{Board, Seat};

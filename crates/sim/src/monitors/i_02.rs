@@ -1,8 +1,8 @@
 //! I-02: every functioning node belongs to exactly one group: the one that its coordinator formed, and
 //! that its application works in.
 
+use tanist_core::Time;
 use tanist_core::trace::Event;
-use tanist_core::{Status, Time};
 
 use super::{Breach, Interest, Monitor};
 use crate::board::{Board, Gate};
@@ -36,9 +36,7 @@ impl Monitor for OneGroupEach {
             // The application began: by then the node itself must be in that group.
             Event::Begin { node, group } => {
                 let seat = board.seat(*node)?;
-                let is_in = seat.state.group == Some(*group)
-                    && seat.state.status == Status::Normal
-                    && seat.gate == Gate::Open;
+                let is_in = seat.state.group == Some(*group) && seat.gate == Gate::Open;
                 (!is_in).then(|| Breach {
                     nodes: vec![*node],
                     why: format!("{node} works in group {group} and is elsewhere"),

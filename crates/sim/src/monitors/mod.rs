@@ -134,9 +134,10 @@ impl Interest {
             | Event::Resume { .. }
             | Event::Cut { .. }
             | Event::Heal { .. } => Self::FAULT,
-            Event::Lose { .. } | Event::Timer { .. } | Event::Save { .. } | Event::Broken { .. } => {
-                Self::NOTHING
-            }
+            Event::Lose { .. }
+            | Event::Timer { .. }
+            | Event::Save { .. }
+            | Event::Broken { .. } => Self::NOTHING,
         }
     }
 }
@@ -160,8 +161,8 @@ impl Selection {
 
 /// Every assertion that a monitor watches.
 pub const IDS: &[&str] = &[
-    "A-1.1", "A-1.2", "A-2", "A-3.1", "A-3.2", "A-4", "B-37", "G-09", "G-14", "G-15", "G-16", "I-02",
-    "I-07", "I-50", "I-51", "B-42", "B-43", "B-44", "B-45",
+    "A-1.1", "A-1.2", "A-2", "A-3.1", "A-3.2", "A-4", "B-37", "G-09", "G-14", "G-15", "G-16",
+    "I-02", "I-07", "I-50", "I-51", "B-42", "B-43", "B-44", "B-45",
 ];
 
 /// Whether an assertion is watched only if asked for.
@@ -180,6 +181,7 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
             if !selection.is_beyond_model {
                 monitors.push(Box::new(a_1_1::SameCoordinator));
                 monitors.push(Box::new(a_1_2::SameDefinition));
+                monitors.push(Box::new(g_14::BestWins::default()));
             }
             monitors.push(Box::new(a_2::AllUnderOne::new(header)));
         }

@@ -23,7 +23,7 @@ impl Settled {
         Self {
             since: None,
             longest: Duration::ZERO,
-            round: Duration::from_micros(header.check_every_us + header.answer_us),
+            round: Duration::from_micros(header.check_every_us + 2 * header.answer_us),
             disturbed_at: Time::ZERO,
         }
     }

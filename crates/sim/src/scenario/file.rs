@@ -187,7 +187,7 @@ struct AssertionsTable {
 struct ExpectTable {
     #[serde(default)]
     breaks: Vec<Text>,
-    coordinator: Option<u32>,
+    coordinator: Option<Spanned<u32>>,
     #[serde(default)]
     node: Vec<ExpectLine>,
     messages: Option<u64>,
@@ -200,7 +200,7 @@ struct ExpectTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExpectLine {
-    id: u32,
+    id: Spanned<u32>,
     status: Option<Text>,
     coordinator: Option<u32>,
     group: Option<String>,
@@ -248,6 +248,7 @@ impl Reader<'_> {
             is_literal_a4: table.literal_a4,
             is_beyond_model: table.beyond_model,
         });
+        let expect = self.expect(file.expect, &members)?;
         Ok(Scenario {
             name: file.name,
             about: file.about,
@@ -263,7 +264,7 @@ impl Reader<'_> {
             down: file.down.iter().map(|node| NodeId(*node.as_ref())).collect(),
             faults,
             selection,
-            expect: self.expect(file.expect)?,
+            expect,
         })
     }
 
@@ -311,7 +312,7 @@ impl Reader<'_> {
     }
 
     fn mutant(&self, name: &Text) -> Result<Mutant, ScenarioError> {
-        if !cfg!(feature = "mutants") {
+        if !Mutant::ARE_COMPILED {
             let what = "this program was built without the `mutants` feature".to_owned();
             return Err(self.error(&name.span(), what));
         }
@@ -320,6 +321,12 @@ impl Reader<'_> {
     }
 
     fn members(&self, file: &File) -> Result<Membership, ScenarioError> {
+        if let Some(count) = &file.nodes
+            && *count.as_ref() > NODES_MAX
+        {
+            let what = format!("a scenario has at most {NODES_MAX} nodes");
+            return Err(self.error(&count.span(), what));
+        }
         let made = match (&file.nodes, file.node.is_empty()) {
             (Some(count), true) => Membership::numbered(*count.as_ref()),
             (None, false) => Membership::new(file.node.iter().map(|line| Member {
@@ -430,7 +437,9 @@ impl Reader<'_> {
                 }
             }
             let is_bully = algorithm != Algorithm::Invitation;
-            if is_bully && let Some(higher) = all.iter().find(|id| members.outranks(*id, coordinator)) {
+            if is_bully
+                && let Some(higher) = all.iter().find(|id| members.outranks(*id, coordinator))
+            {
                 let what = format!("{higher} outranks {coordinator}; a bully follows nobody lower");
                 return Err(self.error(&line.span(), what));
             }
@@ -479,10 +488,9 @@ impl Reader<'_> {
                 None => Action::Crash(node()?),
                 Some(effects) => Action::CrashAfterEffects(node()?, effects.max(1)),
             },
-            "restart" => Action::Restart {
-                node: node()?,
-                lost_writes: line.lost_writes.unwrap_or(0),
-            },
+            "restart" => {
+                Action::Restart { node: node()?, lost_writes: line.lost_writes.unwrap_or(0) }
+            }
             "pause" => Action::Pause(node()?),
             "resume" => Action::Resume(node()?),
             "cut" => {
@@ -542,8 +550,16 @@ impl Reader<'_> {
         })
     }
 
-    fn expect(&self, table: Option<ExpectTable>) -> Result<Expect, ScenarioError> {
+    fn expect(
+        &self,
+        table: Option<ExpectTable>,
+        members: &Membership,
+    ) -> Result<Expect, ScenarioError> {
         let Some(table) = table else { return Ok(Expect::default()) };
+        let named = table.node.iter().map(|line| &line.id).chain(&table.coordinator);
+        for node in named {
+            self.known(*node.as_ref(), members, &node.span())?;
+        }
         for id in &table.breaks {
             if !IDS.contains(&id.as_ref().as_str()) {
                 let what = format!("no assertion {:?}; there is {}", id.as_ref(), IDS.join(" "));
@@ -556,7 +572,7 @@ impl Reader<'_> {
         }
         let nodes = table.node.into_iter().map(|line| {
             Ok(ExpectNode {
-                id: NodeId(line.id),
+                id: NodeId(line.id.into_inner()),
                 status: line.status.as_ref().map(|status| self.status(status)).transpose()?,
                 coordinator: line.coordinator.map(NodeId),
                 group: line.group,
@@ -565,7 +581,7 @@ impl Reader<'_> {
         });
         Ok(Expect {
             breaks: table.breaks.into_iter().map(Spanned::into_inner).collect(),
-            coordinator: table.coordinator.map(NodeId),
+            coordinator: table.coordinator.map(|node| NodeId(node.into_inner())),
             nodes: nodes.collect::<Result<_, _>>()?,
             messages: table.messages,
             by_kind,
@@ -616,10 +632,26 @@ impl Reader<'_> {
     }
 }
 
+/// More would only exhaust memory: the network keeps something for every pair.
+const NODES_MAX: u32 = 2000;
+
 /// Every fault by its name in a file.
 pub const ACTIONS: &[&str] = &[
-    "crash", "restart", "pause", "resume", "cut", "heal", "slow", "clock", "loss", "duplicate", "calm", "call",
-    "check", "timeout", "refuse",
+    "crash",
+    "restart",
+    "pause",
+    "resume",
+    "cut",
+    "heal",
+    "slow",
+    "clock",
+    "loss",
+    "duplicate",
+    "calm",
+    "call",
+    "check",
+    "timeout",
+    "refuse",
 ];
 
 /// A line of a file that names nodes.
@@ -684,12 +716,20 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     Some(Duration::from_micros(float_to_u64(micros)))
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked by the callers")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked by the callers"
+)]
 fn float_to_u64(value: f64) -> u64 {
     value.round() as u64
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked by the callers")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked by the callers"
+)]
 fn float_to_u32(value: f64) -> u32 {
     value.round() as u32
 }

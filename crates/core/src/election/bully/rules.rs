@@ -93,7 +93,11 @@ impl Bully {
                 self.wait_for_others(cx, out);
                 match self.halted {
                     // Somebody else answered; whether the one that halted us will is open.
-                    Some(halted) if halted.node != from && awaiting.contains(halted.node) => {
+                    Some(halted)
+                        if self.status == Status::Election
+                            && halted.node != from
+                            && awaiting.contains(halted.node) =>
+                    {
                         self.task = Task::Doubting;
                     }
                     Some(_) | None => self.rest(out),
@@ -156,7 +160,7 @@ impl Bully {
         is_appointed: bool,
         out: &mut Effects<Self>,
     ) {
-        if !cx.config.members.outranks(from, cx.me) || self.has_seen_newer(group) {
+        if !cx.config.members.outranks(from, cx.me) || self.is_outdated(group) {
             return;
         }
         if self.must_refuse(cx, from) {
@@ -188,9 +192,13 @@ impl Bully {
         out.notify(Notice::Stop);
     }
 
-    fn has_seen_newer(&self, group: GroupNumber) -> bool {
-        self.halted
-            .is_some_and(|halted| halted.node == group.node && halted.counter > group.counter)
+    /// An Enter_Election that was overtaken, or came twice after it was obeyed to the end.
+    fn is_outdated(&self, group: GroupNumber) -> bool {
+        self.halted.is_some_and(|halted| {
+            halted.node == group.node
+                && (halted.counter > group.counter
+                    || (halted.counter == group.counter && self.status.has_coordinator()))
+        })
     }
 
     /// Monotone `halted` (E-14): not back to a lower candidate while the higher one is not suspected.

@@ -42,14 +42,7 @@ fn election_messages_go_to_higher_nodes_and_to_no_other() {
     let lines = bench.tell(silent(4));
     assert_eq!(
         lines,
-        [
-            "called",
-            "watch {}",
-            "stop",
-            "send n3 election",
-            "send n4 election",
-            "set answers 25ms"
-        ]
+        ["called", "watch {}", "stop", "send n3 election", "send n4 election", "set answers 25ms"]
     );
 }
 
@@ -154,10 +147,7 @@ fn a_call_while_an_own_election_runs_does_nothing() {
 #[test]
 fn the_highest_node_elects_itself_without_asking() {
     let bench = Bench::<BullyLecture>::coming_up(group(3), 3, None);
-    assert_eq!(
-        sent(bench.began.clone()),
-        ["send n1 coordinator 1.n3", "send n2 coordinator 1.n3"]
-    );
+    assert_eq!(sent(bench.began.clone()), ["send n1 coordinator 1.n3", "send n2 coordinator 1.n3"]);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {}");
 }
 
@@ -218,10 +208,7 @@ fn an_announcement_of_a_lower_node_is_answered_with_an_election() {
 #[test]
 fn a_recovered_node_runs_the_algorithm_at_once() {
     let bench = Bench::<BullyLecture>::coming_up(group(3), 1, Some(Counter(4)));
-    assert_eq!(
-        sent(bench.began.clone()),
-        ["send n2 election", "send n3 election"]
-    );
+    assert_eq!(sent(bench.began.clone()), ["send n2 election", "send n3 election"]);
     assert_eq!(bench.state(), "Election under none in none with {}");
 }
 
@@ -261,10 +248,7 @@ fn announce_all_tells_higher_nodes_as_well() {
     let lines = bench.ring(Timer::Answers);
     assert_eq!(
         sent(lines),
-        [
-            "send n1 coordinator 1.n2 replaces 1.n3",
-            "send n3 coordinator 1.n2 replaces 1.n3"
-        ]
+        ["send n1 coordinator 1.n2 replaces 1.n3", "send n3 coordinator 1.n2 replaces 1.n3"]
     );
 }
 

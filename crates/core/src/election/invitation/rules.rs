@@ -70,7 +70,8 @@ impl Invitation {
         out.send(from, Message::AycAnswer { is_coordinator, coordinator });
         if is_from_lower && policy == Policy::Prompted {
             match &mut self.task {
-                Task::Idle => self.delay_merge(cx, [from].into_iter().collect(), out),
+                // Prompted: the higher one waits for nobody but its dice.
+                Task::Idle => self.delay_merge(cx, [from].into_iter().collect(), 0, out),
                 Task::Delaying { others } | Task::Checking { others, .. } => {
                     others.insert(from);
                 }
@@ -114,17 +115,24 @@ impl Invitation {
         let others = core::mem::take(others);
         self.task = Task::Idle;
         out.cancel_timer(Timer::Answers);
-        if !others.is_empty() {
-            self.delay_merge(cx, others, out);
+        if others.is_empty() {
+            return;
         }
-    }
-
-    /// I-18, I-19, E-24: nothing for the highest, a unit for each node above, and jitter.
-    fn delay_merge(&mut self, cx: &mut Context<'_>, others: NodeSet, out: &mut Effects<Self>) {
         let higher = match cx.config.options.invitation.policy {
             Policy::Delay | Policy::Prompted => cx.config.members.above(cx.me).count(),
             Policy::IgnoreLower | Policy::OnlyLower => 0,
         };
+        self.delay_merge(cx, others, higher, out);
+    }
+
+    /// I-18, I-19, E-24: nothing for the highest, a unit for each node above, and jitter.
+    fn delay_merge(
+        &mut self,
+        cx: &mut Context<'_>,
+        others: NodeSet,
+        higher: usize,
+        out: &mut Effects<Self>,
+    ) {
         let is_highest = cx.config.members.above(cx.me).next().is_none();
         let delay = self.staggered(cx, higher, is_highest);
         if delay.is_zero() {
@@ -357,11 +365,12 @@ impl Invitation {
     pub(super) fn accepted(
         &mut self,
         cx: &mut Context<'_>,
+        from: NodeId,
         group: GroupNumber,
         ok: bool,
         out: &mut Effects<Self>,
     ) {
-        if self.task != Task::Accepting || group != self.group {
+        if self.task != Task::Accepting || from != self.coordinator || group != self.group {
             return;
         }
         if !ok {

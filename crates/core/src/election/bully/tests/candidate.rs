@@ -88,10 +88,7 @@ fn only_nodes_that_answered_in_time_are_in_up() {
     bench.hear(1, ee_answer(1, 4, true));
     bench.hear(3, ee_answer(1, 4, true));
     let lines = bench.ring(Timer::Answers);
-    assert_eq!(
-        sent(lines),
-        ["send n1 Set_Coordinator 1.n4", "send n3 Set_Coordinator 1.n4"]
-    );
+    assert_eq!(sent(lines), ["send n1 Set_Coordinator 1.n4", "send n3 Set_Coordinator 1.n4"]);
     assert_eq!(bench.state(), "Reorganization under n4 in 1.n4 with {n1 n3}");
     assert_eq!(bench.hear(2, ee_answer(1, 4, true)), NOTHING);
     assert_eq!(bench.state(), "Reorganization under n4 in 1.n4 with {n1 n3}");

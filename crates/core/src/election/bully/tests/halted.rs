@@ -35,10 +35,7 @@ fn enter_election_aborts_an_own_election() {
     bench.ring(Timer::Answers);
     bench.stopped("");
     let lines = bench.hear(3, enter(1, 3));
-    assert_eq!(
-        lines,
-        ["ended Yielded", "cancel answers", "set stall 515ms", "watch {}", "stop"]
-    );
+    assert_eq!(lines, ["ended Yielded", "cancel answers", "set stall 515ms", "watch {}", "stop"]);
     assert_eq!(bench.hear(1, ee_answer(1, 2, true)), NOTHING);
     assert_eq!(bench.stopped(""), ["send n3 EE_answer 1.n3 yes"]);
     assert_eq!(bench.state(), "Election under none in 1.n3 with {}");
@@ -207,4 +204,21 @@ fn a_refused_candidate_gives_up_and_tries_again_later() {
     assert!(bench.is_running(Timer::Retry));
     let lines = bench.ring(Timer::Retry);
     assert_eq!(sent(lines), ["send n3 AreYouUp"]);
+}
+
+#[test]
+fn a_doubled_enter_election_does_not_unsettle_a_node_that_has_joined() {
+    let mut bench = halted_by_n3();
+    bench.hear(3, Message::SetCoordinator { group: number(2, 3) });
+    assert_eq!(bench.hear(3, enter(2, 3)), NOTHING);
+    bench.tell(settled([1, 2, 3]));
+    assert_eq!(bench.hear(3, enter(2, 3)), NOTHING);
+    assert_eq!(bench.state(), "Normal under n3 in 2.n3 with {n2 n3}");
+}
+
+#[test]
+fn a_halted_node_that_is_told_to_suspect_calls_an_election() {
+    let mut bench = halted_by_n3();
+    let lines = bench.tell(Command::Suspect);
+    assert_eq!(lines[0], "called");
 }

@@ -92,13 +92,7 @@ fn a_halted_node_whose_candidate_is_gone_calls_an_election() {
     let lines = bench.ring(Timer::Stall);
     assert_eq!(
         lines,
-        [
-            "set stall 515ms",
-            "called",
-            "send n2 AreYouUp",
-            "send n3 AreYouUp",
-            "set answers 25ms"
-        ]
+        ["set stall 515ms", "called", "send n2 AreYouUp", "send n3 AreYouUp", "set answers 25ms"]
     );
 }
 
@@ -130,12 +124,7 @@ fn check_asks_every_other_node_and_waits_once() {
     let lines = bench.ring(Timer::Check);
     assert_eq!(
         lines,
-        [
-            "set check 500ms",
-            "send n1 AreYouNormal",
-            "send n2 AreYouNormal",
-            "set answers 25ms"
-        ]
+        ["set check 500ms", "send n1 AreYouNormal", "send n2 AreYouNormal", "set answers 25ms"]
     );
 }
 

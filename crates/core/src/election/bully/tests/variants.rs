@@ -21,10 +21,7 @@ fn descending_halting_asks_the_next_lower_node_when_the_last_has_answered() {
     assert_eq!(lines, ["send n2 Enter_Election 1.n4", "set answers 25ms"]);
     assert_eq!(sent(bench.ring(Timer::Answers)), ["send n1 Enter_Election 1.n4"]);
     let lines = bench.hear(1, ee_answer(1, 4, true));
-    assert_eq!(
-        sent(lines),
-        ["send n1 Set_Coordinator 1.n4", "send n3 Set_Coordinator 1.n4"]
-    );
+    assert_eq!(sent(lines), ["send n1 Set_Coordinator 1.n4", "send n3 Set_Coordinator 1.n4"]);
 }
 
 #[test]

@@ -43,10 +43,15 @@ fn a_member_asks_its_coordinator_from_time_to_time() {
     let mut bench = member(1, 3);
     assert!(bench.is_running(Timer::Timeout));
     let lines = bench.ring(Timer::Timeout);
-    assert_eq!(
-        lines,
-        ["set timeout 250ms", "send n3 AreYouThere 1.n3", "set answers 25ms"]
-    );
+    assert_eq!(lines, ["set timeout 250ms", "send n3 AreYouThere 1.n3", "set answers 25ms"]);
+}
+
+#[test]
+fn a_coordinator_that_is_taken_for_silent_is_asked_at_once() {
+    let mut bench = member(1, 3);
+    let lines = bench.tell(Command::Silent(NodeId(3)));
+    assert_eq!(lines, ["send n3 AreYouThere 1.n3", "set answers 25ms"]);
+    assert_eq!(member(1, 3).tell(Command::Silent(NodeId(2))), NOTHING);
 }
 
 #[test]
@@ -78,10 +83,7 @@ fn a_coordinator_that_disowns_a_member_makes_it_recover() {
     let mut bench = member(1, 3);
     bench.ring(Timer::Timeout);
     let lines = bench.hear(3, ayt_answer(1, 3, false));
-    assert_eq!(
-        lines,
-        ["cancel answers", "cancel timeout", "called", "save 1", "watch {}", "stop"]
-    );
+    assert_eq!(lines, ["cancel answers", "cancel timeout", "called", "save 1", "watch {}", "stop"]);
     assert_eq!(bench.state(), "Election under n1 in 1.n1 with {}");
 }
 

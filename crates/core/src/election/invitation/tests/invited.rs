@@ -18,10 +18,7 @@ fn an_invitation_stops_the_application_before_it_is_accepted() {
     assert_eq!(lines, ["cancel timeout", "watch {}", "stop"]);
     assert_eq!(bench.state(), "Election under n2 in 7.n2 with {}");
     let lines = bench.stopped("half");
-    assert_eq!(
-        lines,
-        ["join 7.n2 under n2", "send n2 Accept 7.n2 half", "set answers 25ms"]
-    );
+    assert_eq!(lines, ["join 7.n2 under n2", "send n2 Accept 7.n2 half", "set answers 25ms"]);
     assert_eq!(bench.state(), "Reorganization under n2 in 7.n2 with {}");
 }
 

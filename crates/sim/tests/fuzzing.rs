@@ -1,0 +1,89 @@
+//! A short version of the long campaigns: many seeds for the safe defaults, and every mutant caught.
+
+use tanist_core::election::Algorithm;
+use tanist_core::mutant::Mutant;
+use tanist_sim::fuzz::{judge, scenario};
+use tanist_sim::shrink::shrink;
+use tanist_sim::{Scenario, run};
+
+/// Enough to catch every mutant; the campaign of `tanist sim fuzz` goes further.
+const SEEDS: u64 = 2000;
+
+#[test]
+fn safe_defaults_hold_over_many_seeds() {
+    for algorithm in Algorithm::ALL {
+        for seed in 1..=SEEDS {
+            let outcome = judge(&scenario(*algorithm, seed, None));
+            let name = algorithm.name();
+            assert!(
+                outcome.failure.is_none(),
+                "{:?}\nreplay: tanist sim fuzz --algorithm {name} --first {seed} --seeds 1",
+                outcome.failure,
+            );
+        }
+    }
+}
+
+#[test]
+fn the_storm_is_a_storm() {
+    let (mut elections, mut rough) = (0, 0);
+    for seed in 1..=200 {
+        let scenario = scenario(Algorithm::Invitation, seed, None);
+        rough += u32::from(scenario.conditions.loss_ppm > 0);
+        elections += judge(&scenario).elections;
+    }
+    assert!(elections > 1000, "only {elections} elections in 200 seeds");
+    assert!(rough > 20, "only {rough} of 200 seeds lose messages");
+}
+
+#[test]
+fn the_same_seed_draws_the_same_scenario() {
+    for algorithm in Algorithm::ALL {
+        for seed in 1..50 {
+            let first = scenario(*algorithm, seed, None);
+            assert_eq!(first, scenario(*algorithm, seed, None));
+            let text = first.to_text();
+            let back = Scenario::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            assert_eq!(back, first, "{text}");
+        }
+    }
+}
+
+/// Every mutant is caught by some algorithm's seeds.
+#[test]
+fn every_mutant_is_caught() {
+    let mut survivors = Vec::new();
+    for (mutant, name) in Mutant::ALL {
+        let caught = Algorithm::ALL.iter().any(|algorithm| {
+            (1..=SEEDS)
+                .any(|seed| judge(&scenario(*algorithm, seed, Some(*mutant))).failure.is_some())
+        });
+        if !caught {
+            survivors.push(*name);
+        }
+    }
+    assert_eq!(survivors, RARE, "survived {SEEDS} seeds");
+}
+
+/// Mutants that need more seeds than a test has time for; the campaign catches them.
+const RARE: &[&str] = &["forget-group-in-answer"];
+
+/// The rare mutant, at the seed where the campaign found it.
+#[test]
+fn the_rare_mutant_is_caught_at_its_seed() {
+    let found = scenario(Algorithm::Invitation, 39_197, Some(Mutant::ForgetGroupInAnswer));
+    assert!(judge(&found).failure.is_some());
+}
+
+#[test]
+fn a_failure_shrinks_to_a_small_scenario_that_still_fails() {
+    let failing = (1..=SEEDS)
+        .map(|seed| scenario(Algorithm::Bully, seed, Some(Mutant::SkipSave)))
+        .find(|scenario| judge(scenario).failure.is_some())
+        .expect("skip-save is caught");
+    let small = shrink(&failing);
+    assert!(small.faults.len() <= 4, "{}", small.to_text());
+    let back = Scenario::parse(&small.to_text()).unwrap();
+    let report = run(&back, back.seed);
+    assert!(report.surprises.is_empty(), "{:?}\n{}", report.surprises, small.to_text());
+}

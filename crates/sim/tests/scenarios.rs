@@ -1,0 +1,148 @@
+//! Every shipped scenario ends as it says, and a run is a function of scenario and seed.
+
+use std::collections::BTreeSet;
+
+use tanist_core::trace::Entry;
+use tanist_sim::record::Recording;
+use tanist_sim::{Scenario, library, run};
+
+fn parse(name: &str) -> Scenario {
+    let text = library::find(name).unwrap_or_else(|| panic!("no scenario {name}"));
+    Scenario::parse(text).unwrap_or_else(|error| panic!("scenarios/{name}.toml: {error}"))
+}
+
+#[test]
+fn every_scenario_ends_as_it_says() {
+    let mut wrong = Vec::new();
+    for (name, _) in library::all() {
+        let scenario = parse(name);
+        assert_eq!(scenario.name, *name, "a scenario is named as its file");
+        let report = run(&scenario, scenario.seed);
+        wrong.extend(report.surprises.iter().map(|surprise| format!("{name}: {surprise}")));
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_counterexample_comes_in_a_pair() {
+    let names: BTreeSet<&str> = library::all().iter().map(|(name, _)| *name).collect();
+    for id in
+        ["l1", "l2", "l3", "b1", "b2", "b3", "b4", "b5", "b6", "i1", "i2", "i3", "i4", "i5", "i6"]
+    {
+        let (broken, held) = (format!("ce-{id}-broken"), format!("ce-{id}-held"));
+        assert!(names.contains(broken.as_str()), "{broken} is missing");
+        assert!(names.contains(held.as_str()), "{held} is missing");
+        assert!(!parse(&broken).expect.breaks.is_empty(), "{broken} expects nothing to break");
+        assert!(parse(&held).expect.breaks.is_empty(), "{held} expects something to break");
+    }
+}
+
+#[test]
+fn a_held_counterexample_uses_no_literal_option() {
+    for (name, _) in library::all().iter().filter(|(name, _)| name.ends_with("-held")) {
+        let scenario = parse(name);
+        let algorithm = scenario.config.algorithm;
+        for (option, value) in scenario.config.options.of(algorithm) {
+            let info = algorithm.options().iter().find(|info| info.name == option).unwrap();
+            let value = info.values.iter().find(|known| known.name == value).unwrap();
+            assert!(!value.is_literal, "{name}: {option} = {}", value.name);
+        }
+    }
+}
+
+#[test]
+fn same_seed_same_bytes() {
+    for (name, _) in library::all() {
+        let scenario = parse(name);
+        let bytes = |seed| {
+            let mut bytes = Vec::new();
+            run(&scenario, seed).recording.write(&mut bytes).unwrap();
+            bytes
+        };
+        assert_eq!(bytes(7), bytes(7), "{name} with seed 7");
+    }
+    // The seed matters where there is chance.
+    let scenario = parse("ce-i3-held-by-jitter");
+    assert_ne!(run(&scenario, 1).recording.hash(), run(&scenario, 2).recording.hash());
+}
+
+#[test]
+fn a_trace_reads_back_as_it_was_written() {
+    for (name, _) in library::all() {
+        let scenario = parse(name);
+        let recording = run(&scenario, scenario.seed).recording;
+        let mut bytes = Vec::new();
+        recording.write(&mut bytes).unwrap();
+        let back =
+            Recording::read(bytes.as_slice()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(back, recording, "{name}");
+    }
+}
+
+#[test]
+fn a_broken_trace_is_refused_with_its_line() {
+    let scenario = parse("lecture-best");
+    let mut bytes = Vec::new();
+    run(&scenario, 1).recording.write(&mut bytes).unwrap();
+    let mut text = String::from_utf8(bytes).unwrap();
+    text.insert_str(text.find('\n').unwrap() + 1, "{\"at_us\":0,\"event\":\"explode\"}\n");
+    let error = Recording::read(text.as_bytes()).unwrap_err().to_string();
+    assert!(error.starts_with("line 2:"), "{error}");
+    assert!(Recording::read("".as_bytes()).is_err());
+}
+
+#[test]
+fn a_scenario_reads_back_as_it_was_written() {
+    for (name, _) in library::all() {
+        let scenario = parse(name);
+        let text = scenario.to_text();
+        let back = Scenario::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+        assert_eq!(back, scenario, "{name}\n{text}");
+    }
+}
+
+#[test]
+fn time_never_runs_backwards_in_a_trace() {
+    for (name, _) in library::all() {
+        let scenario = parse(name);
+        let entries = run(&scenario, scenario.seed).recording.entries;
+        let is_ordered = entries.windows(2).all(|pair: &[Entry]| pair[0].at <= pair[1].at);
+        assert!(is_ordered, "{name}");
+    }
+}
+
+#[test]
+fn bad_files_are_refused_with_line_and_expectation() {
+    let base = "name = \"x\"\nalgorithm = \"bully\"\nnodes = 3\nend = \"10ms\"\n";
+    for (extra, line, expected) in [
+        ("[[fault]]\nat = \"soon\"\ndo = \"crash\"\nnode = 1\n", 6, "not a duration"),
+        ("[[fault]]\nat = \"1ms\"\ndo = \"explode\"\nnode = 1\n", 7, "no fault"),
+        ("[[fault]]\nat = \"1ms\"\ndo = \"crash\"\nnode = 9\n", 5, "there is no node 9"),
+        ("[[fault]]\nat = \"1ms\"\ndo = \"crash\"\n", 5, "needs `node`"),
+        ("[[fault]]\ndo = \"crash\"\nnode = 1\n", 5, "either `at` or `when`"),
+        ("[options]\nwaits = \"never\"\n", 6, "cannot be"),
+        ("[options]\nhurry = \"yes\"\n", 6, "has no option"),
+        ("[timing]\nmessage = \"2ms\"\nanswer = \"3ms\"\n", 1, "at least 2 Tm + Tp"),
+        ("[network]\nloss = 1.5\n", 6, "between 0 and 1"),
+        ("[[group]]\ncoordinator = 1\nmembers = [2]\n", 5, "outranks"),
+        (
+            "[[group]]\ncoordinator = 3\n[[group]]\ncoordinator = 2\nmembers = [3]\n",
+            7,
+            "two groups",
+        ),
+        ("[expect]\nbreaks = [\"A-9\"]\n", 6, "no assertion"),
+        ("[[message]]\nkind = \"Hello\"\ndrop = true\n", 6, "no message"),
+        ("colour = \"red\"\n", 5, "unknown field"),
+    ] {
+        let error = Scenario::parse(&format!("{base}{extra}")).unwrap_err();
+        assert_eq!(error.line, line, "{extra}: {error}");
+        assert!(error.what.contains(expected), "{extra}: {error}");
+    }
+}
+
+#[test]
+fn duplicate_nodes_are_refused() {
+    let text =
+        "name = \"x\"\nalgorithm = \"bully\"\nend = \"1ms\"\n[[node]]\nid = 1\n[[node]]\nid = 1\n";
+    assert!(Scenario::parse(text).unwrap_err().what.contains("listed twice"));
+}

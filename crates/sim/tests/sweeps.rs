@@ -1,0 +1,54 @@
+//! Messages and times are exactly what theory says, for every case and every size from 2 to 64.
+
+use tanist_core::election::Algorithm;
+use tanist_sim::sweep::{cases, csv, sweep};
+
+fn check(algorithm: Algorithm, named: &[&str]) {
+    for case in named {
+        assert!(cases(algorithm).contains(case), "{case} is missing");
+    }
+    let rows = sweep(algorithm, None, 2..=64, &mut |_| {});
+    let wrong: Vec<_> = rows.iter().filter(|row| !row.is_match).copied().collect();
+    assert!(wrong.is_empty(), "\n{}", csv(&wrong));
+    for case in cases(algorithm) {
+        let count = rows.iter().filter(|row| row.case == case).count();
+        assert!(count >= 62, "{case} has only {count} rows");
+    }
+}
+
+#[test]
+fn lecture_sweeps_match_theory() {
+    check(
+        Algorithm::BullyLecture,
+        &["worst", "best", "shortcut", "mean", "recovery", "recovery-highest", "winner-dies"],
+    );
+}
+
+#[test]
+fn bully_sweeps_match_theory() {
+    check(
+        Algorithm::Bully,
+        &[
+            "second-highest-detects",
+            "all-detect",
+            "highest-recovers",
+            "found-by-check",
+            "participant-dies",
+        ],
+    );
+}
+
+#[test]
+fn invitation_sweeps_match_theory() {
+    check(Algorithm::Invitation, &["check", "merge", "cold-start", "coordinator-dies", "reinvite"]);
+}
+
+#[test]
+fn the_csv_has_the_columns_that_readers_rely_on() {
+    let rows = sweep(Algorithm::BullyLecture, Some("worst"), 5..=5, &mut |_| {});
+    assert_eq!(
+        csv(&rows),
+        "algorithm,case,n,messages,theory_messages,time_us,theory_time_us,match\n\
+         bully-lecture,worst,5,19,19,4500,4500,true\n"
+    );
+}
