@@ -259,7 +259,8 @@ fn number(value: f64) -> String {
     if value != 0.0 && (value.abs() >= 1e7 || value.abs() < 1e-3) {
         return format!("{value:e}");
     }
-    let text = format!("{value:.3}");
+    // Adding zero turns minus zero, which rounding leaves behind, into zero.
+    let text = format!("{:.3}", value + 0.0);
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
@@ -284,7 +285,10 @@ const BOTTOM: f64 = 62.0;
 const ROW: f64 = 22.0;
 const GRID: &str = "#e4e7ea";
 /// Okabe and Ito, without the yellow that nobody sees on white.
-const COLOURS: [&str; 6] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7a4b00"];
+const COLOURS: [&str; 10] = [
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7a4b00", "#d55e00", "#5b4fa2",
+    "#6b6b6b", "#8fae1b",
+];
 
 #[cfg(test)]
 mod tests {

@@ -20,6 +20,8 @@ pub struct Watch {
     recording: Option<Recording>,
     /// The first breach, if any.
     first: Option<Broken>,
+    /// Whether the run went on to its end.
+    is_finished: bool,
 }
 
 struct Watched {
@@ -137,6 +139,7 @@ impl Watch {
                 .collect(),
             recording: config.is_recorded.then(|| Recording { header, entries: Vec::new() }),
             first: None,
+            is_finished: false,
         }
     }
 
@@ -178,6 +181,7 @@ impl Watch {
 
     /// Ends the run: what should have come true eventually must be true.
     pub fn finish(&mut self, at: Time) {
+        self.is_finished = true;
         let mut broke = Vec::new();
         for watched in &mut self.monitors {
             if watched.broken.is_some() {
@@ -209,8 +213,15 @@ impl Watch {
                 };
                 let verdict = match &watched.broken {
                     Some(_) => Verdict::Broken,
-                    None if watched.monitor.is_applicable(&self.board) => Verdict::Holds,
-                    None => Verdict::NotApplicable,
+                    None => {
+                        let monitor = &watched.monitor;
+                        let is_judged = self.is_finished || !monitor.is_about_the_end();
+                        if is_judged && monitor.is_applicable(&self.board) {
+                            Verdict::Holds
+                        } else {
+                            Verdict::NotApplicable
+                        }
+                    }
                 };
                 Some(Judgement { assertion: id, verdict, broken: watched.broken.clone() })
             })

@@ -4,6 +4,7 @@
 //! each finished before the next begins. No rule of a protocol is here. Processing takes no time; a
 //! slow machine is one whose messages take longer.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +28,8 @@ pub struct World {
     hosts: Vec<Host>,
     network: Network,
     schedule: Schedule<Thing>,
+    /// Faults whose time is known beforehand, last first, so that they do not deepen the schedule.
+    planned: Vec<(Time, Action)>,
     chance: Chance,
     pace: Pace,
     /// Faults that wait for something to happen.
@@ -80,6 +83,7 @@ impl World {
             hosts: ids.iter().map(|id| Host::new(*id)).collect(),
             network,
             schedule: Schedule::new(),
+            planned: Vec::new(),
             chance: Chance::new(seed),
             pace,
             armed: Vec::new(),
@@ -91,12 +95,12 @@ impl World {
         };
         for fault in faults {
             match fault.moment {
-                Moment::At(at) => {
-                    world.schedule.add(at, Class::Fault, Thing::Fault(fault.action));
-                }
+                Moment::At(at) => world.planned.push((at, fault.action)),
                 Moment::When { .. } => world.armed.push(Armed { fault, seen: 0 }),
             }
         }
+        world.planned.reverse();
+        world.planned.sort_by_key(|(at, _)| Reverse(*at));
         world.stand(&groups);
         for id in ids {
             let stands = groups.iter().any(|group| group.members.contains(id));
@@ -128,12 +132,16 @@ impl World {
     /// When the next thing happens.
     #[must_use]
     pub fn next_at(&self) -> Option<Time> {
-        self.schedule.next_at()
+        let planned = self.planned.last().map(|(at, _)| *at);
+        match (planned, self.schedule.next_at()) {
+            (Some(planned), Some(scheduled)) => Some(planned.min(scheduled)),
+            (planned, scheduled) => planned.or(scheduled),
+        }
     }
 
     /// Runs to this moment.
     pub fn run_until(&mut self, end: Time) {
-        while self.schedule.next_at().is_some_and(|at| at <= end) {
+        while self.next_at().is_some_and(|at| at <= end) {
             self.step();
         }
         self.now = self.now.max(end);
@@ -141,6 +149,14 @@ impl World {
 
     /// Lets the next thing happen; false if nothing ever will.
     pub fn step(&mut self) -> bool {
+        let scheduled = self.schedule.next_at();
+        if let Some((at, action)) =
+            self.planned.pop_if(|(at, _)| scheduled.is_none_or(|scheduled| *at <= scheduled))
+        {
+            self.now = at;
+            self.act(action);
+            return true;
+        }
         let Some((at, number, thing)) = self.schedule.pop() else { return false };
         self.now = at;
         match thing {

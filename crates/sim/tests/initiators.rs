@@ -26,7 +26,7 @@ fn check(algorithm: &str, nodes: u32, dead: u32, callers: u32) {
          [[group]]\ncoordinator = {nodes}\nmembers = [{}]\n",
         members.join(", ")
     );
-    let mut scenario = Scenario::parse(&text).unwrap();
+    let mut scenario = Scenario::parse(&text).expect("the text above is a scenario");
     let is_in = |set: u32, node: u32| set & (1 << (node - 1)) != 0;
     let mut fault = |at, action| {
         scenario.faults.push(Fault { moment: Moment::At(Time::from_micros(at)), action });

@@ -13,13 +13,14 @@ fn scenario(factor: u32, fault: &str) -> Scenario {
          [network]\ndelay_min = \"200us\"\ndelay_max = \"1ms\"\nspike = \"60ms\"\nspikes = 0.2\n\
          [[group]]\ncoordinator = 3\nmembers = [1, 2]\n{fault}"
     );
-    Scenario::parse(&text).unwrap()
+    Scenario::parse(&text).expect("the text above is a scenario")
 }
 
 /// How often a false suspicion of a live coordinator ends with two coordinators.
 fn splits(factor: u32) -> u64 {
     let scenario = scenario(factor, "[[fault]]\nat = \"1ms\"\ndo = \"timeout\"\nnode = 2\n");
-    let broke = |seed: &u64| run(&scenario, *seed).broken().any(|judged| judged.assertion == "A-1.1");
+    let broke =
+        |seed: &u64| run(&scenario, *seed).broken().any(|judged| judged.assertion == "A-1.1");
     (1..=RUNS).filter(broke).count() as u64
 }
 
@@ -35,7 +36,7 @@ fn failover_us(factor: u32) -> u64 {
 
 #[test]
 fn longer_timeouts_make_two_coordinators_rarer_and_failover_slower() {
-    let factors = [1, 4, 16, 25];
+    let factors = [1, 4, 12, 20];
     let splits: Vec<u64> = factors.iter().map(|factor| splits(*factor)).collect();
     assert!(splits.windows(2).all(|pair| pair[0] > pair[1]), "{splits:?} of {RUNS}");
     assert!(splits[3] > 0, "never to zero: {splits:?} of {RUNS}");

@@ -48,6 +48,10 @@ impl Monitor for AllUnderOne {
         })
     }
 
+    fn is_about_the_end(&self) -> bool {
+        true
+    }
+
     fn is_settled(&self, board: &Board) -> bool {
         let live: NodeSet = board.live().map(|seat| seat.id).collect();
         out_of_line(board, &live).is_none()

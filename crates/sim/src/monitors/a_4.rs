@@ -61,6 +61,10 @@ impl Monitor for OneGroupPerClique {
         })
     }
 
+    fn is_about_the_end(&self) -> bool {
+        true
+    }
+
     fn is_settled(&self, board: &Board) -> bool {
         self.concerned(board).iter().all(|component| out_of_line(board, component).is_none())
     }

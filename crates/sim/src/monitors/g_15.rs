@@ -37,6 +37,10 @@ impl Monitor for BestOrUndefined {
         })
     }
 
+    fn is_about_the_end(&self) -> bool {
+        true
+    }
+
     fn is_settled(&self, board: &Board) -> bool {
         wrong(board).is_none()
     }

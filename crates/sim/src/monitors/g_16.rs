@@ -32,6 +32,10 @@ impl Monitor for EverybodyKnows {
         })
     }
 
+    fn is_about_the_end(&self) -> bool {
+        true
+    }
+
     fn is_settled(&self, board: &Board) -> bool {
         board.live().all(|seat| seat.state.coordinator.is_some())
     }

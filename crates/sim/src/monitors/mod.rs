@@ -43,6 +43,11 @@ pub trait Monitor {
         None
     }
 
+    /// Whether it is judged at the end of a run, and so not at all in one that was cut short.
+    fn is_about_the_end(&self) -> bool {
+        false
+    }
+
     /// Whether what should come true eventually is true now; a safety property always is.
     fn is_settled(&self, _board: &Board) -> bool {
         true
