@@ -106,7 +106,8 @@ impl Maker {
             Algorithm::Bully | Algorithm::BullyLecture => false,
         };
         let is_rough = chance.below(3) > 0 && (is_asynchronous || chance.below(2) == 0);
-        let count = 2 + chance.below(5);
+        // Mostly a handful; sometimes one alone, sometimes more.
+        let count = if chance.below(8) == 0 { 1 + chance.below(9) } else { 2 + chance.below(5) };
         Self {
             algorithm,
             seed,
@@ -234,9 +235,10 @@ impl Maker {
         let max = timing.message_max;
         let min = self.chance.between(Duration::ZERO, max);
         let is_fifo = self.chance.below(2) == 0;
+        let has_refusals = self.chance.below(2) == 0;
         if !self.is_rough {
             let delay = Delay::Uniform { min, max };
-            return Conditions { delay, is_fifo, loss_ppm: 0, duplicate_ppm: 0 };
+            return Conditions { delay, is_fifo, loss_ppm: 0, duplicate_ppm: 0, has_refusals };
         }
         let share = |chance: &mut Chance, most: u64| {
             if chance.below(2) == 0 { 0 } else { u32::try_from(chance.below(most)).unwrap_or(0) }
@@ -255,6 +257,7 @@ impl Maker {
             is_fifo,
             loss_ppm: share(&mut self.chance, 300_000),
             duplicate_ppm: share(&mut self.chance, 300_000),
+            has_refusals,
         }
     }
 
@@ -299,7 +302,7 @@ impl Maker {
 
     fn action(&mut self, timing: &TimingConfig) -> Action {
         let node = self.node();
-        let kinds = if self.is_rough { 16 } else { 8 };
+        let kinds = if self.is_rough { 17 } else { 9 };
         match self.chance.below(kinds) {
             0 | 1 => Action::Crash(node),
             2 => {
@@ -309,12 +312,13 @@ impl Maker {
             3..=5 => Action::Restart { node, lost_writes: 0 },
             6 => Action::Call(node),
             7 => Action::Check(node),
-            8 => Action::Pause(node),
-            9 | 10 => Action::Resume(node),
-            11 => Action::Cut(self.sides()),
-            12 => Action::Cut(self.some_links()),
-            13 => Action::Heal(Vec::new()),
-            14 => {
+            8 => Action::Suspect(node),
+            9 => Action::Pause(node),
+            10 | 11 => Action::Resume(node),
+            12 => Action::Cut(self.sides()),
+            13 => Action::Cut(self.some_links()),
+            14 => Action::Heal(Vec::new()),
+            15 => {
                 let by = self.chance.between(Duration::ZERO, timing.message_max * 10);
                 Action::Slow(node, by)
             }

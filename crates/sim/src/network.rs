@@ -59,6 +59,8 @@ pub struct Conditions {
     pub loss_ppm: u32,
     /// How many arrive twice, in millionths.
     pub duplicate_ppm: u32,
+    /// Whether a dead machine's host refuses connections, so that the sender learns it at once.
+    pub has_refusals: bool,
 }
 
 /// What is to happen to particular messages, for scenarios that depend on it.
@@ -163,6 +165,11 @@ impl Network {
             return Arrivals::Twice(first, self.in_order(link, second));
         }
         Arrivals::Once(first)
+    }
+
+    /// How long the news of a refused connection takes.
+    pub(crate) fn refusal_delay(&self, chance: &mut Chance) -> Duration {
+        self.conditions.delay.draw(chance)
     }
 
     fn ruled(&mut self, parcel: &Parcel) -> Option<Fate> {

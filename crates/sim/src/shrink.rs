@@ -86,7 +86,7 @@ impl Shrinking {
 
     fn simplify(&mut self) {
         let max = self.best.timing.message_max;
-        let changes: [fn(&mut Scenario, Duration); 7] = [
+        let changes: [fn(&mut Scenario, Duration); 8] = [
             |scenario, _| scenario.config.options = Options::default(),
             |scenario, _| scenario.pace = Pace::default(),
             |scenario, _| scenario.conditions.duplicate_ppm = 0,
@@ -94,6 +94,7 @@ impl Shrinking {
             |scenario, _| scenario.conditions.is_fifo = true,
             |scenario, max| scenario.conditions.delay = Delay::Fixed(max),
             |scenario, _| scenario.rules.clear(),
+            |scenario, _| scenario.conditions.has_refusals = false,
         ];
         for change in changes {
             let mut smaller = self.best.clone();

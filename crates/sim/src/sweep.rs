@@ -235,6 +235,7 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
             is_fifo: true,
             loss_ppm: 0,
             duplicate_ppm: 0,
+            has_refusals: false,
         },
         rules: Vec::new(),
         pace: Pace::default(),

@@ -368,6 +368,9 @@ impl World {
         };
         if let Some(why) = why {
             self.emit(Event::Lose { node: from, to: node, id, message: facts, why });
+            if why == Loss::Down && self.network.conditions.has_refusals {
+                self.refuse(at, from);
+            }
             return None;
         }
         if let Some(held) = &mut self.hosts[at].held {
@@ -376,6 +379,15 @@ impl World {
         }
         self.emit(Event::Receive { node, from, id, message: facts });
         Some(message)
+    }
+
+    /// The sender's transport learns that nobody listens at this machine.
+    fn refuse(&mut self, at: usize, sender: NodeId) {
+        let Some(sender) = self.position(sender) else { return };
+        if !self.network.is_cut(at, sender) {
+            let after = self.network.refusal_delay(&mut self.chance);
+            self.come_back(sender, after, Command::Refused(self.hosts[at].id));
+        }
     }
 
     fn step_node(&mut self, at: usize, event: tanist_core::Event<Node>) {

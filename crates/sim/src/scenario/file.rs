@@ -107,6 +107,8 @@ struct NetworkTable {
     fifo: bool,
     loss: Option<Spanned<f64>>,
     duplicate: Option<Spanned<f64>>,
+    #[serde(default)]
+    refusals: bool,
 }
 
 const fn yes() -> bool {
@@ -373,9 +375,11 @@ impl Reader<'_> {
             is_fifo: true,
             loss_ppm: 0,
             duplicate_ppm: 0,
+            has_refusals: false,
         };
         let Some(table) = table else { return Ok(conditions) };
         conditions.is_fifo = table.fifo;
+        conditions.has_refusals = table.refusals;
         let share = |given: &Option<Spanned<f64>>| {
             given.as_ref().map_or(Ok(0), |given| self.millionths(given))
         };

@@ -120,6 +120,7 @@ impl Scenario {
             }
         }
         writeln!(to, "fifo = {}", self.conditions.is_fifo)?;
+        writeln!(to, "refusals = {}", self.conditions.has_refusals)?;
         writeln!(to, "loss = {}", share(self.conditions.loss_ppm))?;
         writeln!(to, "duplicate = {}", share(self.conditions.duplicate_ppm))
     }
