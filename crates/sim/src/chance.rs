@@ -1,20 +1,21 @@
 //! The only source of chance in a run: a named, portable generator behind the core's [`Dice`].
 
-use rand::rngs::ChaCha8Rng;
-use rand::{Rng, SeedableRng};
 use std::time::Duration;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use tanist_core::Dice;
 use tanist_core::time::micros;
 
 /// Seeded chance. Ranges are drawn by our own arithmetic, so a replay survives upgrades.
-#[derive(Debug)]
-pub struct Chance(ChaCha8Rng);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chance(Xoshiro256PlusPlus);
 
 impl Chance {
     /// The same seed gives the same sequence, on every machine.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self(ChaCha8Rng::seed_from_u64(seed))
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
     /// One of `0..end`; 0 if `end` is 0.
@@ -61,5 +62,5 @@ mod tests {
         assert_eq!(first, PINNED, "a change here breaks every recorded seed");
     }
 
-    const PINNED: [u64; 6] = [15, 16, 70, 72, 60, 35];
+    const PINNED: [u64; 6] = [5, 17, 71, 42, 96, 46];
 }
