@@ -1,4 +1,4 @@
-//! The application above a simulated node: it stops, reports, plans and works, and says how much.
+//! The application above a simulated node: what it hands up, and what it plans.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -15,38 +15,21 @@ pub struct Pace {
     pub plan: Duration,
 }
 
-/// One node's application. Its report counts how often it began to work.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Application {
-    begun: u64,
+/// What a node's application hands up when it stops.
+#[must_use]
+pub fn report(node: NodeId) -> Report {
+    Report::from(format!("report of {node}").as_str())
 }
 
-impl Application {
-    /// It works under a definition.
-    pub fn begin(&mut self) {
-        self.begun += 1;
+/// A plan for a group: whose it is, for whom, and from whose reports.
+///
+/// The coordinator's life is in it, so that a number used again after a restart gives another plan.
+#[must_use]
+pub fn plan(life: u32, group: GroupNumber, members: &NodeSet, reports: &Reports) -> Definition {
+    let mut text = format!("plan {} for {group} {members} from", life + 1);
+    for (node, _) in reports {
+        // Writing to a String cannot fail.
+        let _ = write!(text, " {node}");
     }
-
-    /// What it hands up.
-    #[must_use]
-    pub fn report(&self, node: NodeId) -> Report {
-        Report::from(format!("{node} began {}", self.begun).as_str())
-    }
-
-    /// A plan for a group. The serial number makes every plan of a run different from every other,
-    /// so two plans under one group number cannot look alike.
-    #[must_use]
-    pub fn plan(
-        serial: u64,
-        group: GroupNumber,
-        members: &NodeSet,
-        reports: &Reports,
-    ) -> Definition {
-        let mut text = format!("plan {serial} for {group} {members} from");
-        for (node, _) in reports {
-            // Writing to a String cannot fail.
-            let _ = write!(text, " {node}");
-        }
-        Definition::from(text.as_str())
-    }
+    Definition::from(text.as_str())
 }

@@ -8,8 +8,6 @@ use tanist_core::time::micros;
 use tanist_core::trace::NodeState;
 use tanist_core::{NodeId, Time};
 
-use crate::application::Application;
-
 /// The right rate of a clock.
 pub const RATE: u32 = 1_000_000;
 
@@ -34,7 +32,6 @@ pub struct Host {
     pub(crate) slow: Duration,
     /// How fast its clock runs, in millionths of the right rate.
     pub(crate) rate: u32,
-    pub(crate) application: Application,
     /// Distinguishes the lives of a machine, so that nothing from an earlier one reaches it.
     pub(crate) life: u32,
     /// Crash in the next step that has this many effects, after carrying them out.
@@ -42,7 +39,7 @@ pub struct Host {
 }
 
 /// Something that is due at a machine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Due {
     /// A message arrives.
     Deliver {
@@ -82,7 +79,6 @@ impl Host {
             held: None,
             slow: Duration::ZERO,
             rate: RATE,
-            application: Application::default(),
             life: 0,
             crash_after: None,
         }
@@ -112,7 +108,6 @@ impl Host {
         self.told = None;
         self.timers.clear();
         self.held = None;
-        self.application = Application::default();
         self.life += 1;
         self.crash_after = None;
     }
@@ -126,6 +121,18 @@ impl Host {
 
     pub(crate) fn cancel_timer(&mut self, timer: Timer) {
         self.timers.retain(|(name, _)| *name != timer);
+    }
+
+    /// Whether a timer with this number is running.
+    pub(crate) fn is_running(&self, timer: Timer, number: u64) -> bool {
+        self.timers.contains(&(timer, number))
+    }
+
+    /// The timers that are running, in order of name.
+    pub(crate) fn running(&self) -> Vec<Timer> {
+        let mut names: Vec<Timer> = self.timers.iter().map(|(timer, _)| *timer).collect();
+        names.sort_unstable();
+        names
     }
 
     /// Takes a timer that ran out; false if it had been replaced or cancelled.

@@ -8,6 +8,7 @@
 pub mod application;
 pub mod board;
 pub mod chance;
+pub mod choices;
 pub mod diagram;
 pub mod faults;
 pub mod fuzz;

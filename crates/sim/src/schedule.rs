@@ -62,6 +62,28 @@ impl<T> Schedule<T> {
         self.slots[slot].take().map(|thing| (at, number, thing))
     }
 
+    /// Everything on the schedule with its number, in no particular order.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, &T)> + '_ {
+        let entries = self.heap.iter();
+        entries.filter_map(|Reverse((_, _, number, slot))| {
+            self.slots[*slot].as_ref().map(|thing| (*number, thing))
+        })
+    }
+
+    /// Takes one thing off the schedule, whenever it was due.
+    pub fn remove(&mut self, number: u64) -> Option<T> {
+        let mut found = None;
+        self.heap.retain(|Reverse((_, _, known, slot))| {
+            if *known == number {
+                found = Some(*slot);
+            }
+            *known != number
+        });
+        let slot = found?;
+        self.free.push(slot);
+        self.slots[slot].take()
+    }
+
     /// How many things are on the schedule.
     #[must_use]
     pub fn len(&self) -> usize {

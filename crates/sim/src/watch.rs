@@ -11,6 +11,7 @@ use crate::monitors::{self, Breach, Interest, Monitor, Verdict};
 use crate::record::Recording;
 
 /// The onlookers of one run.
+#[derive(Clone)]
 pub struct Watch {
     /// The global state.
     pub board: Board,
@@ -25,9 +26,16 @@ pub struct Watch {
 }
 
 struct Watched {
-    monitor: Box<dyn Monitor>,
+    monitor: Box<dyn Monitor + Send>,
     interest: Interest,
     broken: Option<Broken>,
+}
+
+impl Clone for Watched {
+    fn clone(&self) -> Self {
+        let monitor = self.monitor.replicate();
+        Self { monitor, interest: self.interest, broken: self.broken.clone() }
+    }
 }
 
 /// An assertion that was found broken.
@@ -171,6 +179,13 @@ impl Watch {
     #[must_use]
     pub const fn first_broken(&self) -> Option<&Broken> {
         self.first.as_ref()
+    }
+
+    /// What the monitors remember beyond the board, as a number.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let all = self.monitors.iter().map(|watched| watched.monitor.memory());
+        all.fold(0, |sum, memory| sum.rotate_left(7).wrapping_add(memory))
     }
 
     /// Whether everything that should come true eventually is true now.

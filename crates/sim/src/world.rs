@@ -13,7 +13,7 @@ use tanist_core::node::{Command, Message, Node, Notice, Timer};
 use tanist_core::trace::{Event, Link, Loss, MessageFacts};
 use tanist_core::{Context, Effect, Effects, GroupConfig, NodeId, Protocol, Status, Time};
 
-use crate::application::{Application, Pace};
+use crate::application::{self, Pace};
 use crate::chance::Chance;
 use crate::faults::{Action, Fault, Moment};
 use crate::host::{Due, Host};
@@ -22,12 +22,13 @@ use crate::schedule::{Class, Schedule};
 use crate::watch::Watch;
 
 /// The simulated world.
+#[derive(Clone)]
 pub struct World {
-    config: Arc<GroupConfig>,
-    now: Time,
-    hosts: Vec<Host>,
+    pub(crate) config: Arc<GroupConfig>,
+    pub(crate) now: Time,
+    pub(crate) hosts: Vec<Host>,
     network: Network,
-    schedule: Schedule<Thing>,
+    pub(crate) schedule: Schedule<Thing>,
     /// Faults whose time is known beforehand, last first, so that they do not deepen the schedule.
     planned: Vec<(Time, Action)>,
     chance: Chance,
@@ -36,17 +37,28 @@ pub struct World {
     armed: Vec<Armed>,
     /// Everybody who looks.
     pub watch: Watch,
-    effects: Effects<Node>,
+    effects: Scratch,
     messages: u64,
-    plans: u64,
     events: u64,
 }
 
-enum Thing {
+/// The buffer for effects, empty between steps.
+#[derive(Default)]
+struct Scratch(Effects<Node>);
+
+impl Clone for Scratch {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+#[derive(Clone)]
+pub(crate) enum Thing {
     At { host: usize, due: Due },
     Fault(Action),
 }
 
+#[derive(Clone)]
 struct Armed {
     fault: Fault,
     seen: u32,
@@ -88,9 +100,8 @@ impl World {
             pace,
             armed: Vec::new(),
             watch,
-            effects: Effects::new(),
+            effects: Scratch::default(),
             messages: 0,
-            plans: 0,
             events: 0,
         };
         for fault in faults {
@@ -217,9 +228,7 @@ impl World {
     fn stand(&mut self, groups: &[Standing]) {
         let config = Arc::clone(&self.config);
         for group in groups {
-            self.plans += 1;
-            let definition =
-                Application::plan(self.plans, group.group, &group.members, &Vec::new());
+            let definition = application::plan(0, group.group, &group.members, &Vec::new());
             for id in group.members.iter() {
                 let Some(at) = self.position(id) else { continue };
                 self.emit(Event::Start { node: id, restarted: false });
@@ -227,11 +236,10 @@ impl World {
                 self.hosts[at].save(counter);
                 let mut cx =
                     Context { me: id, now: self.now, dice: &mut self.chance, config: &config };
-                let mut effects = std::mem::take(&mut self.effects);
+                let mut effects = std::mem::take(&mut self.effects.0);
                 let definition = definition.clone();
                 let node = Node::standing(&mut cx, counter, group, definition, &mut effects);
                 self.hosts[at].node = Some(node);
-                self.hosts[at].application.begin();
                 self.tell_state(at);
                 self.emit(Event::Begin { node: id, group: group.group });
                 self.carry_out(at, effects);
@@ -251,7 +259,7 @@ impl World {
         let saved = self.hosts[at].saved();
         let now = self.hosts[at].clock(self.now);
         let mut cx = Context { me: id, now, dice: &mut self.chance, config: &config };
-        let mut effects = std::mem::take(&mut self.effects);
+        let mut effects = std::mem::take(&mut self.effects.0);
         let node = Node::start(&mut cx, saved, &mut effects);
         self.hosts[at].node = Some(node);
         self.events += 1;
@@ -320,7 +328,7 @@ impl World {
         }
     }
 
-    fn take_up(&mut self, at: usize, number: u64, due: Due) {
+    pub(crate) fn take_up(&mut self, at: usize, number: u64, due: Due) {
         let host = &mut self.hosts[at];
         let event = match due {
             Due::Timer { timer, life } => {
@@ -396,7 +404,7 @@ impl World {
         let now = host.clock(self.now);
         let Some(node) = &mut host.node else { return };
         let mut cx = Context { me: host.id, now, dice: &mut self.chance, config: &config };
-        let mut effects = std::mem::take(&mut self.effects);
+        let mut effects = std::mem::take(&mut self.effects.0);
         node.step(&mut cx, event, &mut effects);
         self.events += 1;
         self.tell_state(at);
@@ -426,7 +434,7 @@ impl World {
                 self.crash(self.hosts[at].id);
             }
         }
-        self.effects = effects;
+        self.effects.0 = effects;
     }
 
     fn send(&mut self, at: usize, to: NodeId, message: Message) {
@@ -453,7 +461,14 @@ impl World {
         }
     }
 
-    fn lose(&mut self, node: NodeId, to: NodeId, id: u64, message: MessageFacts, why: Loss) {
+    pub(crate) fn lose(
+        &mut self,
+        node: NodeId,
+        to: NodeId,
+        id: u64,
+        message: MessageFacts,
+        why: Loss,
+    ) {
         self.emit(Event::Lose { node, to, id, message, why });
     }
 
@@ -476,17 +491,15 @@ impl World {
             Notice::Ended(outcome) => self.emit(Event::End { node, outcome }),
             Notice::Stop => {
                 self.emit(Event::Stop { node });
-                let report = self.hosts[at].application.report(node);
-                self.come_back(at, self.pace.stop, Command::Stopped(report));
+                let stopped = Command::Stopped(application::report(node));
+                self.come_back(at, self.pace.stop, stopped);
             }
             Notice::Plan { group, members, reports } => {
                 self.emit(Event::Plan { node, group });
-                self.plans += 1;
-                let definition = Application::plan(self.plans, group, &members, &reports);
+                let definition = application::plan(self.hosts[at].life, group, &members, &reports);
                 self.come_back(at, self.pace.plan, Command::Define { group, definition });
             }
             Notice::Begin { group, .. } => {
-                self.hosts[at].application.begin();
                 self.emit(Event::Begin { node, group });
             }
         }
@@ -561,7 +574,7 @@ impl World {
         }
     }
 
-    fn position(&self, id: NodeId) -> Option<usize> {
+    pub(crate) fn position(&self, id: NodeId) -> Option<usize> {
         let guess = (id.0 as usize).wrapping_sub(1);
         if self.hosts.get(guess).is_some_and(|host| host.id == id) {
             return Some(guess);

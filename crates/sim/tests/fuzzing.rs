@@ -57,7 +57,7 @@ fn every_mutant_is_caught() {
     let mut survivors = Vec::new();
     for (mutant, name) in Mutant::ALL {
         let caught = Algorithm::ALL.iter().any(|algorithm| {
-            (1..=SEEDS)
+            (1..=MUTANT_SEEDS)
                 .any(|seed| judge(&scenario(*algorithm, seed, Some(*mutant))).failure.is_some())
         });
         if !caught {

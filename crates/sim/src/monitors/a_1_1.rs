@@ -6,6 +6,7 @@ use tanist_core::trace::Event;
 use super::{Breach, Interest, Monitor};
 use crate::board::Board;
 
+#[derive(Clone)]
 pub(super) struct SameCoordinator;
 
 impl Monitor for SameCoordinator {

@@ -6,6 +6,7 @@ use tanist_core::{Status, Time};
 use super::{Breach, Interest, Monitor};
 use crate::board::Board;
 
+#[derive(Clone)]
 pub(super) struct SameDefinition;
 
 impl Monitor for SameDefinition {

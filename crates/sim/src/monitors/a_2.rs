@@ -8,6 +8,7 @@ use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
 use crate::board::Board;
 
+#[derive(Clone)]
 pub(super) struct AllUnderOne {
     settled: Settled,
 }

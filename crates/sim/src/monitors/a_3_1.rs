@@ -7,6 +7,7 @@ use super::a_1_1::name;
 use super::{Breach, Interest, Monitor};
 use crate::board::Board;
 
+#[derive(Clone)]
 pub(super) struct GroupAgreesOnCoordinator;
 
 impl Monitor for GroupAgreesOnCoordinator {

@@ -12,6 +12,7 @@ use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
 use crate::board::Board;
 
+#[derive(Clone)]
 pub(super) struct OneGroupPerClique {
     settled: Settled,
     is_literal: bool,

@@ -6,6 +6,7 @@ use tanist_core::trace::Event;
 use super::{Breach, Interest, Monitor};
 use crate::board::{Board, Gate};
 
+#[derive(Clone)]
 pub(super) struct StopBeforeAcknowledge;
 
 impl Monitor for StopBeforeAcknowledge {

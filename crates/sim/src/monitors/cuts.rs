@@ -21,12 +21,13 @@ enum Cut {
     AllNormal,
 }
 
+#[derive(Clone)]
 struct CutMonitor(Cut);
 
-pub(super) fn all() -> impl Iterator<Item = Box<dyn Monitor>> {
+pub(super) fn all() -> impl Iterator<Item = Box<dyn Monitor + Send>> {
     [Cut::NoHigherNormal, Cut::NobodyActs, Cut::AllReorganizing, Cut::AllNormal]
         .into_iter()
-        .map(|cut| Box::new(CutMonitor(cut)) as Box<dyn Monitor>)
+        .map(|cut| Box::new(CutMonitor(cut)) as Box<dyn Monitor + Send>)
 }
 
 impl Monitor for CutMonitor {

@@ -1,17 +1,18 @@
 //! G-14, B-47: nobody wins while somebody better could have answered.
 //!
-//! A better process counts if it was up when the winner called its election, ran, and could be reached:
-//! one that came up since is a matter of the next election.
+//! A better process counts if it has been up since the winner called its election, runs, and can be
+//! reached: one that came up since is a matter of the next election.
 
 use tanist_core::trace::{Event, Outcome};
-use tanist_core::{NodeId, Time};
+use tanist_core::{NodeId, NodeSet, Time};
 
-use super::{Breach, Interest, Monitor};
+use super::{Breach, Interest, Monitor, mix};
 use crate::board::Board;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct BestWins {
-    called_at: Vec<(NodeId, Time)>,
+    /// Who called, and the better ones that have been up ever since.
+    calls: Vec<(NodeId, NodeSet)>,
 }
 
 impl Monitor for BestWins {
@@ -19,33 +20,43 @@ impl Monitor for BestWins {
         "G-14"
     }
 
-    fn interest(&self) -> Interest {
-        Interest::MILESTONE
+    fn memory(&self) -> u64 {
+        let calls = self.calls.iter().map(|(caller, better)| {
+            let better = better.iter().map(|node| u64::from(node.0));
+            mix(&std::iter::once(u64::from(caller.0)).chain(better).collect::<Vec<_>>())
+        });
+        calls.fold(0, u64::wrapping_add)
     }
 
-    fn see(&mut self, board: &Board, at: Time, event: &Event) -> Option<Breach> {
+    fn interest(&self) -> Interest {
+        Interest::MILESTONE.and(Interest::FAULT)
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
         match event {
             Event::Call { node } => {
-                self.called_at.retain(|(caller, _)| caller != node);
-                self.called_at.push((*node, at));
+                self.calls.retain(|(caller, _)| caller != node);
+                let live = board.live().map(|seat| seat.id);
+                let better = live.filter(|id| board.members.outranks(*id, *node)).collect();
+                self.calls.push((*node, better));
                 None
             }
-            Event::End { node, outcome: Outcome::Won } => {
-                let (_, called) = self.called_at.iter().find(|(caller, _)| caller == node)?;
-                let better = board.live().find(|seat| {
-                    board.members.outranks(seat.id, *node)
-                        && !seat.is_paused
-                        && board.can_talk(seat.id, *node)
-                        && seat.started_at <= *called
-                })?;
-                Some(Breach {
-                    nodes: vec![*node, better.id],
-                    why: format!("{node} wins although {} has been up all the time", better.id),
-                })
+            Event::Crash { node } => {
+                self.calls.retain(|(caller, _)| caller != node);
+                for (_, better) in &mut self.calls {
+                    better.remove(*node);
+                }
+                None
             }
-            Event::End { outcome: Outcome::Yielded | Outcome::Failed, .. }
-            | Event::Start { .. }
-            | Event::Crash { .. }
+            Event::End { node, outcome } => {
+                let at = self.calls.iter().position(|(caller, _)| caller == node)?;
+                let (_, better) = self.calls.swap_remove(at);
+                match outcome {
+                    Outcome::Won => reachable(board, *node, &better),
+                    Outcome::Yielded | Outcome::Failed => None,
+                }
+            }
+            Event::Start { .. }
             | Event::Pause { .. }
             | Event::Resume { .. }
             | Event::Send { .. }
@@ -63,4 +74,14 @@ impl Monitor for BestWins {
             | Event::Broken { .. } => None,
         }
     }
+}
+
+fn reachable(board: &Board, winner: NodeId, better: &NodeSet) -> Option<Breach> {
+    let better = better.iter().find(|id| {
+        board.can_talk(*id, winner) && board.seat(*id).is_some_and(|seat| !seat.is_paused)
+    })?;
+    Some(Breach {
+        nodes: vec![winner, better],
+        why: format!("{winner} wins although {better} has been up all the time"),
+    })
 }

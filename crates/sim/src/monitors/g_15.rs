@@ -6,6 +6,7 @@ use tanist_core::{NodeId, Time};
 use super::{Breach, Interest, Monitor};
 use crate::board::{Board, Seat};
 
+#[derive(Clone)]
 pub(super) struct BestOrUndefined;
 
 impl Monitor for BestOrUndefined {

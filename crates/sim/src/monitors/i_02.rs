@@ -7,6 +7,7 @@ use tanist_core::trace::Event;
 use super::{Breach, Interest, Monitor};
 use crate::board::{Board, Gate};
 
+#[derive(Clone)]
 pub(super) struct OneGroupEach;
 
 impl Monitor for OneGroupEach {

@@ -3,15 +3,16 @@
 use tanist_core::trace::{Event, Kind};
 use tanist_core::{GroupNumber, NodeId, Time};
 
-use super::{Breach, Interest, Monitor};
+use super::{Breach, Interest, Monitor, mix};
 use crate::board::Board;
 
 /// The highest number that each node has used, with the life it was used in.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct UniqueNumbers {
     used: Vec<Used>,
 }
 
+#[derive(Clone)]
 struct Used {
     node: NodeId,
     counter: u64,
@@ -23,6 +24,16 @@ struct Used {
 impl Monitor for UniqueNumbers {
     fn id(&self) -> &'static str {
         "I-07"
+    }
+
+    fn memory(&self) -> u64 {
+        self.used
+            .iter()
+            .map(|used| {
+                let planned = u64::from(used.is_planned);
+                mix(&[u64::from(used.node.0), used.counter, u64::from(used.life), planned])
+            })
+            .fold(0, u64::wrapping_add)
     }
 
     fn interest(&self) -> Interest {

@@ -7,7 +7,7 @@ use tanist_core::{NodeId, Status, Time};
 use super::{Breach, Interest, Monitor};
 use crate::board::Board;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct DefinitionOnlyInReorganization {
     before: Vec<(NodeId, NodeState)>,
 }

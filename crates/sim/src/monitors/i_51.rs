@@ -4,15 +4,16 @@
 use tanist_core::trace::Event;
 use tanist_core::{GroupNumber, NodeId, NodeSet, Status, Time};
 
-use super::{Breach, Interest, Monitor};
+use super::{Breach, Interest, Monitor, mix};
 use crate::board::Board;
 
 /// Who accepted, and who began in, the latest group of each coordinator.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct MembersAccepted {
     groups: Vec<Formation>,
 }
 
+#[derive(Clone)]
 struct Formation {
     group: GroupNumber,
     accepted: NodeSet,
@@ -22,6 +23,18 @@ struct Formation {
 impl Monitor for MembersAccepted {
     fn id(&self) -> &'static str {
         "I-51"
+    }
+
+    fn memory(&self) -> u64 {
+        self.groups
+            .iter()
+            .map(|known| {
+                let members = known.accepted.iter().map(|node| u64::from(node.0));
+                let begun = known.begun.iter().map(|node| u64::from(node.0) << 32);
+                let head = [u64::from(known.group.node.0), known.group.counter];
+                mix(&head.into_iter().chain(members).chain(begun).collect::<Vec<_>>())
+            })
+            .fold(0, u64::wrapping_add)
     }
 
     fn interest(&self) -> Interest {

@@ -21,6 +21,8 @@ mod i_50;
 mod i_51;
 mod settled;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use tanist_core::election::Algorithm;
 use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, Time};
@@ -28,7 +30,7 @@ use tanist_core::{NodeId, Time};
 use crate::board::Board;
 
 /// Watches one assertion.
-pub trait Monitor {
+pub trait Monitor: Replicate {
     /// The assertion's id in the conformance list.
     fn id(&self) -> &'static str;
 
@@ -41,6 +43,11 @@ pub trait Monitor {
     /// Looks at the end of a run: what should come true eventually must be true.
     fn finish(&mut self, _board: &Board, _at: Time) -> Option<Breach> {
         None
+    }
+
+    /// What it remembers beyond the board, as a number: runs that differ in this are different.
+    fn memory(&self) -> u64 {
+        0
     }
 
     /// Whether it is judged at the end of a run, and so not at all in one that was cut short.
@@ -56,6 +63,18 @@ pub trait Monitor {
     /// Whether the assertion said anything about this run.
     fn is_applicable(&self, _board: &Board) -> bool {
         true
+    }
+}
+
+/// Lets a run fork: an explorer follows every branch with the same monitors.
+pub trait Replicate {
+    /// A monitor that has seen what this one has.
+    fn replicate(&self) -> Box<dyn Monitor + Send>;
+}
+
+impl<M: Monitor + Clone + Send + 'static> Replicate for M {
+    fn replicate(&self) -> Box<dyn Monitor + Send> {
+        Box::new(self.clone())
     }
 }
 
@@ -178,8 +197,12 @@ pub fn is_on_request(id: &str) -> bool {
 
 /// The monitors for an algorithm.
 #[must_use]
-pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<Box<dyn Monitor>> {
-    let mut monitors: Vec<Box<dyn Monitor>> =
+pub fn all(
+    algorithm: Algorithm,
+    selection: Selection,
+    header: &Header,
+) -> Vec<Box<dyn Monitor + Send>> {
+    let mut monitors: Vec<Box<dyn Monitor + Send>> =
         vec![Box::new(g_09::OneElectionAtATime), Box::new(i_07::UniqueNumbers::default())];
     match algorithm {
         Algorithm::Bully => {
@@ -217,4 +240,11 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
         monitors.extend(cuts::all());
     }
     monitors
+}
+
+/// Some numbers as one.
+fn mix(numbers: &[u64]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    numbers.hash(&mut hasher);
+    hasher.finish()
 }
