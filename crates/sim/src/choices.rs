@@ -2,7 +2,7 @@
 //!
 //! The same world as a seed drives, without its clock: a message may arrive at any moment, a timer may
 //! run out at any moment, and whoever picks decides what the assumptions allow. The application answers
-//! at once.
+//! at once, and equal messages that are under way at the same time are one.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -113,16 +113,19 @@ impl World {
                 self.take_up(host, number, due);
             }
         }
-        let stale: Vec<u64> = self
-            .schedule
-            .entries()
+        let mut seen = BTreeSet::new();
+        let mut entries: Vec<(u64, &Thing)> = self.schedule.entries().collect();
+        entries.sort_unstable_by_key(|(number, _)| *number);
+        let stale: Vec<u64> = entries
+            .into_iter()
             .filter(|(number, thing)| match thing {
                 Thing::At { host, due: Due::Timer { timer, life } } => {
                     let host = &self.hosts[*host];
                     *life != host.life || !host.is_running(*timer, *number)
                 }
-                Thing::At { due: Due::Deliver { .. } | Due::Command { .. }, .. }
-                | Thing::Fault(_) => false,
+                // Without a clock a node could ask the same thing for ever before it is heard once.
+                Thing::At { due: Due::Deliver { .. }, .. } => !seen.insert(self.content(thing)),
+                Thing::At { due: Due::Command { .. }, .. } | Thing::Fault(_) => false,
             })
             .map(|(number, _)| number)
             .collect();

@@ -2,7 +2,7 @@
 //!
 //! A run is a pure function: scenario + seed -> trace. The world holds nodes, disks, timers, a network
 //! and a clock; every monitor looks at every step. Reading order: [`scenario`] (what a person writes),
-//! [`world`] (what happens), [`monitors`] (what must hold), [`run`] (one scenario, judged), [`sweep`] and
+//! [`world`] (what happens), [`monitors`] (what must hold), [`mod@run`] (one scenario, judged), [`sweep`] and
 //! [`theory`] (counts against formulas), [`fuzz`] and [`shrink`] (many seeds).
 
 pub mod application;

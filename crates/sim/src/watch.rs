@@ -26,7 +26,7 @@ pub struct Watch {
 }
 
 struct Watched {
-    monitor: Box<dyn Monitor + Send>,
+    monitor: Box<dyn Monitor>,
     interest: Interest,
     broken: Option<Broken>,
 }

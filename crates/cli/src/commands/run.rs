@@ -197,7 +197,7 @@ Examples:
   tanist sim run bully-figure-10-8
   tanist sim run bully-figure-10-8 --option waits=full --svg run.svg
   tanist sim run my-scenario.toml --seed 7 -o json | jq .messages
-  tanist sim run my-scenario.toml --trace - | grep Broken
+  tanist sim run my-scenario.toml --trace - | grep broken
 
 Exit codes:
   0 every assertion holds, 1 one broke or the run is not as [expect] says, 2 usage, 6 bad file";

@@ -24,10 +24,10 @@ enum Cut {
 #[derive(Clone)]
 struct CutMonitor(Cut);
 
-pub(super) fn all() -> impl Iterator<Item = Box<dyn Monitor + Send>> {
+pub(super) fn all() -> impl Iterator<Item = Box<dyn Monitor>> {
     [Cut::NoHigherNormal, Cut::NobodyActs, Cut::AllReorganizing, Cut::AllNormal]
         .into_iter()
-        .map(|cut| Box::new(CutMonitor(cut)) as Box<dyn Monitor + Send>)
+        .map(|cut| Box::new(CutMonitor(cut)) as Box<dyn Monitor>)
 }
 
 impl Monitor for CutMonitor {

@@ -30,7 +30,7 @@ use tanist_core::{NodeId, Time};
 use crate::board::Board;
 
 /// Watches one assertion.
-pub trait Monitor: Replicate {
+pub trait Monitor: Replicate + Send + Sync {
     /// The assertion's id in the conformance list.
     fn id(&self) -> &'static str;
 
@@ -69,11 +69,11 @@ pub trait Monitor: Replicate {
 /// Lets a run fork: an explorer follows every branch with the same monitors.
 pub trait Replicate {
     /// A monitor that has seen what this one has.
-    fn replicate(&self) -> Box<dyn Monitor + Send>;
+    fn replicate(&self) -> Box<dyn Monitor>;
 }
 
-impl<M: Monitor + Clone + Send + 'static> Replicate for M {
-    fn replicate(&self) -> Box<dyn Monitor + Send> {
+impl<M: Monitor + Clone + 'static> Replicate for M {
+    fn replicate(&self) -> Box<dyn Monitor> {
         Box::new(self.clone())
     }
 }
@@ -201,8 +201,8 @@ pub fn all(
     algorithm: Algorithm,
     selection: Selection,
     header: &Header,
-) -> Vec<Box<dyn Monitor + Send>> {
-    let mut monitors: Vec<Box<dyn Monitor + Send>> =
+) -> Vec<Box<dyn Monitor>> {
+    let mut monitors: Vec<Box<dyn Monitor>> =
         vec![Box::new(g_09::OneElectionAtATime), Box::new(i_07::UniqueNumbers::default())];
     match algorithm {
         Algorithm::Bully => {
