@@ -1,4 +1,5 @@
-//! Puts the scenario files of the repository into the program, so that it can list and run them anywhere.
+//! Puts the scenario files of the repository into the program, so that it can list and run them
+//! anywhere.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

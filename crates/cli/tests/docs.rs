@@ -1,7 +1,9 @@
 //! What the documents show works: commands run, scenarios exist, links lead somewhere.
 //!
-//! Commands are the lines of `sh` blocks that call tanist. They run in a folder of their own, where a
-//! `toml` block that begins with `# name.toml` is a file. What takes long is cut down to a few nodes
+//! Commands are the lines of `sh` blocks that call tanist. They run in a folder of their own, where
+//! a
+//! `toml` block that begins with `# name.toml` is a file. What takes long is cut down to a few
+//! nodes
 //! or seeds; `# exits with N` after a command is its exit code.
 
 use std::fs;

@@ -22,6 +22,9 @@ pub struct Description {
     pub options: &'static [OptionInfo],
 }
 
+const SYNCHRONOUS: &str =
+    "synchronous: messages within Tm, answers within Tp, crash and recovery, no partition";
+
 /// Every algorithm that tanist has.
 pub const CATALOGUE: &[Description] = &[
     Description {
@@ -29,10 +32,10 @@ pub const CATALOGUE: &[Description] = &[
         name: Algorithm::Bully.name(),
         source: "Garcia-Molina 1982, as in Chow and Johnson 1997, listings 10.16 to 10.21",
         network: "wired, every node reaches every other",
-        model: "synchronous: messages within Tm, answers within Tp, crash and recovery, no partition",
-        guarantee: "assertions 1 and 2: one coordinator and one definition among all nodes that are \
-                    Reorganization or Normal; after the last failure all live nodes are Normal under \
-                    the highest",
+        model: SYNCHRONOUS,
+        guarantee: "assertions 1 and 2: one coordinator and one definition among all nodes \
+                    that are Reorganization or Normal; after the last failure all live nodes \
+                    are Normal under the highest",
         options: Algorithm::Bully.options(),
     },
     Description {
@@ -40,7 +43,7 @@ pub const CATALOGUE: &[Description] = &[
         name: Algorithm::BullyLecture.name(),
         source: "the lectures' bully: election, answer, coordinator",
         network: "wired, every node reaches every other",
-        model: "synchronous: messages within Tm, answers within Tp, crash and recovery, no partition",
+        model: SYNCHRONOUS,
         guarantee: "at the end every live node has elected the highest live node; two coordinators \
                     may overlap for a message delay, and no state is handed over",
         options: Algorithm::BullyLecture.options(),
@@ -52,9 +55,9 @@ pub const CATALOGUE: &[Description] = &[
         network: "wired, with partitions",
         model: "asynchronous: late, lost, doubled and reordered messages, partitions, crash and \
                 recovery with a counter on stable storage",
-        guarantee: "assertions 3 and 4: one coordinator and one definition per group number, which is \
-                    never reused; nodes that can all reach each other end in one group. Several groups \
-                    may exist at once",
+        guarantee: "assertions 3 and 4: one coordinator and one definition per group number, \
+                    which is never reused; nodes that can all reach each other end in one \
+                    group. Several groups may exist at once",
         options: Algorithm::Invitation.options(),
     },
 ];

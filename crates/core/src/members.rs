@@ -1,7 +1,8 @@
 //! Who may take part, and who outranks whom.
 //!
 //! Nodes are ordered by (priority, id), never by the attribute alone: two nodes with the same
-//! attribute must not both win (E-30). Every node knows every other one and its priority (F-16, B-09).
+//! attribute must not both win (E-30). Every node knows every other one and its priority (F-16,
+//! B-09).
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -1,7 +1,8 @@
 //! The switches of every algorithm, each with a name, its values, and the default.
 //!
 //! A faithful variant and a hardened variant of an algorithm are one state machine with a checked
-//! option. Values marked *literal* behave as the printed listing does where a resolution E-nn departs
+//! option. Values marked *literal* behave as the printed listing does where a resolution E-nn
+//! departs
 //! from it; they are there to show what goes wrong, and no default is literal.
 
 use alloc::string::{String, ToString};
@@ -36,7 +37,8 @@ pub struct OptionInfo {
 pub struct ValueInfo {
     /// Its name.
     pub name: &'static str,
-    /// Whether it is the printed listing's behaviour that a resolution corrects, or unsafe otherwise.
+    /// Whether it is the printed listing's behaviour that a resolution corrects, or unsafe
+    /// otherwise.
     pub is_literal: bool,
 }
 
@@ -116,7 +118,8 @@ pub enum OptionError {
 
 /// Declares an algorithm's options: one enum per option, the struct of all, and their names.
 ///
-/// The first value of each option is the default. A value followed by `[literal]` is literal or unsafe.
+/// The first value of each option is the default. A value followed by `[literal]` is literal or
+/// unsafe.
 macro_rules! options {
     (
         $(

@@ -1,6 +1,7 @@
 //! A bench for one state machine: events in, effects out as short lines. No network, no clock.
 //!
-//! A test reads as a script: put a machine on the bench, act, compare the lines. The bench keeps the
+//! A test reads as a script: put a machine on the bench, act, compare the lines. The bench keeps
+//! the
 //! timers: only a running one can run out, and only the cancelling of a running one is a line.
 
 use alloc::format;
@@ -28,7 +29,8 @@ use crate::trace::MessageFacts;
 /// No effects.
 pub(crate) const NOTHING: [&str; 0] = [];
 
-/// Nodes 1..=n with Tm = 10 ms and Tp = 5 ms, so T = 25 ms, T' = 50 ms, T_merge = 40 ms, S = 515 ms.
+/// Nodes 1..=n with Tm = 10 ms and Tp = 5 ms, so T = 25 ms, T' = 50 ms, T_merge = 40 ms, S = 515
+/// ms.
 pub(crate) fn group_of(algorithm: Algorithm, n: u32, options: &[(&str, &str)]) -> GroupConfig {
     let mut chosen = Options::default();
     for (name, value) in options {

@@ -1,7 +1,10 @@
-//! A world whose next step somebody else picks: everything that is under way, each taken up at will.
+//! A world whose next step somebody else picks: everything that is under way, each taken up at
+//! will.
 //!
-//! The same world as a seed drives, without its clock: a message may arrive at any moment, a timer may
-//! run out at any moment, and whoever picks decides what the assumptions allow. The application answers
+//! The same world as a seed drives, without its clock: a message may arrive at any moment, a timer
+//! may
+//! run out at any moment, and whoever picks decides what the assumptions allow. The application
+//! answers
 //! at once, and equal messages that are under way at the same time are one.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,5 @@
-//! Makes a failing scenario small: fewer faults, fewer nodes, fewer oddities, the same broken assertion.
+//! Makes a failing scenario small: fewer faults, fewer nodes, fewer oddities, the same broken
+//! assertion.
 
 use std::time::Duration;
 

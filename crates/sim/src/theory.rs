@@ -1,7 +1,9 @@
 //! What theory says a case costs: messages and time, from the formula and never from a run.
 //!
-//! Conventions: nodes 1..=N with id = priority, every message takes d, processing takes nothing, links
-//! are FIFO, a send to a dead node counts, and at equal times deliveries precede timers. An empty set of
+//! Conventions: nodes 1..=N with id = priority, every message takes d, processing takes nothing,
+//! links
+//! are FIFO, a send to a dead node counts, and at equal times deliveries precede timers. An empty
+//! set of
 //! addressees is no wait. Detection is not included unless the case says so.
 
 use std::fmt;
@@ -241,7 +243,8 @@ pub mod invitation {
         cost(2 * (n - 1), 2 * b.d)
     }
 
-    /// A merge of two groups: 5(n - 1), whatever the sizes; a forwarded invitation costs one more d.
+    /// A merge of two groups: 5(n - 1), whatever the sizes; a forwarded invitation costs one more
+    /// d.
     #[must_use]
     pub const fn merge(n: u64, b: &Bounds) -> Cost {
         let invited_group_has_members = n >= 4;
@@ -264,7 +267,8 @@ pub mod invitation {
     #[must_use]
     pub const fn coordinator_dies(n: u64, b: &Bounds) -> Cost {
         let messages = 2 * (n - 1) * (n - 1) + 5 * (n - 2);
-        // T for AreYouThere; T for the check, which the dead node does not answer; the delay of N - 1.
+        // T for AreYouThere; T for the check, which the dead node does not answer; the delay of N -
+        // 1.
         cost(messages, if n == 2 { b.t } else { 2 * b.t + b.unit + 4 * b.d })
     }
 

@@ -1,4 +1,5 @@
-//! Everybody who looks at a run while it happens: the board, the monitors, the counters, the recorder.
+//! Everybody who looks at a run while it happens: the board, the monitors, the counters, the
+//! recorder.
 
 use std::collections::BTreeMap;
 

@@ -4,21 +4,23 @@
 //! each finished before the next begins. No rule of a protocol is here. Processing takes no time; a
 //! slow machine is one whose messages take longer.
 
+mod acts;
+mod effects;
+
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tanist_core::election::Standing;
-use tanist_core::node::{Command, Message, Node, Notice, Timer};
-use tanist_core::trace::{Event, Link, Loss, MessageFacts};
-use tanist_core::{Context, Effect, Effects, GroupConfig, NodeId, Protocol, Status, Time};
+use tanist_core::node::{Command, Node};
+use tanist_core::trace::Event;
+use tanist_core::{Effects, GroupConfig, NodeId, Time};
 
-use crate::application::{self, Pace};
+use crate::application::Pace;
 use crate::chance::Chance;
 use crate::faults::{Action, Fault, Moment};
 use crate::host::{Due, Host};
-use crate::network::{Arrivals, Delay, Network, Parcel};
-use crate::schedule::{Class, Schedule};
+use crate::network::Network;
+use crate::schedule::Schedule;
 use crate::watch::Watch;
 
 /// The simulated world.
@@ -177,155 +179,10 @@ impl World {
         true
     }
 
-    /// Does something to the world now.
-    pub fn act(&mut self, action: Action) {
-        match action {
-            Action::Crash(node) => self.crash(node),
-            Action::CrashAfterEffects(node, effects) => {
-                if let Some(at) = self.position(node) {
-                    self.hosts[at].crash_after = Some(effects);
-                }
-            }
-            Action::Restart { node, lost_writes } => self.start(node, lost_writes),
-            Action::Pause(node) => self.pause(node),
-            Action::Resume(node) => self.resume(node),
-            Action::Cut(links) => self.set_cut(links, true),
-            Action::Heal(links) => {
-                let links = if links.is_empty() { self.cut_links() } else { links };
-                self.set_cut(links, false);
-            }
-            Action::Slow(node, extra) => {
-                if let Some(at) = self.position(node) {
-                    self.hosts[at].slow = extra;
-                }
-            }
-            Action::ClockRate(node, rate) => {
-                if let Some(at) = self.position(node) {
-                    self.hosts[at].rate = rate.max(1);
-                }
-            }
-            Action::Loss(ppm) => self.network.conditions.loss_ppm = ppm,
-            Action::Duplicate(ppm) => self.network.conditions.duplicate_ppm = ppm,
-            Action::Calm => {
-                let max = self.config.timing.message_max();
-                let conditions = &mut self.network.conditions;
-                conditions.delay = Delay::Uniform { min: max / 4, max };
-                (conditions.loss_ppm, conditions.duplicate_ppm) = (0, 0);
-            }
-            Action::Call(node) => self.command(node, Command::Call),
-            Action::Check(node) => self.command(node, Command::Check),
-            Action::Suspect(node) => self.command(node, Command::SuspectCoordinator),
-            Action::Refuse { node, peer } => self.command(node, Command::Refused(peer)),
-        }
-    }
-
     /// Whether a node is up.
     #[must_use]
     pub fn is_up(&self, node: NodeId) -> bool {
         self.position(node).is_some_and(|at| self.hosts[at].node.is_some())
-    }
-
-    fn stand(&mut self, groups: &[Standing]) {
-        let config = Arc::clone(&self.config);
-        for group in groups {
-            let definition = application::plan(0, group.group, &group.members, &Vec::new());
-            for id in group.members.iter() {
-                let Some(at) = self.position(id) else { continue };
-                self.emit(Event::Start { node: id, restarted: false });
-                let counter = tanist_core::group::Counter(group.group.counter);
-                self.hosts[at].save(counter);
-                let mut cx =
-                    Context { me: id, now: self.now, dice: &mut self.chance, config: &config };
-                let mut effects = std::mem::take(&mut self.effects.0);
-                let definition = definition.clone();
-                let node = Node::standing(&mut cx, counter, group, definition, &mut effects);
-                self.hosts[at].node = Some(node);
-                self.tell_state(at);
-                self.emit(Event::Begin { node: id, group: group.group });
-                self.carry_out(at, effects);
-            }
-        }
-    }
-
-    fn start(&mut self, id: NodeId, lost_writes: u32) {
-        let Some(at) = self.position(id) else { return };
-        if self.hosts[at].node.is_some() {
-            return;
-        }
-        let restarted = self.hosts[at].life > 0;
-        self.hosts[at].lose_writes(lost_writes);
-        self.emit(Event::Start { node: id, restarted });
-        let config = Arc::clone(&self.config);
-        let saved = self.hosts[at].saved();
-        let now = self.hosts[at].clock(self.now);
-        let mut cx = Context { me: id, now, dice: &mut self.chance, config: &config };
-        let mut effects = std::mem::take(&mut self.effects.0);
-        let node = Node::start(&mut cx, saved, &mut effects);
-        self.hosts[at].node = Some(node);
-        self.events += 1;
-        self.tell_state(at);
-        self.carry_out(at, effects);
-    }
-
-    fn crash(&mut self, id: NodeId) {
-        let Some(at) = self.position(id) else { return };
-        if self.hosts[at].node.is_some() {
-            self.hosts[at].crash();
-            self.emit(Event::Crash { node: id });
-        }
-    }
-
-    fn pause(&mut self, id: NodeId) {
-        let Some(at) = self.position(id) else { return };
-        if self.hosts[at].node.is_some() && self.hosts[at].held.is_none() {
-            self.hosts[at].held = Some(Vec::new());
-            self.emit(Event::Pause { node: id });
-        }
-    }
-
-    fn resume(&mut self, id: NodeId) {
-        let Some(at) = self.position(id) else { return };
-        let Some(held) = self.hosts[at].held.take() else { return };
-        self.emit(Event::Resume { node: id });
-        // A machine that wakes up finds its mail and its timers all at once, mail first.
-        for due in held {
-            let class = match due {
-                Due::Deliver { .. } | Due::Command { .. } => Class::Delivery,
-                Due::Timer { .. } => Class::Timer,
-            };
-            let timer = match &due {
-                Due::Timer { timer, .. } => Some(*timer),
-                Due::Deliver { .. } | Due::Command { .. } => None,
-            };
-            let number = self.schedule.add(self.now, class, Thing::At { host: at, due });
-            if let Some(timer) = timer {
-                self.hosts[at].set_timer(timer, number);
-            }
-        }
-    }
-
-    fn set_cut(&mut self, links: Vec<Link>, is_cut: bool) {
-        for link in &links {
-            if let (Some(from), Some(to)) = (self.position(link.from), self.position(link.to)) {
-                self.network.set_cut(from, to, is_cut);
-            }
-        }
-        self.emit(if is_cut { Event::Cut { links } } else { Event::Heal { links } });
-    }
-
-    fn cut_links(&self) -> Vec<Link> {
-        let count = self.hosts.len();
-        let all = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
-        all.filter(|(from, to)| self.network.is_cut(*from, *to))
-            .map(|(from, to)| Link { from: self.hosts[from].id, to: self.hosts[to].id })
-            .collect()
-    }
-
-    fn command(&mut self, id: NodeId, command: Command) {
-        if let Some(at) = self.position(id) {
-            let life = self.hosts[at].life;
-            self.take_up(at, 0, Due::Command { command, life });
-        }
     }
 
     pub(crate) fn take_up(&mut self, at: usize, number: u64, due: Due) {
@@ -363,214 +220,12 @@ impl World {
         self.step_node(at, event);
     }
 
-    fn receive(&mut self, at: usize, from: NodeId, id: u64, message: Message) -> Option<Message> {
-        let facts = message.facts(self.config.algorithm);
-        let host = &mut self.hosts[at];
-        let node = host.id;
-        let why = if host.node.is_none() {
-            Some(Loss::Down)
-        } else if self.position(from).is_some_and(|from| self.network.is_cut(from, at)) {
-            Some(Loss::Cut)
-        } else {
-            None
-        };
-        if let Some(why) = why {
-            self.emit(Event::Lose { node: from, to: node, id, message: facts, why });
-            if why == Loss::Down && self.network.conditions.has_refusals {
-                self.refuse(at, from);
-            }
-            return None;
-        }
-        if let Some(held) = &mut self.hosts[at].held {
-            held.push(Due::Deliver { from, id, message });
-            return None;
-        }
-        self.emit(Event::Receive { node, from, id, message: facts });
-        Some(message)
-    }
-
-    /// The sender's transport learns that nobody listens at this machine.
-    fn refuse(&mut self, at: usize, sender: NodeId) {
-        let Some(sender) = self.position(sender) else { return };
-        if !self.network.is_cut(at, sender) {
-            let after = self.network.refusal_delay(&mut self.chance);
-            self.come_back(sender, after, Command::Refused(self.hosts[at].id));
-        }
-    }
-
-    fn step_node(&mut self, at: usize, event: tanist_core::Event<Node>) {
-        let config = Arc::clone(&self.config);
-        let host = &mut self.hosts[at];
-        let now = host.clock(self.now);
-        let Some(node) = &mut host.node else { return };
-        let mut cx = Context { me: host.id, now, dice: &mut self.chance, config: &config };
-        let mut effects = std::mem::take(&mut self.effects.0);
-        node.step(&mut cx, event, &mut effects);
-        self.events += 1;
-        self.tell_state(at);
-        self.carry_out(at, effects);
-    }
-
-    /// Carries out effects in order; a crash may come between any two.
-    fn carry_out(&mut self, at: usize, mut effects: Effects<Node>) {
-        let life = self.hosts[at].life;
-        let mut done = 0;
-        for effect in effects.drain() {
-            if self.hosts[at].life != life {
-                break;
-            }
-            match effect {
-                Effect::Send { to, message } => self.send(at, to, message),
-                Effect::SetTimer { timer, after } => self.set_timer(at, timer, after),
-                Effect::CancelTimer(timer) => self.hosts[at].cancel_timer(timer),
-                Effect::Save(counter) => {
-                    self.hosts[at].save(counter);
-                    self.emit(Event::Save { node: self.hosts[at].id, counter: counter.0 });
-                }
-                Effect::Notify(notice) => self.notify(at, notice),
-            }
-            done += 1;
-            if self.hosts[at].crash_after == Some(done) {
-                self.crash(self.hosts[at].id);
-            }
-        }
-        self.effects.0 = effects;
-    }
-
-    fn send(&mut self, at: usize, to: NodeId, message: Message) {
-        let Some(target) = self.position(to) else { return };
-        let facts = message.facts(self.config.algorithm);
-        let from = self.hosts[at].id;
-        self.messages += 1;
-        let id = self.messages;
-        self.emit(Event::Send { node: from, to, id, message: facts });
-        let parcel = Parcel {
-            from: (at, from),
-            to: (target, to),
-            kind: facts.kind,
-            extra: self.hosts[at].slow + self.hosts[target].slow,
-        };
-        match self.network.carry(self.now, &parcel, &mut self.chance) {
-            Arrivals::Lost(why) => self.lose(from, to, id, facts, why),
-            Arrivals::Once(when) => self.deliver(target, when, Due::Deliver { from, id, message }),
-            Arrivals::Twice(first, second) => {
-                let copy = Due::Deliver { from, id, message: message.clone() };
-                self.deliver(target, first, copy);
-                self.deliver(target, second, Due::Deliver { from, id, message });
-            }
-        }
-    }
-
-    pub(crate) fn lose(
-        &mut self,
-        node: NodeId,
-        to: NodeId,
-        id: u64,
-        message: MessageFacts,
-        why: Loss,
-    ) {
-        self.emit(Event::Lose { node, to, id, message, why });
-    }
-
-    fn deliver(&mut self, host: usize, when: Time, due: Due) {
-        self.schedule.add(when, Class::Delivery, Thing::At { host, due });
-    }
-
-    fn set_timer(&mut self, at: usize, timer: Timer, after: Duration) {
-        let host = &mut self.hosts[at];
-        let when = self.now + host.real(after);
-        let due = Due::Timer { timer, life: host.life };
-        let number = self.schedule.add(when, Class::Timer, Thing::At { host: at, due });
-        host.set_timer(timer, number);
-    }
-
-    fn notify(&mut self, at: usize, notice: Notice) {
-        let node = self.hosts[at].id;
-        match notice {
-            Notice::Called => self.emit(Event::Call { node }),
-            Notice::Ended(outcome) => self.emit(Event::End { node, outcome }),
-            Notice::Stop => {
-                self.emit(Event::Stop { node });
-                let stopped = Command::Stopped(application::report(node));
-                self.come_back(at, self.pace.stop, stopped);
-            }
-            Notice::Plan { group, members, reports } => {
-                self.emit(Event::Plan { node, group });
-                let definition = application::plan(self.hosts[at].life, group, &members, &reports);
-                self.come_back(at, self.pace.plan, Command::Define { group, definition });
-            }
-            Notice::Begin { group, .. } => {
-                self.emit(Event::Begin { node, group });
-            }
-        }
-    }
-
-    fn come_back(&mut self, at: usize, after: Duration, command: Command) {
-        let due = Due::Command { command, life: self.hosts[at].life };
-        self.deliver(at, self.now + after, due);
-    }
-
-    fn tell_state(&mut self, at: usize) {
-        let host = &mut self.hosts[at];
-        let Some(node) = &host.node else { return };
-        if host.told.as_ref().is_some_and(|told| node.is_in(told)) {
-            return;
-        }
-        let state = node.state();
-        host.told = Some(state.clone());
-        let node = host.id;
-        self.emit(Event::State { node, state });
-    }
-
-    fn emit(&mut self, event: Event) {
+    pub(super) fn emit(&mut self, event: Event) {
         if self.armed.is_empty() {
             self.watch.see(self.now, event);
         } else {
             self.watch.see(self.now, event.clone());
             self.fire(&event);
-        }
-    }
-
-    /// Sets off the faults that waited for this event.
-    fn fire(&mut self, event: &Event) {
-        let mut due = Vec::new();
-        let board = &self.watch.board;
-        self.armed.retain_mut(|armed| {
-            let Moment::When { condition, after } = armed.fault.moment else { return true };
-            let was = board.seat(condition.node).map_or(Status::Down, |seat| seat.was);
-            if !condition.what.is(condition.node, event, was) {
-                return true;
-            }
-            armed.seen += 1;
-            if armed.seen < condition.nth {
-                return true;
-            }
-            due.push((after, armed.fault.action.clone()));
-            false
-        });
-        for (after, action) in due {
-            match action {
-                // Right then: between this effect and the next.
-                Action::Crash(node) if after.is_zero() => self.crash(node),
-                Action::Crash(_)
-                | Action::CrashAfterEffects(..)
-                | Action::Restart { .. }
-                | Action::Pause(_)
-                | Action::Resume(_)
-                | Action::Cut(_)
-                | Action::Heal(_)
-                | Action::Slow(..)
-                | Action::ClockRate(..)
-                | Action::Loss(_)
-                | Action::Duplicate(_)
-                | Action::Calm
-                | Action::Call(_)
-                | Action::Check(_)
-                | Action::Suspect(_)
-                | Action::Refuse { .. } => {
-                    self.schedule.add(self.now + after, Class::Fault, Thing::Fault(action));
-                }
-            }
         }
     }
 

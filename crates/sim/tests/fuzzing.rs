@@ -1,4 +1,5 @@
-//! A short version of the long campaigns: many seeds for the safe defaults, and every mutant caught.
+//! A short version of the long campaigns: many seeds for the safe defaults, and every mutant
+//! caught.
 
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;

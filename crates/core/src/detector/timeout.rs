@@ -1,7 +1,8 @@
 //! A detector that counts silence: nothing heard from a watched peer for S.
 //!
 //! Any message is a sign of life. Silence is reported again every S while it lasts, so whoever acts
-//! on it may fail and try again. Evidence from the transport (a refused or reset connection) is passed
+//! on it may fail and try again. Evidence from the transport (a refused or reset connection) is
+//! passed
 //! on at once. Leaves out: adapting S to what the network does.
 
 use crate::members::{NodeId, NodeSet};

@@ -11,15 +11,20 @@
 //!   status  as before      c1         Election         c2           Reorganization c3   c4 Normal
 //! ```
 //!
-//! Assumes the synchronous model: messages within Tm, answers within Tp, no partition (F-05 to F-11).
+//! Assumes the synchronous model: messages within Tm, answers within Tp, no partition (F-05 to
+//! F-11).
 //! Leaves out: the New_State round, which is [`crate::reorganization`]'s, and matching AreYouUp and
-//! AreYouNormal with their answers: a late one says that the peer was up a moment ago, which delays an
-//! election by a period and breaks nothing. Everything that changes a node's state carries the group
+//! AreYouNormal with their answers: a late one says that the peer was up a moment ago, which delays
+//! an
+//! election by a period and breaks nothing. Everything that changes a node's state carries the
+//! group
 //! number that its election would get (E-13).
 
-mod rules;
+mod candidate;
+mod halted;
 #[cfg(test)]
 mod tests;
+mod triggers;
 
 use alloc::vec::Vec;
 

@@ -8,9 +8,11 @@
 //!   Waiting -----------------------------+      T' without one: Asking again
 //! ```
 //!
-//! Assumes the synchronous model and that every process can message every other (F-16, L-22). Leaves
+//! Assumes the synchronous model and that every process can message every other (F-16, L-22).
+//! Leaves
 //! out: the state of the task (E-08) and any acknowledgement of the announcement, so the old
-//! coordinator's followers and the new one's may overlap for a message delay. A coordinator repeats its
+//! coordinator's followers and the new one's may overlap for a message delay. A coordinator repeats
+//! its
 //! announcement every check period; that is its sign of life.
 
 #[cfg(test)]

@@ -1,23 +1,29 @@
 //! Garcia-Molina's invitation algorithm (listings 10.22 to 10.28).
 //!
 //! Every node belongs to one group. A coordinator looks for other coordinators and invites their
-//! groups, and its own, into a new group with a new number; whoever loses its coordinator forms a group
+//! groups, and its own, into a new group with a new number; whoever loses its coordinator forms a
+//! group
 //! of one, or invites those it was together with.
 //!
 //! ```text
-//!   coordinator   Idle --Check--> Checking --others--> Delaying --> Merging --> HandingOver --> Idle
-//!                                                   Election, invitations out   Reorganization  Normal
-//!   participant   Idle --Invitation--> Stopping --Accept--> Accepting --Accept_answer--> Idle --Ready-->
-//!                      Election               Reorganization                                 Normal
+//! coordinator   Idle --Check--> Checking --others--> Delaying --> Merging --> HandingOver --> Idle
+//! Election, invitations out   Reorganization  Normal
+//! participant   Idle --Invitation--> Stopping --Accept--> Accepting --Accept_answer--> Idle
+//! --Ready-->
+//! Election               Reorganization                                 Normal
 //!   anybody       --coordinator gone, refused, or just up--> Recovering (alone) --> Idle
 //! ```
 //!
 //! Assumes only that the counter on disk survives (F-01): messages may be late, lost, doubled and
 //! overtaken, and the network may be cut (F-14). Leaves out: Ready and its answer, which are
-//! [`crate::reorganization`]'s. Processing halts in a group when the invitation reaches it, not when the
+//! [`crate::reorganization`]'s. Processing halts in a group when the invitation reaches it, not
+//! when the
 //! merge begins elsewhere (E-29).
 
-mod rules;
+mod failure;
+mod invited;
+mod merging;
+mod search;
 #[cfg(test)]
 mod tests;
 
@@ -244,7 +250,8 @@ impl Protocol for Invitation {
 }
 
 impl Invitation {
-    /// The monitor of listing 10.28, the handler of 10.27, and the answers that procedures wait for.
+    /// The monitor of listing 10.28, the handler of 10.27, and the answers that procedures wait
+    /// for.
     fn hear(
         &mut self,
         cx: &mut Context<'_>,
@@ -275,7 +282,8 @@ impl Invitation {
         match command {
             Command::Stopped(report) => self.stopped(cx, report, out),
             Command::Settled { missing, members } => self.settled(cx, &missing, members, out),
-            // I-40: whoever did take the definition learns by AreYouThere that the group is no more.
+            // I-40: whoever did take the definition learns by AreYouThere that the group is no
+            // more.
             Command::Unsettled { missing: _ } => self.recover(cx, out),
             Command::Silent(peer) if peer == self.coordinator => self.timeout(cx, out),
             Command::Silent(peer) => self.member_silent(cx, peer, out),

@@ -239,7 +239,8 @@ macro_rules! algorithms {
                         #[allow(irrefutable_let_patterns, reason = "one algorithm is enough")]
                         let event = match event {
                             Event::Message { from, message } => {
-                                // A peer that runs another algorithm is misconfigured: not understood.
+                                // A peer that runs another algorithm is misconfigured: not
+                                // understood.
                                 let Message::$variant(message) = message else { return };
                                 Event::Message { from, message }
                             }

@@ -63,7 +63,8 @@ impl Monitor for AllUnderOne {
     }
 }
 
-/// A node of the set that is not Normal under the one coordinator of the set, and what it is instead.
+/// A node of the set that is not Normal under the one coordinator of the set, and what it is
+/// instead.
 pub(super) fn out_of_line(board: &Board, nodes: &NodeSet) -> Option<(NodeId, String)> {
     let seats = || nodes.iter().filter_map(|id| board.seat(id));
     let leader = seats().find(|seat| {

@@ -1,4 +1,5 @@
-//! two nodes that are Normal or in Reorganization in the same group have the same coordinator.
+//! two nodes that are Normal or in Reorganization in the same group have the same
+//! coordinator.
 
 use tanist_core::Time;
 use tanist_core::trace::Event;

@@ -1,8 +1,10 @@
 //! in a maximal set of nodes that can communicate, eventually some node is Normal and its own
 //! coordinator, and all others are Normal under it.
 //!
-//! Where "can communicate" is not transitive no assignment satisfies this (E-27), so it is checked for
-//! components that are cliques; the others are left alone. The literal reading takes every component.
+//! Where "can communicate" is not transitive no assignment satisfies this (E-27), so it is checked
+//! for
+//! components that are cliques; the others are left alone. The literal reading takes every
+//! component.
 
 use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeSet, Time};

@@ -1,4 +1,5 @@
-//! I-51, B-45: the members that a coordinator counts accepted this very group, and when it becomes Normal
+//! I-51, B-45: the members that a coordinator counts accepted this very group, and when it becomes
+//! Normal
 //! they have its definition.
 
 use tanist_core::trace::Event;

@@ -197,11 +197,7 @@ pub fn is_on_request(id: &str) -> bool {
 
 /// The monitors for an algorithm.
 #[must_use]
-pub fn all(
-    algorithm: Algorithm,
-    selection: Selection,
-    header: &Header,
-) -> Vec<Box<dyn Monitor>> {
+pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<Box<dyn Monitor>> {
     let mut monitors: Vec<Box<dyn Monitor>> =
         vec![Box::new(g_09::OneElectionAtATime), Box::new(i_07::UniqueNumbers::default())];
     match algorithm {

@@ -1,0 +1,197 @@
+//! The monitor of listing 10.21: what a node does at the word of a higher one.
+
+use super::{Answers, Bully, Halted, Message, Task, TimeoutRule, Timer};
+use crate::election::Notice;
+use crate::group::{GroupNumber, Status};
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::payload::Report;
+use crate::protocol::{Context, Effects};
+use crate::trace::Outcome;
+
+impl Bully {
+    /// Enter_Election, listing 10.21 (B-34, B-39).
+    pub(super) fn halt(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        group: GroupNumber,
+        is_appointed: bool,
+        out: &mut Effects<Self>,
+    ) {
+        if !cx.config.members.outranks(from, cx.me) || self.is_outdated(group) {
+            return;
+        }
+        if self.must_refuse(cx, from) {
+            out.send(from, Message::EeAnswer { group, ok: false, report: Report::default() });
+            return self.doubt(cx, out);
+        }
+        let runs_on = cx.is_mutated(Mutant::KeepRunningWhenHalted)
+            && matches!(self.task, Task::Halting(_) | Task::Appointing { .. });
+        if runs_on {
+            out.send(from, Message::EeAnswer { group, ok: true, report: Report::default() });
+            return;
+        }
+        self.end_election(Outcome::Yielded, out);
+        self.status = Status::Election;
+        self.coordinator = None;
+        self.group = Some(group);
+        self.up = NodeSet::new();
+        self.halted = Some(group);
+        out.cancel_timer(Timer::Answers);
+        out.cancel_timer(Timer::Check);
+        self.wait_for_others(cx, out);
+        out.notify(Notice::Watch(NodeSet::new()));
+        if cx.is_mutated(Mutant::AnswerBeforeStopping) {
+            out.send(from, Message::EeAnswer { group, ok: true, report: Report::default() });
+            self.task = Task::Idle;
+        } else {
+            self.task = Task::Answering { is_appointed };
+        }
+        out.notify(Notice::Stop);
+    }
+
+    /// An Enter_Election that was overtaken, or came twice after it was obeyed to the end.
+    pub(super) fn is_outdated(&self, group: GroupNumber) -> bool {
+        self.halted.is_some_and(|halted| {
+            halted.node == group.node
+                && (halted.counter > group.counter
+                    || (halted.counter == group.counter && self.status.has_coordinator()))
+        })
+    }
+
+    /// Monotone `halted` (E-14): not back to a lower candidate while the higher one is not
+    /// suspected.
+    pub(super) fn must_refuse(&self, cx: &Context<'_>, candidate: NodeId) -> bool {
+        let Some(halted) = self.halted else { return false };
+        if self.status != Status::Election || halted.node == candidate {
+            return false;
+        }
+        let is_lower = if cx.is_mutated(Mutant::HaltedTheWrongWay) {
+            cx.config.members.outranks(candidate, halted.node)
+        } else {
+            cx.config.members.outranks(halted.node, candidate)
+        };
+        match cx.config.options.bully.halted {
+            Halted::Monotone => is_lower,
+            Halted::Last => false,
+        }
+    }
+
+    pub(super) fn doubt(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        let Some(halted) = self.halted else { return };
+        if self.task == Task::Idle && halted.node != cx.me {
+            out.send(halted.node, Message::AreYouUp { nudge: false });
+            out.set_timer(Timer::Answers, cx.config.timing.answer());
+            self.task = Task::Doubting;
+        }
+    }
+
+    /// The application has stopped: answer whoever halted us, or go on with our own election.
+    pub(super) fn stopped(
+        &mut self,
+        cx: &mut Context<'_>,
+        report: Report,
+        out: &mut Effects<Self>,
+    ) {
+        match &mut self.task {
+            Task::Answering { is_appointed } => {
+                let is_appointed = *is_appointed;
+                self.task = Task::Idle;
+                let Some(group) = self.halted else { return };
+                if is_appointed {
+                    self.join(group, out);
+                }
+                out.send(group.node, Message::EeAnswer { group, ok: true, report });
+            }
+            Task::Halting(round) => {
+                round.has_stopped = true;
+                round.reports.push((cx.me, report));
+                self.go_on_halting(cx, out);
+            }
+            Task::Idle
+            | Task::Probing
+            | Task::Doubting
+            | Task::Checking { .. }
+            | Task::Asking { .. }
+            | Task::BackingOff { .. }
+            | Task::Appointing { .. }
+            | Task::HandingOver { .. } => {}
+        }
+    }
+
+    /// Set_Coordinator, listing 10.21 (B-35).
+    pub(super) fn follow(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        group: GroupNumber,
+        out: &mut Effects<Self>,
+    ) {
+        let is_halted_by_it =
+            self.halted == Some(group) || cx.is_mutated(Mutant::ObeyAnyCoordinator);
+        let is_stopped = match self.task {
+            Task::Answering { .. } => false,
+            Task::Idle
+            | Task::Probing
+            | Task::Doubting
+            | Task::Checking { .. }
+            | Task::Asking { .. }
+            | Task::BackingOff { .. }
+            | Task::Halting(_)
+            | Task::Appointing { .. }
+            | Task::HandingOver { .. } => true,
+        };
+        let obeys =
+            self.status == Status::Election && is_halted_by_it && is_stopped && group.node == from;
+        if obeys {
+            self.end_election(Outcome::Yielded, out);
+            self.rest(out);
+            self.join(group, out);
+        }
+        let ok = obeys || cx.config.options.bully.answers == Answers::Literal;
+        out.send(from, Message::ScAnswer { group, ok });
+    }
+
+    pub(super) fn join(&mut self, group: GroupNumber, out: &mut Effects<Self>) {
+        self.status = Status::Reorganization;
+        self.coordinator = Some(group.node);
+        self.group = Some(group);
+        out.cancel_timer(Timer::Stall);
+        out.notify(Notice::Joined { group, coordinator: group.node });
+        out.notify(Notice::Watch([group.node].into_iter().collect()));
+    }
+
+    /// B-31 for the coordinator, B-36 for a participant.
+    pub(super) fn settled(
+        &mut self,
+        cx: &mut Context<'_>,
+        missing: &NodeSet,
+        mut members: NodeSet,
+        out: &mut Effects<Self>,
+    ) {
+        self.status = Status::Normal;
+        if let Task::HandingOver { .. } = self.task {
+            self.up = self.up.without(missing);
+            self.task = Task::Idle;
+            out.notify(Notice::Ended(Outcome::Won));
+            out.set_timer(Timer::Check, cx.config.timing.check_every());
+        } else {
+            members.remove(cx.me);
+            self.up = members;
+        }
+    }
+
+    pub(super) fn rest(&mut self, out: &mut Effects<Self>) {
+        self.task = Task::Idle;
+        out.cancel_timer(Timer::Answers);
+    }
+
+    /// Whoever leaves the next move to others looks after a while whether they made it (E-11).
+    pub(super) fn wait_for_others(&self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        let is_literal = cx.config.options.bully.timeout == TimeoutRule::Literal;
+        if self.status != Status::Normal && !is_literal {
+            out.set_timer(Timer::Stall, cx.config.timing.silence());
+        }
+    }
+}

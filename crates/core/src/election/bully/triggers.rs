@@ -1,0 +1,148 @@
+//! What makes a node begin: listings 10.18 and 10.19, and evidence from outside.
+
+use super::{Bully, CheckRule, Message, Task, TimeoutRule, Timer, Waits};
+use crate::group::Status;
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effects};
+
+impl Bully {
+    /// Coordinator_Timeout, listing 10.18 (B-15 to B-17, E-11, E-20).
+    pub(super) fn coordinator_timeout(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        if self.task != Task::Idle {
+            return;
+        }
+        match (self.status, self.coordinator) {
+            (Status::Normal | Status::Reorganization, Some(coordinator))
+                if coordinator != cx.me =>
+            {
+                out.send(coordinator, Message::AreYouUp { nudge: false });
+                out.set_timer(Timer::Answers, cx.config.timing.answer());
+                self.task = Task::Probing;
+            }
+            // A coordinator whose own election was given up half-way is nobody's coordinator.
+            (Status::Reorganization, _) => self.elect(cx, 0, out),
+            (Status::Normal, _) => {}
+            (Status::Down | Status::Election, _) => match cx.config.options.bully.timeout {
+                TimeoutRule::AllStates => self.elect(cx, 0, out),
+                TimeoutRule::Literal => {}
+            },
+        }
+    }
+
+    pub(super) fn stalled(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        if self.status == Status::Normal || cx.is_mutated(Mutant::IgnoreStall) {
+            return;
+        }
+        self.wait_for_others(cx, out);
+        self.coordinator_timeout(cx, out);
+    }
+
+    /// Check, listing 10.19 (B-19, B-20, E-19).
+    pub(super) fn check(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        let is_due = self.status == Status::Normal
+            && self.coordinator == Some(cx.me)
+            && self.task == Task::Idle;
+        if !is_due {
+            return;
+        }
+        let awaiting: NodeSet = cx.config.members.others(cx.me).collect();
+        for other in awaiting.iter() {
+            out.send(other, Message::AreYouNormal);
+        }
+        // Nobody waits for a check, so it collects for the whole of T.
+        out.set_timer(Timer::Answers, cx.config.timing.answer());
+        self.task = Task::Checking { awaiting, has_changed: false };
+    }
+
+    pub(super) fn check_again(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        out.set_timer(Timer::Check, cx.config.timing.check_every());
+        self.check(cx, out);
+    }
+
+    pub(super) fn found_normal(&mut self, from: NodeId, is_normal_here: bool) {
+        if let Task::Checking { awaiting, has_changed } = &mut self.task
+            && awaiting.remove(from)
+        {
+            // A member must be Normal in this group; an outsider need only be alive.
+            *has_changed |= !(self.up.contains(from) && is_normal_here);
+        }
+    }
+
+    /// B-21, with E-10 or as printed.
+    pub(super) fn conclude_check(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let Task::Checking { awaiting, has_changed } = &self.task else { return };
+        let is_silent_member = awaiting.iter().any(|node| self.up.contains(node));
+        let is_silent_stranger = awaiting.iter().any(|node| !self.up.contains(node));
+        let must_elect = match cx.config.options.bully.check {
+            CheckRule::Changed => *has_changed || is_silent_member,
+            CheckRule::Literal => *has_changed || is_silent_member || is_silent_stranger,
+        };
+        self.task = Task::Idle;
+        if must_elect {
+            self.elect(cx, 0, out);
+        }
+    }
+
+    /// E-09: whoever asked has lost its coordinator; see to ours.
+    pub(super) fn nudged(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        if self.coordinator == Some(cx.me) {
+            self.check(cx, out);
+        } else {
+            self.coordinator_timeout(cx, out);
+        }
+    }
+
+    /// Evidence ends a wait at once, as if T had passed for this peer.
+    pub(super) fn failed(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
+        if cx.config.options.bully.waits == Waits::Full {
+            return;
+        }
+        let is_coordinator = self.coordinator == Some(peer);
+        match &mut self.task {
+            Task::Idle | Task::Probing if is_coordinator => {
+                self.rest(out);
+                self.elect(cx, 0, out);
+            }
+            Task::Idle => {
+                if self.halted.is_some_and(|halted| halted.node == peer)
+                    && self.status == Status::Election
+                {
+                    self.halted = None;
+                    self.elect(cx, 0, out);
+                }
+            }
+            Task::Doubting => {
+                if self.halted.is_some_and(|halted| halted.node == peer) {
+                    self.halted = None;
+                    self.rest(out);
+                }
+            }
+            Task::Asking { attempt, awaiting } => {
+                awaiting.remove(peer);
+                if awaiting.is_empty() {
+                    let attempt = *attempt;
+                    self.halt_lower(cx, attempt, out);
+                }
+            }
+            Task::Halting(round) => {
+                round.awaiting.remove(peer);
+                self.go_on_halting(cx, out);
+            }
+            Task::Appointing { awaiting, missing, .. } => {
+                if awaiting.remove(peer) {
+                    missing.insert(peer);
+                    if awaiting.is_empty() {
+                        self.conclude_appointing(cx, out);
+                    }
+                }
+            }
+            // A check waits for T anyway, and what has no wait needs no end of it.
+            Task::Probing
+            | Task::Checking { .. }
+            | Task::BackingOff { .. }
+            | Task::HandingOver { .. }
+            | Task::Answering { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What is done to the world from outside: machines that die and come back, links that are cut.
+
+use std::sync::Arc;
+
+use tanist_core::election::Standing;
+use tanist_core::node::{Command, Node};
+use tanist_core::trace::{Event, Link};
+use tanist_core::{Context, NodeId, Protocol, Status};
+
+use crate::application::{self};
+use crate::faults::{Action, Moment};
+use crate::host::Due;
+use crate::network::Delay;
+use crate::schedule::Class;
+
+use super::{Thing, World};
+
+impl World {
+    /// Does something to the world now.
+    pub fn act(&mut self, action: Action) {
+        match action {
+            Action::Crash(node) => self.crash(node),
+            Action::CrashAfterEffects(node, effects) => {
+                if let Some(at) = self.position(node) {
+                    self.hosts[at].crash_after = Some(effects);
+                }
+            }
+            Action::Restart { node, lost_writes } => self.start(node, lost_writes),
+            Action::Pause(node) => self.pause(node),
+            Action::Resume(node) => self.resume(node),
+            Action::Cut(links) => self.set_cut(links, true),
+            Action::Heal(links) => {
+                let links = if links.is_empty() { self.cut_links() } else { links };
+                self.set_cut(links, false);
+            }
+            Action::Slow(node, extra) => {
+                if let Some(at) = self.position(node) {
+                    self.hosts[at].slow = extra;
+                }
+            }
+            Action::ClockRate(node, rate) => {
+                if let Some(at) = self.position(node) {
+                    self.hosts[at].rate = rate.max(1);
+                }
+            }
+            Action::Loss(ppm) => self.network.conditions.loss_ppm = ppm,
+            Action::Duplicate(ppm) => self.network.conditions.duplicate_ppm = ppm,
+            Action::Calm => {
+                let max = self.config.timing.message_max();
+                let conditions = &mut self.network.conditions;
+                conditions.delay = Delay::Uniform { min: max / 4, max };
+                (conditions.loss_ppm, conditions.duplicate_ppm) = (0, 0);
+            }
+            Action::Call(node) => self.command(node, Command::Call),
+            Action::Check(node) => self.command(node, Command::Check),
+            Action::Suspect(node) => self.command(node, Command::SuspectCoordinator),
+            Action::Refuse { node, peer } => self.command(node, Command::Refused(peer)),
+        }
+    }
+
+    pub(super) fn stand(&mut self, groups: &[Standing]) {
+        let config = Arc::clone(&self.config);
+        for group in groups {
+            let definition = application::plan(0, group.group, &group.members, &Vec::new());
+            for id in group.members.iter() {
+                let Some(at) = self.position(id) else { continue };
+                self.emit(Event::Start { node: id, restarted: false });
+                let counter = tanist_core::group::Counter(group.group.counter);
+                self.hosts[at].save(counter);
+                let mut cx =
+                    Context { me: id, now: self.now, dice: &mut self.chance, config: &config };
+                let mut effects = std::mem::take(&mut self.effects.0);
+                let definition = definition.clone();
+                let node = Node::standing(&mut cx, counter, group, definition, &mut effects);
+                self.hosts[at].node = Some(node);
+                self.tell_state(at);
+                self.emit(Event::Begin { node: id, group: group.group });
+                self.carry_out(at, effects);
+            }
+        }
+    }
+
+    pub(super) fn start(&mut self, id: NodeId, lost_writes: u32) {
+        let Some(at) = self.position(id) else { return };
+        if self.hosts[at].node.is_some() {
+            return;
+        }
+        let restarted = self.hosts[at].life > 0;
+        self.hosts[at].lose_writes(lost_writes);
+        self.emit(Event::Start { node: id, restarted });
+        let config = Arc::clone(&self.config);
+        let saved = self.hosts[at].saved();
+        let now = self.hosts[at].clock(self.now);
+        let mut cx = Context { me: id, now, dice: &mut self.chance, config: &config };
+        let mut effects = std::mem::take(&mut self.effects.0);
+        let node = Node::start(&mut cx, saved, &mut effects);
+        self.hosts[at].node = Some(node);
+        self.events += 1;
+        self.tell_state(at);
+        self.carry_out(at, effects);
+    }
+
+    pub(super) fn crash(&mut self, id: NodeId) {
+        let Some(at) = self.position(id) else { return };
+        if self.hosts[at].node.is_some() {
+            self.hosts[at].crash();
+            self.emit(Event::Crash { node: id });
+        }
+    }
+
+    pub(super) fn pause(&mut self, id: NodeId) {
+        let Some(at) = self.position(id) else { return };
+        if self.hosts[at].node.is_some() && self.hosts[at].held.is_none() {
+            self.hosts[at].held = Some(Vec::new());
+            self.emit(Event::Pause { node: id });
+        }
+    }
+
+    pub(super) fn resume(&mut self, id: NodeId) {
+        let Some(at) = self.position(id) else { return };
+        let Some(held) = self.hosts[at].held.take() else { return };
+        self.emit(Event::Resume { node: id });
+        // A machine that wakes up finds its mail and its timers all at once, mail first.
+        for due in held {
+            let class = match due {
+                Due::Deliver { .. } | Due::Command { .. } => Class::Delivery,
+                Due::Timer { .. } => Class::Timer,
+            };
+            let timer = match &due {
+                Due::Timer { timer, .. } => Some(*timer),
+                Due::Deliver { .. } | Due::Command { .. } => None,
+            };
+            let number = self.schedule.add(self.now, class, Thing::At { host: at, due });
+            if let Some(timer) = timer {
+                self.hosts[at].set_timer(timer, number);
+            }
+        }
+    }
+
+    pub(super) fn set_cut(&mut self, links: Vec<Link>, is_cut: bool) {
+        for link in &links {
+            if let (Some(from), Some(to)) = (self.position(link.from), self.position(link.to)) {
+                self.network.set_cut(from, to, is_cut);
+            }
+        }
+        self.emit(if is_cut { Event::Cut { links } } else { Event::Heal { links } });
+    }
+
+    pub(super) fn cut_links(&self) -> Vec<Link> {
+        let count = self.hosts.len();
+        let all = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
+        all.filter(|(from, to)| self.network.is_cut(*from, *to))
+            .map(|(from, to)| Link { from: self.hosts[from].id, to: self.hosts[to].id })
+            .collect()
+    }
+
+    pub(super) fn command(&mut self, id: NodeId, command: Command) {
+        if let Some(at) = self.position(id) {
+            let life = self.hosts[at].life;
+            self.take_up(at, 0, Due::Command { command, life });
+        }
+    }
+
+    /// Sets off the faults that waited for this event.
+    pub(super) fn fire(&mut self, event: &Event) {
+        let mut due = Vec::new();
+        let board = &self.watch.board;
+        self.armed.retain_mut(|armed| {
+            let Moment::When { condition, after } = armed.fault.moment else { return true };
+            let was = board.seat(condition.node).map_or(Status::Down, |seat| seat.was);
+            if !condition.what.is(condition.node, event, was) {
+                return true;
+            }
+            armed.seen += 1;
+            if armed.seen < condition.nth {
+                return true;
+            }
+            due.push((after, armed.fault.action.clone()));
+            false
+        });
+        for (after, action) in due {
+            match action {
+                // Right then: between this effect and the next.
+                Action::Crash(node) if after.is_zero() => self.crash(node),
+                Action::Crash(_)
+                | Action::CrashAfterEffects(..)
+                | Action::Restart { .. }
+                | Action::Pause(_)
+                | Action::Resume(_)
+                | Action::Cut(_)
+                | Action::Heal(_)
+                | Action::Slow(..)
+                | Action::ClockRate(..)
+                | Action::Loss(_)
+                | Action::Duplicate(_)
+                | Action::Calm
+                | Action::Call(_)
+                | Action::Check(_)
+                | Action::Suspect(_)
+                | Action::Refuse { .. } => {
+                    self.schedule.add(self.now + after, Class::Fault, Thing::Fault(action));
+                }
+            }
+        }
+    }
+}

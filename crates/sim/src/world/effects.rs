@@ -1,0 +1,182 @@
+//! What nodes want done, carried out in order: each effect finished before the next begins.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tanist_core::node::{Command, Message, Node, Notice, Timer};
+use tanist_core::trace::{Event, Loss, MessageFacts};
+use tanist_core::{Context, Effect, Effects, NodeId, Protocol, Time};
+
+use crate::application::{self};
+use crate::host::Due;
+use crate::network::{Arrivals, Parcel};
+use crate::schedule::Class;
+
+use super::{Thing, World};
+
+impl World {
+    pub(super) fn receive(
+        &mut self,
+        at: usize,
+        from: NodeId,
+        id: u64,
+        message: Message,
+    ) -> Option<Message> {
+        let facts = message.facts(self.config.algorithm);
+        let host = &mut self.hosts[at];
+        let node = host.id;
+        let why = if host.node.is_none() {
+            Some(Loss::Down)
+        } else if self.position(from).is_some_and(|from| self.network.is_cut(from, at)) {
+            Some(Loss::Cut)
+        } else {
+            None
+        };
+        if let Some(why) = why {
+            self.emit(Event::Lose { node: from, to: node, id, message: facts, why });
+            if why == Loss::Down && self.network.conditions.has_refusals {
+                self.refuse(at, from);
+            }
+            return None;
+        }
+        if let Some(held) = &mut self.hosts[at].held {
+            held.push(Due::Deliver { from, id, message });
+            return None;
+        }
+        self.emit(Event::Receive { node, from, id, message: facts });
+        Some(message)
+    }
+
+    /// The sender's transport learns that nobody listens at this machine.
+    pub(super) fn refuse(&mut self, at: usize, sender: NodeId) {
+        let Some(sender) = self.position(sender) else { return };
+        if !self.network.is_cut(at, sender) {
+            let after = self.network.refusal_delay(&mut self.chance);
+            self.come_back(sender, after, Command::Refused(self.hosts[at].id));
+        }
+    }
+
+    pub(super) fn step_node(&mut self, at: usize, event: tanist_core::Event<Node>) {
+        let config = Arc::clone(&self.config);
+        let host = &mut self.hosts[at];
+        let now = host.clock(self.now);
+        let Some(node) = &mut host.node else { return };
+        let mut cx = Context { me: host.id, now, dice: &mut self.chance, config: &config };
+        let mut effects = std::mem::take(&mut self.effects.0);
+        node.step(&mut cx, event, &mut effects);
+        self.events += 1;
+        self.tell_state(at);
+        self.carry_out(at, effects);
+    }
+
+    /// Carries out effects in order; a crash may come between any two.
+    pub(super) fn carry_out(&mut self, at: usize, mut effects: Effects<Node>) {
+        let life = self.hosts[at].life;
+        let mut done = 0;
+        for effect in effects.drain() {
+            if self.hosts[at].life != life {
+                break;
+            }
+            match effect {
+                Effect::Send { to, message } => self.send(at, to, message),
+                Effect::SetTimer { timer, after } => self.set_timer(at, timer, after),
+                Effect::CancelTimer(timer) => self.hosts[at].cancel_timer(timer),
+                Effect::Save(counter) => {
+                    self.hosts[at].save(counter);
+                    self.emit(Event::Save { node: self.hosts[at].id, counter: counter.0 });
+                }
+                Effect::Notify(notice) => self.notify(at, notice),
+            }
+            done += 1;
+            if self.hosts[at].crash_after == Some(done) {
+                self.crash(self.hosts[at].id);
+            }
+        }
+        self.effects.0 = effects;
+    }
+
+    pub(super) fn send(&mut self, at: usize, to: NodeId, message: Message) {
+        let Some(target) = self.position(to) else { return };
+        let facts = message.facts(self.config.algorithm);
+        let from = self.hosts[at].id;
+        self.messages += 1;
+        let id = self.messages;
+        self.emit(Event::Send { node: from, to, id, message: facts });
+        let parcel = Parcel {
+            from: (at, from),
+            to: (target, to),
+            kind: facts.kind,
+            extra: self.hosts[at].slow + self.hosts[target].slow,
+        };
+        match self.network.carry(self.now, &parcel, &mut self.chance) {
+            Arrivals::Lost(why) => self.lose(from, to, id, facts, why),
+            Arrivals::Once(when) => self.deliver(target, when, Due::Deliver { from, id, message }),
+            Arrivals::Twice(first, second) => {
+                let copy = Due::Deliver { from, id, message: message.clone() };
+                self.deliver(target, first, copy);
+                self.deliver(target, second, Due::Deliver { from, id, message });
+            }
+        }
+    }
+
+    pub(crate) fn lose(
+        &mut self,
+        node: NodeId,
+        to: NodeId,
+        id: u64,
+        message: MessageFacts,
+        why: Loss,
+    ) {
+        self.emit(Event::Lose { node, to, id, message, why });
+    }
+
+    pub(super) fn deliver(&mut self, host: usize, when: Time, due: Due) {
+        self.schedule.add(when, Class::Delivery, Thing::At { host, due });
+    }
+
+    pub(super) fn set_timer(&mut self, at: usize, timer: Timer, after: Duration) {
+        let host = &mut self.hosts[at];
+        let when = self.now + host.real(after);
+        let due = Due::Timer { timer, life: host.life };
+        let number = self.schedule.add(when, Class::Timer, Thing::At { host: at, due });
+        host.set_timer(timer, number);
+    }
+
+    pub(super) fn notify(&mut self, at: usize, notice: Notice) {
+        let node = self.hosts[at].id;
+        match notice {
+            Notice::Called => self.emit(Event::Call { node }),
+            Notice::Ended(outcome) => self.emit(Event::End { node, outcome }),
+            Notice::Stop => {
+                self.emit(Event::Stop { node });
+                let stopped = Command::Stopped(application::report(node));
+                self.come_back(at, self.pace.stop, stopped);
+            }
+            Notice::Plan { group, members, reports } => {
+                self.emit(Event::Plan { node, group });
+                let definition = application::plan(self.hosts[at].life, group, &members, &reports);
+                self.come_back(at, self.pace.plan, Command::Define { group, definition });
+            }
+            Notice::Begin { group, .. } => {
+                self.emit(Event::Begin { node, group });
+            }
+        }
+    }
+
+    pub(super) fn come_back(&mut self, at: usize, after: Duration, command: Command) {
+        let due = Due::Command { command, life: self.hosts[at].life };
+        self.deliver(at, self.now + after, due);
+    }
+
+    pub(super) fn tell_state(&mut self, at: usize) {
+        let host = &mut self.hosts[at];
+        let Some(node) = &host.node else { return };
+        if host.told.as_ref().is_some_and(|told| node.is_in(told)) {
+            return;
+        }
+        let state = node.state();
+        host.told = Some(state.clone());
+        let node = host.id;
+        self.emit(Event::State { node, state });
+    }
+}
