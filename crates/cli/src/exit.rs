@@ -9,6 +9,8 @@ pub(crate) enum Exit {
     Well,
     /// Something that should hold does not; it was named on stderr.
     Broken,
+    /// A bound was reached before the answer was known.
+    Unknown,
     /// The user interrupted it.
     Interrupted,
 }
@@ -18,6 +20,7 @@ impl From<Exit> for ExitCode {
         match exit {
             Exit::Well => Self::SUCCESS,
             Exit::Broken => Self::from(1),
+            Exit::Unknown => Self::from(4),
             Exit::Interrupted => Self::from(INTERRUPTED),
         }
     }

@@ -17,6 +17,15 @@ pub(crate) fn bar(steps: u64, title: &str) -> ProgressBar {
     }
 }
 
+/// A line that tells how far something of unknown length has come.
+pub(crate) fn spinner(title: &str) -> ProgressBar {
+    let bar = bar(0, title);
+    match ProgressStyle::with_template("{prefix:<16} {spinner} {msg}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
 fn rate(state: &ProgressState, to: &mut dyn fmt::Write) {
     // A bar that cannot be written to is not seen either.
     let _ = write!(to, "{:.0}/s", state.per_sec());

@@ -1,10 +1,8 @@
 //! What the documents show works: commands run, scenarios exist, links lead somewhere.
 //!
 //! Commands are the lines of `sh` blocks that call tanist. They run in a folder of their own, where
-//! a
-//! `toml` block that begins with `# name.toml` is a file. What takes long is cut down to a few
-//! nodes
-//! or seeds; `# exits with N` after a command is its exit code.
+//! a `toml` block that begins with `# name.toml` is a file. What takes long is cut down to a few
+//! nodes or seeds; `# exits with N` after a command is its exit code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -139,7 +137,8 @@ fn command(line: &str) -> Option<Command> {
     let mut args: Vec<String> = rest.split_whitespace().map(str::to_owned).collect();
     for (flag, few) in [("--nodes", NODES), ("--seeds", SEEDS)] {
         let value = args.iter().position(|arg| arg == flag).map(|at| at + 1);
-        if let Some(value) = value.and_then(|at| args.get_mut(at)) {
+        let is_short = args.first().is_some_and(|command| command == "check");
+        if let (false, Some(value)) = (is_short, value.and_then(|at| args.get_mut(at))) {
             few.clone_into(value);
         }
     }

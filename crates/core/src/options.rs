@@ -2,8 +2,7 @@
 //!
 //! A faithful variant and a hardened variant of an algorithm are one state machine with a checked
 //! option. Values marked *literal* behave as the printed listing does where a resolution E-nn
-//! departs
-//! from it; they are there to show what goes wrong, and no default is literal.
+//! departs from it; they are there to show what goes wrong, and no default is literal.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -1,8 +1,7 @@
 //! A bench for one state machine: events in, effects out as short lines. No network, no clock.
 //!
 //! A test reads as a script: put a machine on the bench, act, compare the lines. The bench keeps
-//! the
-//! timers: only a running one can run out, and only the cancelling of a running one is a line.
+//! the timers: only a running one can run out, and only the cancelling of a running one is a line.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -1,9 +1,8 @@
 //! What happened: one schema for simulator, live node, checker, lab page and audit.
 //!
 //! A trace is a [`Header`] and then [`Entry`] after [`Entry`] in order of time, each one line of
-//! JSON.
-//! Monitors read traces and nothing else, so one monitor judges every kind of run. The schema is
-//! described for other programs in `docs/trace.md`.
+//! JSON. Monitors read traces and nothing else, so one monitor judges every kind of run. The schema
+//! is described for other programs in `docs/trace.md`.
 
 use alloc::string::String;
 use alloc::vec::Vec;

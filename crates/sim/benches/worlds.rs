@@ -1,8 +1,8 @@
 //! Steps per second of a five-node world with every monitor on and no trace kept.
 //!
 //! `cargo bench -p tanist-sim`. Each sample runs a world for a stretch of simulated time in which
-//! its
-//! coordinator crashes and comes back again and again; the throughput is counted in steps of nodes.
+//! its coordinator crashes and comes back again and again; the throughput is counted in steps of
+//! nodes.
 
 use std::time::Duration;
 

@@ -1,10 +1,8 @@
 //! The global state as a trace tells it: what monitors look at.
 //!
 //! Each entry of a trace leaves the world in a consistent state: at one moment of one clock,
-//! nothing
-//! has been received that was not sent. So an assertion about consistent states may be checked
-//! after
-//! every entry.
+//! nothing has been received that was not sent. So an assertion about consistent states may be
+//! checked after every entry.
 
 use tanist_core::trace::{Event, Link, NodeState};
 use tanist_core::{GroupNumber, Membership, NodeId, NodeSet, Status, Time};

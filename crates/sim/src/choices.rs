@@ -2,10 +2,8 @@
 //! will.
 //!
 //! The same world as a seed drives, without its clock: a message may arrive at any moment, a timer
-//! may
-//! run out at any moment, and whoever picks decides what the assumptions allow. The application
-//! answers
-//! at once, and equal messages that are under way at the same time are one.
+//! may run out at any moment, and whoever picks decides what the assumptions allow. The application
+//! answers at once, and equal messages that are under way at the same time are one.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};

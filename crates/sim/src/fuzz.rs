@@ -1,10 +1,8 @@
 //! Random scenarios from seeds: topologies, options, timings and faults, then a healed phase in
-//! which
-//! liveness must come true.
+//! which liveness must come true.
 //!
 //! Every seed stays inside the algorithm's model, where all its assertions must hold, or leaves it
-//! on
-//! purpose. Beyond the model only what needs no timing is demanded: unique numbers, stop before
+//! on purpose. Beyond the model only what needs no timing is demanded: unique numbers, stop before
 //! acknowledge, definitions from the coordinator only, and recovery once the network behaves again.
 
 use std::time::Duration;

@@ -1,12 +1,10 @@
 //! A world for tanist's protocols that a seed drives.
 //!
 //! A run is a pure function: scenario + seed -> trace. The world holds nodes, disks, timers, a
-//! network
-//! and a clock; every monitor looks at every step. Reading order: [`scenario`] (what a person
-//! writes),
-//! [`world`] (what happens), [`monitors`] (what must hold), [`mod@run`] (one scenario, judged),
-//! [`sweep`] and
-//! [`theory`] (counts against formulas), [`fuzz`] and [`shrink`] (many seeds).
+//! network and a clock; every monitor looks at every step. Reading order: [`scenario`] (what a
+//! person writes), [`world`] (what happens), [`monitors`] (what must hold), [`mod@run`] (one
+//! scenario, judged), [`sweep`] and [`theory`] (counts against formulas), [`fuzz`] and [`shrink`]
+//! (many seeds).
 
 pub mod application;
 pub mod board;

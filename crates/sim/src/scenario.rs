@@ -1,8 +1,7 @@
 //! A scenario: nodes, algorithm and options, timing, faults, and what must hold at the end.
 //!
 //! This is the checked form. [`mod@file`] reads it from the text that people write, with the line
-//! of every
-//! mistake; [`text`] writes it back, which is how a shrunk failure becomes a file.
+//! of every mistake; [`text`] writes it back, which is how a shrunk failure becomes a file.
 
 mod events;
 pub mod file;

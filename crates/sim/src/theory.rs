@@ -1,10 +1,8 @@
 //! What theory says a case costs: messages and time, from the formula and never from a run.
 //!
 //! Conventions: nodes 1..=N with id = priority, every message takes d, processing takes nothing,
-//! links
-//! are FIFO, a send to a dead node counts, and at equal times deliveries precede timers. An empty
-//! set of
-//! addressees is no wait. Detection is not included unless the case says so.
+//! links are FIFO, a send to a dead node counts, and at equal times deliveries precede timers. An
+//! empty set of addressees is no wait. Detection is not included unless the case says so.
 
 use std::fmt;
 use std::time::Duration;

@@ -182,6 +182,13 @@ impl Watch {
         self.first.as_ref()
     }
 
+    /// The assertions that are watched, each with whether it is judged at the end of a run.
+    #[must_use]
+    pub fn assertions(&self) -> Vec<(&'static str, bool)> {
+        let monitors = self.monitors.iter().map(|watched| &watched.monitor);
+        monitors.map(|monitor| (monitor.id(), monitor.is_about_the_end())).collect()
+    }
+
     /// What the monitors remember beyond the board, as a number.
     #[must_use]
     pub fn memory(&self) -> u64 {

@@ -1,6 +1,5 @@
 //! F-12, F-13: with delays that have a tail, a longer T makes two coordinators rarer, never
-//! impossible,
-//! and makes every failover slower.
+//! impossible, and makes every failover slower.
 
 use tanist_sim::{Scenario, run};
 

@@ -1,6 +1,7 @@
 //! One file per command: its arguments, what it does, how it tells the result.
 
 mod algorithms;
+mod check;
 mod fuzz;
 mod list;
 mod mutants;
@@ -21,6 +22,7 @@ pub(crate) enum Command {
     /// Run elections in the simulator: one, a series, or very many.
     #[command(subcommand, after_help = SIM_EXAMPLES)]
     Sim(Sim),
+    Check(check::Args),
 }
 
 /// What the simulator can be asked to do.
@@ -43,6 +45,7 @@ impl Command {
             Self::Sim(Sim::Sweep(args)) => args.run(),
             Self::Sim(Sim::Fuzz(args)) => args.run(),
             Self::Sim(Sim::Mutants(args)) => args.run(),
+            Self::Check(args) => args.run(),
         }
     }
 }

@@ -187,7 +187,7 @@ fn assertions(judged: &[Judgement]) -> String {
 }
 
 /// Reads `NAME=VALUE`.
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in waits=full")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }

@@ -2,8 +2,7 @@
 //!
 //! Any message is a sign of life. Silence is reported again every S while it lasts, so whoever acts
 //! on it may fail and try again. Evidence from the transport (a refused or reset connection) is
-//! passed
-//! on at once. Leaves out: adapting S to what the network does.
+//! passed on at once. Leaves out: adapting S to what the network does.
 
 use crate::members::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};

@@ -12,13 +12,10 @@
 //! ```
 //!
 //! Assumes the synchronous model: messages within Tm, answers within Tp, no partition (F-05 to
-//! F-11).
-//! Leaves out: the New_State round, which is [`crate::reorganization`]'s, and matching AreYouUp and
-//! AreYouNormal with their answers: a late one says that the peer was up a moment ago, which delays
-//! an
-//! election by a period and breaks nothing. Everything that changes a node's state carries the
-//! group
-//! number that its election would get (E-13).
+//! F-11). Leaves out: the New_State round, which is [`crate::reorganization`]'s, and matching
+//! AreYouUp and AreYouNormal with their answers: a late one says that the peer was up a moment ago,
+//! which delays an election by a period and breaks nothing. Everything that changes a node's state
+//! carries the group number that its election would get (E-13).
 
 mod candidate;
 mod halted;

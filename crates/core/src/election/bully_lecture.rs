@@ -9,11 +9,9 @@
 //! ```
 //!
 //! Assumes the synchronous model and that every process can message every other (F-16, L-22).
-//! Leaves
-//! out: the state of the task (E-08) and any acknowledgement of the announcement, so the old
+//! Leaves out: the state of the task (E-08) and any acknowledgement of the announcement, so the old
 //! coordinator's followers and the new one's may overlap for a message delay. A coordinator repeats
-//! its
-//! announcement every check period; that is its sign of life.
+//! its announcement every check period; that is its sign of life.
 
 #[cfg(test)]
 mod tests;

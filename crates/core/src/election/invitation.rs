@@ -2,8 +2,7 @@
 //!
 //! Every node belongs to one group. A coordinator looks for other coordinators and invites their
 //! groups, and its own, into a new group with a new number; whoever loses its coordinator forms a
-//! group
-//! of one, or invites those it was together with.
+//! group of one, or invites those it was together with.
 //!
 //! ```text
 //! coordinator   Idle --Check--> Checking --others--> Delaying --> Merging --> HandingOver --> Idle
@@ -17,8 +16,7 @@
 //! Assumes only that the counter on disk survives (F-01): messages may be late, lost, doubled and
 //! overtaken, and the network may be cut (F-14). Leaves out: Ready and its answer, which are
 //! [`crate::reorganization`]'s. Processing halts in a group when the invitation reaches it, not
-//! when the
-//! merge begins elsewhere (E-29).
+//! when the merge begins elsewhere (E-29).
 
 mod failure;
 mod invited;

@@ -2,8 +2,7 @@
 //! coordinator, and all others are Normal under it.
 //!
 //! Where "can communicate" is not transitive no assignment satisfies this (E-27), so it is checked
-//! for
-//! components that are cliques; the others are left alone. The literal reading takes every
+//! for components that are cliques; the others are left alone. The literal reading takes every
 //! component.
 
 use tanist_core::trace::{Event, Header};

@@ -1,8 +1,7 @@
 //! B-42 to B-45: what a bully candidate knows at the four cuts of figure 10.8.
 //!
 //! The cuts are drawn for a run in which nobody recovers and no higher candidate interferes, so
-//! they are
-//! checked where a scenario asks for them.
+//! they are checked where a scenario asks for them.
 
 use tanist_core::trace::{Event, NodeState};
 use tanist_core::{NodeId, Status, Time};

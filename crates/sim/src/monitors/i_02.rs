@@ -1,6 +1,5 @@
 //! I-02: every functioning node belongs to exactly one group: the one that its coordinator formed,
-//! and
-//! that its application works in.
+//! and that its application works in.
 
 use tanist_core::Time;
 use tanist_core::trace::Event;

@@ -1,6 +1,5 @@
 //! I-50, B-36: a definition is taken only in Reorganization, and only from the current coordinator
-//! of
-//! the current group.
+//! of the current group.
 
 use tanist_core::trace::{Event, NodeState};
 use tanist_core::{NodeId, Status, Time};

@@ -1,6 +1,5 @@
 //! I-51, B-45: the members that a coordinator counts accepted this very group, and when it becomes
-//! Normal
-//! they have its definition.
+//! Normal they have its definition.
 
 use tanist_core::trace::Event;
 use tanist_core::{GroupNumber, NodeId, NodeSet, Status, Time};

@@ -1,0 +1,115 @@
+//! What a run may do: the assumption sets of the theory, as filters on steps.
+
+use tanist_core::NodeId;
+use tanist_core::trace::{Kind, TimerName};
+use tanist_sim::choices::{Choice, What};
+
+/// A set of assumptions about failures and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Assumption {
+    /// Crash-stop, reliable links, perfect timeouts: a wait runs out only when no request or answer of
+    /// it is under way.
+    As0,
+    /// As AS0, with recovery.
+    As1,
+    /// Asynchronous: every wait may run out at any moment, messages may be lost, nodes recover.
+    As2,
+}
+
+impl Assumption {
+    /// All that there are.
+    pub const ALL: &'static [Self] = &[Self::As0, Self::As1, Self::As2];
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::As0 => "AS0",
+            Self::As1 => "AS1",
+            Self::As2 => "AS2",
+        }
+    }
+
+    /// The assumption set of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|known| known.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether nodes may come back.
+    #[must_use]
+    pub const fn has_recovery(self) -> bool {
+        match self {
+            Self::As0 => false,
+            Self::As1 | Self::As2 => true,
+        }
+    }
+
+    /// Whether messages may be lost.
+    #[must_use]
+    pub const fn has_loss(self) -> bool {
+        match self {
+            Self::As0 | Self::As1 => false,
+            Self::As2 => true,
+        }
+    }
+
+    /// Whether a timer of this name may run out at this node while all this is under way.
+    #[must_use]
+    pub fn lets_run_out(self, timer: TimerName, node: NodeId, under_way: &[Choice]) -> bool {
+        let is_wait = match timer {
+            TimerName::Answers | TimerName::Announcement | TimerName::Handover => true,
+            TimerName::Check
+            | TimerName::Timeout
+            | TimerName::Delay
+            | TimerName::Stall
+            | TimerName::Retry
+            | TimerName::Announce
+            | TimerName::Silence => false,
+        };
+        match self {
+            Self::As0 | Self::As1 => {
+                !is_wait || !under_way.iter().any(|choice| is_of_a_wait(choice, node))
+            }
+            Self::As2 => true,
+        }
+    }
+}
+
+/// Whether something under way is a request that the node sent, or an answer that it will get.
+fn is_of_a_wait(choice: &Choice, node: NodeId) -> bool {
+    match choice.what {
+        What::Timer(_) => false,
+        What::Message { from, facts } => {
+            (from == node && is_request(facts.kind))
+                || (choice.node == node && !is_request(facts.kind))
+        }
+    }
+}
+
+fn is_request(kind: Kind) -> bool {
+    match kind {
+        Kind::AreYouUp
+        | Kind::AreYouNormal
+        | Kind::EnterElection
+        | Kind::SetCoordinator
+        | Kind::NewState
+        | Kind::Election
+        | Kind::AreYouCoordinator
+        | Kind::AreYouThere
+        | Kind::Invitation
+        | Kind::Accept
+        | Kind::Ready => true,
+        Kind::AyuAnswer
+        | Kind::AynAnswer
+        | Kind::EeAnswer
+        | Kind::ScAnswer
+        | Kind::NsAnswer
+        | Kind::Answer
+        | Kind::Coordinator
+        | Kind::AycAnswer
+        | Kind::AytAnswer
+        | Kind::AcceptAnswer
+        | Kind::ReadyAnswer => false,
+    }
+}

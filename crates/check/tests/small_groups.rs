@@ -1,0 +1,102 @@
+//! Small groups explored to the end, with exact counts: a silent change of a model fails here.
+
+use tanist_check::{Assumption, Bounds, Exploration, explore, replay};
+use tanist_core::mutant::Mutant;
+use tanist_core::trace::Event;
+use tanist_sim::Scenario;
+
+const BOUNDS: Bounds =
+    Bounds { crashes: 1, recoveries: 1, losses: 0, counter: 4, depth: 1000, states: 2_000_000 };
+
+fn group(algorithm: &str, nodes: u32, options: &str) -> Scenario {
+    let members: Vec<String> = (1..nodes).map(|node| node.to_string()).collect();
+    let text = format!(
+        "name = \"check\"\nalgorithm = \"{algorithm}\"\nnodes = {nodes}\nend = \"1s\"\n\
+         [options]\n{options}\n[[group]]\ncoordinator = {nodes}\nmembers = [{}]\n",
+        members.join(", ")
+    );
+    Scenario::parse(&text).expect("the text above is a scenario")
+}
+
+fn all_of(scenario: &Scenario, assumption: Assumption, bounds: &Bounds) -> Exploration {
+    explore(scenario, assumption, bounds, &mut |_| {})
+}
+
+fn assert_holds(algorithm: &str, nodes: u32, assumption: Assumption, states: usize) {
+    let result = all_of(&group(algorithm, nodes, ""), assumption, &BOUNDS);
+    let what = format!("{algorithm}, {nodes} nodes, {}", assumption.name());
+    assert!(result.found.is_empty(), "{what}: {:?}", result.found);
+    assert!(result.is_complete, "{what}");
+    assert!(result.stuck.is_none(), "{what}: {:?}", result.stuck);
+    assert!(result.has_elections, "{what}: nothing happens");
+    assert_eq!(result.states, states, "{what}");
+}
+
+#[test]
+fn bully_holds_its_assertions_in_small_groups() {
+    assert_holds("bully", 2, Assumption::As0, 72);
+    assert_holds("bully", 3, Assumption::As0, 8460);
+    assert_holds("bully", 2, Assumption::As1, 2135);
+}
+
+#[test]
+fn lecture_bully_holds_its_assertions_in_small_groups() {
+    assert_holds("bully-lecture", 2, Assumption::As0, 64);
+    assert_holds("bully-lecture", 3, Assumption::As0, 7075);
+    assert_holds("bully-lecture", 2, Assumption::As1, 191);
+}
+
+#[test]
+fn invitation_holds_its_assertions_in_a_pair() {
+    let bounds = Bounds { counter: 3, ..BOUNDS };
+    let result = all_of(&group("invitation", 2, ""), Assumption::As0, &bounds);
+    assert!(result.found.is_empty(), "{:?}", result.found);
+    assert!(result.is_complete && result.stuck.is_none());
+    assert_eq!(result.states, 13_380);
+}
+
+#[test]
+fn the_printed_timeout_leaves_a_node_down_for_ever() {
+    // CE-B1: node 1 recovers, node 2 answers its probe and dies.
+    let scenario = group("bully", 2, "timeout = \"literal\"");
+    let bounds = Bounds { crashes: 2, ..BOUNDS };
+    let result = all_of(&scenario, Assumption::As1, &bounds);
+    let run = result.stuck.expect("a situation without hope");
+    assert_eq!(run.len(), 3);
+    let trace = replay(&scenario, Assumption::As1, &bounds, &run).expect("the run is kept");
+    let crashes = trace.entries.iter().filter(|entry| matches!(entry.event, Event::Crash { .. }));
+    assert_eq!(crashes.count(), 2);
+    let default = all_of(&group("bully", 2, ""), Assumption::As1, &bounds);
+    assert!(default.stuck.is_none() && default.is_complete);
+}
+
+#[test]
+fn bully_has_two_coordinators_as_soon_as_a_wait_runs_out_early() {
+    // CE-B3: suspicion, and two waits that run out although the answer is under way.
+    let bounds = Bounds { crashes: 0, counter: 2, ..BOUNDS };
+    let result = all_of(&group("bully", 2, ""), Assumption::As2, &bounds);
+    let found = result.found.iter().find(|found| found.broken.assertion == "A-1.1");
+    assert_eq!(found.map(|found| found.run.len()), Some(3));
+}
+
+#[test]
+fn mutants_are_caught_by_exploration() {
+    for (mutant, algorithm, nodes, assumption, crashes) in [
+        (Mutant::SkipSave, "bully", 2, Assumption::As1, 2),
+        (Mutant::ReuseCounter, "invitation", 2, Assumption::As0, 1),
+        (Mutant::AnswerBeforeStopping, "bully", 2, Assumption::As1, 1),
+        (Mutant::ProbeAllButHighest, "bully", 2, Assumption::As1, 1),
+        (Mutant::ForgetLowestNode, "bully", 3, Assumption::As0, 1),
+        (Mutant::IgnoreStall, "bully", 2, Assumption::As1, 2),
+        (Mutant::NeverRestart, "bully-lecture", 3, Assumption::As0, 2),
+        (Mutant::CallAgain, "bully-lecture", 3, Assumption::As0, 1),
+        (Mutant::SkipNextHigher, "bully-lecture", 3, Assumption::As0, 1),
+    ] {
+        let mut scenario = group(algorithm, nodes, "");
+        scenario.config.mutant = Some(mutant);
+        let bounds = Bounds { crashes, counter: 3, ..BOUNDS };
+        let result = all_of(&scenario, assumption, &bounds);
+        let is_caught = !result.found.is_empty() || result.stuck.is_some();
+        assert!(is_caught, "{} survives {} situations", mutant.name(), result.states);
+    }
+}
