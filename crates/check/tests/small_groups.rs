@@ -71,6 +71,20 @@ fn the_printed_timeout_leaves_a_node_down_for_ever() {
 }
 
 #[test]
+fn obeying_the_last_candidate_is_unsafe_after_a_recovery() {
+    // CE-B5: random runs rarely find it; a shortest run has fourteen steps.
+    let scenario = group("bully", 3, "halted = \"last\"");
+    let bounds = Bounds { counter: 2, depth: 14, ..BOUNDS };
+    let result = all_of(&scenario, Assumption::As1, &bounds);
+    let found: Vec<_> =
+        result.found.iter().map(|found| (found.broken.assertion, found.run.len())).collect();
+    assert_eq!(found, [("A-1.1", 14)]);
+    let default = all_of(&group("bully", 3, ""), Assumption::As1, &bounds);
+    assert!(default.found.is_empty(), "{:?}", default.found);
+    assert!(!default.is_complete, "fourteen steps are not all there are");
+}
+
+#[test]
 fn bully_has_two_coordinators_as_soon_as_a_wait_runs_out_early() {
     // CE-B3: suspicion, and two waits that run out although the answer is under way.
     let bounds = Bounds { crashes: 0, counter: 2, ..BOUNDS };
