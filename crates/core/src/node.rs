@@ -95,7 +95,10 @@ pub enum Command {
     Check,
     /// Take the coordinator for suspiciously silent now.
     SuspectCoordinator,
-    /// The transport has evidence that this peer is dead.
+    /// The transport has evidence that this peer is dead: the last message to it found nobody.
+    ///
+    /// Evidence about an earlier message is void as soon as another has been sent, since the peer
+    /// may have come back in between; the driver waits for what becomes of the later one.
     Refused(NodeId),
 }
 

@@ -62,7 +62,7 @@ impl World {
                     }
                     What::Timer(*timer)
                 }
-                Due::Command { .. } => continue,
+                Due::Command { .. } | Due::Refusal { .. } => continue,
             };
             let key = self.content(thing);
             if seen.insert(key) {
@@ -106,7 +106,10 @@ impl World {
         loop {
             let next = self.schedule.entries().find_map(|(number, thing)| match thing {
                 Thing::At { due: Due::Command { .. }, .. } => Some(number),
-                Thing::At { due: Due::Deliver { .. } | Due::Timer { .. }, .. } => None,
+                Thing::At {
+                    due: Due::Deliver { .. } | Due::Timer { .. } | Due::Refusal { .. },
+                    ..
+                } => None,
                 Thing::Fault(_) => None,
             });
             let Some(number) = next else { break };
@@ -126,7 +129,8 @@ impl World {
                 }
                 // Without a clock a node could ask the same thing for ever before it is heard once.
                 Thing::At { due: Due::Deliver { .. }, .. } => !seen.insert(self.content(thing)),
-                Thing::At { due: Due::Command { .. }, .. } | Thing::Fault(_) => false,
+                Thing::At { due: Due::Command { .. } | Due::Refusal { .. }, .. }
+                | Thing::Fault(_) => false,
             })
             .map(|(number, _)| number)
             .collect();
@@ -175,7 +179,10 @@ impl World {
             Thing::At { host, due: Due::Command { command, .. } } => {
                 (2, *host, command).hash(&mut hasher);
             }
-            Thing::Fault(_) => 3.hash(&mut hasher),
+            Thing::At { host, due: Due::Refusal { peer, .. } } => {
+                (3, *host, *peer).hash(&mut hasher);
+            }
+            Thing::Fault(_) => 4.hash(&mut hasher),
         }
         hasher.finish()
     }

@@ -36,6 +36,8 @@ pub struct Host {
     pub(crate) life: u32,
     /// Crash in the next step that has this many effects, after carrying them out.
     pub(crate) crash_after: Option<u32>,
+    /// The last message to each peer: evidence about an earlier one is void.
+    last_sent: Vec<(NodeId, u64)>,
 }
 
 /// Something that is due at a machine.
@@ -55,6 +57,15 @@ pub enum Due {
         /// Which.
         timer: Timer,
         /// In which life it was set.
+        life: u32,
+    },
+    /// The transport learns that a message found nobody listening.
+    Refusal {
+        /// To whom it was.
+        peer: NodeId,
+        /// Its number in the trace.
+        id: u64,
+        /// In which life it was sent.
         life: u32,
     },
     /// The application comes back.
@@ -81,6 +92,7 @@ impl Host {
             rate: RATE,
             life: 0,
             crash_after: None,
+            last_sent: Vec::new(),
         }
     }
 
@@ -110,6 +122,18 @@ impl Host {
         self.held = None;
         self.life += 1;
         self.crash_after = None;
+    }
+
+    pub(crate) fn note_sent(&mut self, to: NodeId, id: u64) {
+        match self.last_sent.iter_mut().find(|(peer, _)| *peer == to) {
+            Some((_, last)) => *last = id,
+            None => self.last_sent.push((to, id)),
+        }
+    }
+
+    /// Whether nothing was sent to this peer after this message.
+    pub(crate) fn is_last_sent(&self, to: NodeId, id: u64) -> bool {
+        self.last_sent.contains(&(to, id))
     }
 
     pub(crate) fn set_timer(&mut self, timer: Timer, number: u64) {

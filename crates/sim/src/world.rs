@@ -212,6 +212,15 @@ impl World {
                 }
                 tanist_core::Event::Command(command)
             }
+            Due::Refusal { peer, id, life } => {
+                if life != host.life || host.node.is_none() || !host.is_last_sent(peer, id) {
+                    return;
+                }
+                if let Some(held) = &mut host.held {
+                    return held.push(Due::Refusal { peer, id, life });
+                }
+                tanist_core::Event::Command(Command::Refused(peer))
+            }
             Due::Deliver { from, id, message } => {
                 let Some(message) = self.receive(at, from, id, message) else { return };
                 tanist_core::Event::Message { from, message }

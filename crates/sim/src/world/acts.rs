@@ -123,12 +123,12 @@ impl World {
         // A machine that wakes up finds its mail and its timers all at once, mail first.
         for due in held {
             let class = match due {
-                Due::Deliver { .. } | Due::Command { .. } => Class::Delivery,
+                Due::Deliver { .. } | Due::Command { .. } | Due::Refusal { .. } => Class::Delivery,
                 Due::Timer { .. } => Class::Timer,
             };
             let timer = match &due {
                 Due::Timer { timer, .. } => Some(*timer),
-                Due::Deliver { .. } | Due::Command { .. } => None,
+                Due::Deliver { .. } | Due::Command { .. } | Due::Refusal { .. } => None,
             };
             let number = self.schedule.add(self.now, class, Thing::At { host: at, due });
             if let Some(timer) = timer {

@@ -35,7 +35,7 @@ impl World {
         if let Some(why) = why {
             self.emit(Event::Lose { node: from, to: node, id, message: facts, why });
             if why == Loss::Down && self.network.conditions.has_refusals {
-                self.refuse(at, from);
+                self.refuse(at, from, id);
             }
             return None;
         }
@@ -47,12 +47,13 @@ impl World {
         Some(message)
     }
 
-    /// The sender's transport learns that nobody listens at this machine.
-    pub(super) fn refuse(&mut self, at: usize, sender: NodeId) {
+    /// The sender's transport will learn that nobody listens at this machine.
+    pub(super) fn refuse(&mut self, at: usize, sender: NodeId, id: u64) {
         let Some(sender) = self.position(sender) else { return };
         if !self.network.is_cut(at, sender) {
-            let after = self.network.refusal_delay(&mut self.chance);
-            self.come_back(sender, after, Command::Refused(self.hosts[at].id));
+            let when = self.now + self.network.refusal_delay(&mut self.chance);
+            let due = Due::Refusal { peer: self.hosts[at].id, id, life: self.hosts[sender].life };
+            self.deliver(sender, when, due);
         }
     }
 
@@ -101,6 +102,7 @@ impl World {
         let from = self.hosts[at].id;
         self.messages += 1;
         let id = self.messages;
+        self.hosts[at].note_sent(to, id);
         self.emit(Event::Send { node: from, to, id, message: facts });
         let parcel = Parcel {
             from: (at, from),
