@@ -264,7 +264,7 @@ impl Invitation {
             }
             Message::AreYouThere { group } => {
                 let ok = group == self.group && self.coordinator == cx.me && self.up.contains(from)
-                    || self.pretends(cx, from);
+                    || self.pretends(cx);
                 out.send(from, Message::AytAnswer { group, ok });
             }
             Message::AytAnswer { group, ok } => self.heard_of_coordinator(cx, from, group, ok, out),

@@ -153,7 +153,7 @@ impl Invitation {
     }
 
     /// The `abandon-members` mutant keeps those it left in the belief that it leads them.
-    pub(super) fn pretends(&self, cx: &Context<'_>, _asker: NodeId) -> bool {
+    pub(super) fn pretends(&self, cx: &Context<'_>) -> bool {
         cx.is_mutated(Mutant::AbandonMembers) && self.coordinator != cx.me
     }
 }
