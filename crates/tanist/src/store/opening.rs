@@ -1,0 +1,209 @@
+//! Opening a store: made, found whole, or refused.
+//!
+//! ```text
+//!   look: no directory -> make it          foreign files, no identity -> refused
+//!     |
+//!   lock: held by another -> refused
+//!     |
+//!   identity? -- no --> [counter of 0, then identity]           -> a new store
+//!     | yes
+//!   whole, bound to us, same lock file, counter of this store   -> open
+//! ```
+//!
+//! The identity is written last, so whatever lacks it was never used; unless something in it says
+//! otherwise, a creation that was interrupted is begun anew. Nothing is written before the lock is
+//! held, and nothing but the lock file is made before the directory is known to be a store or empty.
+
+use tanist_core::members::NodeId;
+
+use super::directory::Directory;
+use super::error::OpenError;
+use super::files::{COUNTER, IDENTITY, LOCK, Lock, temporary};
+use super::record::{self, CounterRecord, DecodeError, IdentityRecord, LockMark, Record};
+use super::{Adopted, Opened, Store};
+
+/// Opens or makes a store.
+pub(super) fn open(
+    mut directory: Directory,
+    node: NodeId,
+    group: &str,
+) -> Result<Opened, OpenError> {
+    check_group(group)?;
+    match directory.list()? {
+        None => directory.make()?,
+        Some(names) if has(&names, IDENTITY) && !has(&names, LOCK) => {
+            return Err(copied(&directory, node, group));
+        }
+        Some(names) => check_names(&directory, &names)?,
+    }
+    let (mark, has_note) = lock(&mut directory)?;
+    // Somebody may have made the store between the look and the lock.
+    let names = directory.list()?.unwrap_or_default();
+    let is_new = !has(&names, IDENTITY);
+    let saved = if is_new {
+        check_names(&directory, &names)?;
+        check_unused(&mut directory, has_note)?;
+        directory.remove_leftovers(&names)?;
+        create(&mut directory, node, group, mark)?
+    } else {
+        let (identity, counter) = load(&mut directory, node, group)?;
+        if !identity.lock.is_same_file(mark) {
+            return Err(copied(&directory, node, group));
+        }
+        directory.remove_leftovers(&names)?;
+        // A process that was killed may have renamed and not synced. What was read must stay.
+        directory.sync()?;
+        counter
+    };
+    directory.note_holder()?;
+    Ok(Opened { store: Store { directory, saved, is_poisoned: false }, is_new })
+}
+
+/// Binds a copy to its own lock file. The store keeps its id, so one record is replaced and an
+/// interruption leaves a copy or a store.
+pub(super) fn adopt(
+    mut directory: Directory,
+    node: NodeId,
+    group: &str,
+) -> Result<Adopted, OpenError> {
+    check_group(group)?;
+    let names = directory.list()?.unwrap_or_default();
+    if names.is_empty() {
+        return Err(OpenError::Nothing { directory: directory.path().to_owned() });
+    }
+    check_names(&directory, &names)?;
+    if !has(&names, IDENTITY) {
+        return Err(OpenError::Missing { path: directory.path_of(IDENTITY) });
+    }
+    let (mark, _) = lock(&mut directory)?;
+    let (identity, counter) = load(&mut directory, node, group)?;
+    directory.remove_leftovers(&names)?;
+    let was_copy = !identity.lock.is_same_file(mark);
+    if was_copy {
+        directory.keep()?;
+        let identity = Record::Identity(IdentityRecord { lock: mark, ..identity });
+        directory.replace(IDENTITY, &identity.encode())?;
+    }
+    Ok(Adopted { counter: counter.handed_out(), saves: counter.sequence, was_copy })
+}
+
+fn check_group(group: &str) -> Result<(), OpenError> {
+    let length = group.len();
+    if length <= GROUP_BYTES_MAX { Ok(()) } else { Err(OpenError::GroupName { length }) }
+}
+
+/// Without an identity, only what an interrupted creation leaves may be there.
+fn check_names(directory: &Directory, names: &[String]) -> Result<(), OpenError> {
+    let ours = [LOCK.to_owned(), COUNTER.to_owned(), temporary(COUNTER), temporary(IDENTITY)];
+    if has(names, IDENTITY) || names.iter().all(|name| ours.contains(name)) {
+        return Ok(());
+    }
+    let mut found = names.iter().take(NAMES_SHOWN_MAX).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > NAMES_SHOWN_MAX {
+        found.push_str(", ...");
+    }
+    Err(OpenError::NotAStore { directory: directory.path().to_owned(), found })
+}
+
+/// Whether a store without identity is an interrupted creation: a store that was used has a counter
+/// above 0, and one that was ever open has a holder in its lock file.
+fn check_unused(directory: &mut Directory, has_note: bool) -> Result<(), OpenError> {
+    let is_used = match directory.read(COUNTER)? {
+        None => has_note,
+        Some(bytes) => has_note || decode_counter(directory, &bytes)?.handed_out().is_some(),
+    };
+    if is_used {
+        return Err(OpenError::Missing { path: directory.path_of(IDENTITY) });
+    }
+    Ok(())
+}
+
+fn lock(directory: &mut Directory) -> Result<(LockMark, bool), OpenError> {
+    match directory.lock()? {
+        Lock::Held { mark, has_note } => Ok((mark, has_note)),
+        Lock::Busy { pid } => {
+            Err(OpenError::Locked { directory: directory.path().to_owned(), pid })
+        }
+    }
+}
+
+/// Makes a store that was never used. The counter comes first: an identity without one is a loss.
+fn create(
+    directory: &mut Directory,
+    node: NodeId,
+    group: &str,
+    lock: LockMark,
+) -> Result<CounterRecord, OpenError> {
+    let store = directory.draw_id()?;
+    let counter = CounterRecord::unused(store);
+    let identity = IdentityRecord { store, node: node.0, group: group.to_owned(), lock };
+    directory.keep()?;
+    directory.replace(COUNTER, &Record::Counter(counter).encode())?;
+    directory.replace(IDENTITY, &Record::Identity(identity).encode())?;
+    Ok(counter)
+}
+
+/// Reads both records, and refuses what does not belong to this node or not together.
+fn load(
+    directory: &mut Directory,
+    node: NodeId,
+    group: &str,
+) -> Result<(IdentityRecord, CounterRecord), OpenError> {
+    let bytes = read(directory, IDENTITY)?;
+    let identity = match record::decode(&bytes).map_err(|why| damaged(directory, IDENTITY, why))? {
+        Record::Identity(identity) => identity,
+        Record::Counter(_) => return Err(damaged(directory, IDENTITY, DecodeError::OtherKind)),
+    };
+    if identity.node != node.0 || identity.group != group {
+        return Err(OpenError::Bound {
+            directory: directory.path().to_owned(),
+            node: NodeId(identity.node),
+            group: identity.group,
+            asked_node: node,
+            asked_group: group.to_owned(),
+        });
+    }
+    let bytes = read(directory, COUNTER)?;
+    let counter = decode_counter(directory, &bytes)?;
+    if counter.store != identity.store {
+        return Err(OpenError::Mixed { directory: directory.path().to_owned() });
+    }
+    Ok((identity, counter))
+}
+
+fn read(directory: &mut Directory, name: &str) -> Result<Vec<u8>, OpenError> {
+    let bytes = directory.read(name)?;
+    bytes.ok_or_else(|| OpenError::Missing { path: directory.path_of(name) })
+}
+
+fn decode_counter(directory: &Directory, bytes: &[u8]) -> Result<CounterRecord, OpenError> {
+    match record::decode(bytes).map_err(|why| damaged(directory, COUNTER, why))? {
+        Record::Counter(counter) => Ok(counter),
+        Record::Identity(_) => Err(damaged(directory, COUNTER, DecodeError::OtherKind)),
+    }
+}
+
+fn damaged(directory: &Directory, name: &str, why: DecodeError) -> OpenError {
+    let path = directory.path_of(name);
+    match why {
+        DecodeError::Newer { version } => OpenError::Newer { path, version },
+        DecodeError::TooShort { .. }
+        | DecodeError::Foreign
+        | DecodeError::OtherKind
+        | DecodeError::Length { .. }
+        | DecodeError::Checksum
+        | DecodeError::Malformed => OpenError::Damaged { path, why },
+    }
+}
+
+fn copied(directory: &Directory, node: NodeId, group: &str) -> OpenError {
+    OpenError::Copied { directory: directory.path().to_owned(), node, group: group.to_owned() }
+}
+
+fn has(names: &[String], name: &str) -> bool {
+    names.iter().any(|other| other == name)
+}
+
+/// A record must be shorter than what is read of a file.
+const GROUP_BYTES_MAX: usize = 255;
+const NAMES_SHOWN_MAX: usize = 5;
