@@ -2,6 +2,7 @@
 //!
 //! What needs real files is in `tests/store_*.rs` of this crate.
 
+mod adoption;
 mod crash_check;
 mod crashes;
 mod failures;
