@@ -13,16 +13,16 @@ const RECORDS: [&str; 2] = ["identity", "counter"];
 
 /// A store that has saved 300.
 fn store(directory: &Path) {
-    let mut store = Store::open(directory, NODE, GROUP).unwrap().store;
-    store.save(Counter(299)).unwrap();
-    store.save(Counter(300)).unwrap();
+    let mut store = Store::open(directory, NODE, GROUP).expect("nothing is there").store;
+    store.save(Counter(299)).expect("a sound disk");
+    store.save(Counter(300)).expect("a sound disk");
 }
 
 /// Opens the store with other bytes in one file, and expects that they are found out.
 fn assert_damage_is_found(directory: &Path, name: &str, bytes: &[u8], what: &str) {
     let path = directory.join(name);
-    let sound = fs::read(&path).unwrap();
-    fs::write(&path, bytes).unwrap();
+    let sound = fs::read(&path).expect("the record is there");
+    fs::write(&path, bytes).expect("it can be overwritten");
     for result in [
         Store::open(directory, NODE, GROUP).map(|opened| opened.store.counter()),
         Store::adopt(directory, NODE, GROUP).map(|adopted| adopted.counter),
@@ -31,12 +31,13 @@ fn assert_damage_is_found(directory: &Path, name: &str, bytes: &[u8], what: &str
         let is_found = matches!(&error, OpenError::Damaged { path: found, .. } if *found == path);
         assert!(is_found, "{what}: {error}");
     }
-    assert_eq!(fs::read(&path).unwrap(), bytes, "{what}: what is damaged is left as it is");
-    fs::write(&path, sound).unwrap();
+    let left = fs::read(&path).expect("the record is there");
+    assert_eq!(left, bytes, "{what}: what is damaged is left as it is");
+    fs::write(&path, sound).expect("it can be overwritten");
 }
 
 fn assert_is_sound(directory: &Path) {
-    let opened = Store::open(directory, NODE, GROUP).unwrap();
+    let opened = Store::open(directory, NODE, GROUP).expect("all is as it was");
     assert_eq!((opened.store.counter(), opened.is_new), (Some(Counter(300)), false));
 }
 

@@ -139,12 +139,12 @@ fn another_process_holds_the_store_until_it_ends() {
 
 /// What the other process does: opens the store, says so, and waits for its end.
 fn hold(directory: &Path) {
-    let mut opened = open(directory).unwrap();
-    opened.store.save(Counter(9)).unwrap();
+    let mut opened = open(directory).expect("nothing is there");
+    opened.store.save(Counter(9)).expect("a sound disk");
     let mut output = std::io::stdout();
-    output.write_all(b"holding\n").unwrap();
-    output.flush().unwrap();
-    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+    output.write_all(b"holding\n").expect("the other reads");
+    output.flush().expect("the other reads");
+    std::io::stdin().read_to_end(&mut Vec::new()).expect("the other keeps it open");
 }
 
 #[test]

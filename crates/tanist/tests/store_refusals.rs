@@ -21,15 +21,16 @@ fn adopt(directory: &Path) -> Result<Adopted, OpenError> {
 
 /// A store that has saved `counter`.
 fn store(directory: &Path, counter: u64) {
-    open(directory).unwrap().store.save(Counter(counter)).unwrap();
+    let mut store = open(directory).expect("nothing is there").store;
+    store.save(Counter(counter)).expect("a sound disk");
 }
 
 /// As `cp -a` does it: names and contents are the same, inodes are not.
 fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    fs::create_dir(to).expect("nothing is there");
+    for entry in fs::read_dir(from).expect("it is there") {
+        let entry = entry.expect("it can be read");
+        fs::copy(entry.path(), to.join(entry.file_name())).expect("it can be copied");
     }
 }
 

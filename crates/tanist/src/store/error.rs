@@ -48,8 +48,8 @@ pub enum OpenError {
     },
     /// There is nothing that could be adopted.
     #[error(
-        "{} is empty or missing, so there is nothing to adopt; copy the store there first, or start \
-         the node without adopting and it makes a new store",
+        "{} is empty or missing, so there is nothing to adopt; copy the store there first, or \
+         start the node without adopting and it makes a new store",
         .directory.display()
     )]
     Nothing {
@@ -94,8 +94,8 @@ pub enum OpenError {
     /// It is the store of another node, or of another group.
     #[error(
         "{} is bound to {node} of group {group:?}, not to {asked_node} of group {asked_group:?}; \
-         another node's counter would repeat its numbers; correct the id, the group or the \
-         directory of this node",
+         with another node's counter it could repeat its own numbers; correct the id, the group \
+         or the directory of this node",
         .directory.display()
     )]
     Bound {
@@ -112,9 +112,9 @@ pub enum OpenError {
     },
     /// The lock file is not the one that the store was made with.
     #[error(
-        "{} is a copy of a store, or was restored from one; if the original still runs, both would \
-         use the same group numbers; when the original is gone for good, run: tanist store adopt \
-         {} --node {node} --group {}",
+        "{} is a copy of a store, or was restored from one; if the original still runs, both \
+         would use the same group numbers; when the original is gone for good, run: tanist store \
+         adopt {} --node {node} --group {}",
         .directory.display(), shell_word(&.directory.to_string_lossy()), shell_word(.group)
     )]
     Copied {
@@ -224,4 +224,62 @@ fn shell_word(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every message, as `docs/store.md` shows it.
+    fn messages() -> Vec<String> {
+        let directory = || PathBuf::from("/var/lib/tanist/n3");
+        let path = || directory().join("counter");
+        let group = || "billing".to_owned();
+        let disk =
+            |action, kind: ErrorKind| DiskError { action, path: path(), source: kind.into() };
+        let open = [
+            OpenError::Locked { directory: directory(), pid: Some(4711) },
+            OpenError::Copied { directory: directory(), node: NodeId(3), group: group() },
+            OpenError::Bound {
+                directory: directory(),
+                node: NodeId(3),
+                group: group(),
+                asked_node: NodeId(4),
+                asked_group: group(),
+            },
+            OpenError::NotAStore { directory: directory(), found: "thesis.tex".to_owned() },
+            OpenError::Missing { path: path() },
+            OpenError::Damaged { path: path(), why: DecodeError::Checksum },
+            OpenError::Mixed { directory: directory() },
+            OpenError::Newer { path: path(), version: 2 },
+            OpenError::Nothing { directory: directory() },
+            OpenError::GroupName { length: 300 },
+            OpenError::Disk(disk("read", ErrorKind::PermissionDenied)),
+        ];
+        let save = [
+            SaveError::Disk(disk("sync", ErrorKind::StorageFull)),
+            SaveError::Poisoned { directory: directory() },
+            SaveError::Backwards { held: 7, asked: 6 },
+        ];
+        let open = open.iter().map(ToString::to_string);
+        open.chain(save.iter().map(ToString::to_string)).collect()
+    }
+
+    #[test]
+    fn the_document_shows_every_message() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/store.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for message in messages() {
+            assert!(text.contains(&message), "docs/store.md lacks: {message}");
+        }
+    }
+
+    #[test]
+    fn what_a_shell_would_split_is_quoted() {
+        assert_eq!(shell_word("/var/lib/n3"), "/var/lib/n3");
+        assert_eq!(shell_word("my group"), "'my group'");
+        assert_eq!(shell_word("it's"), r"'it'\''s'");
+        assert_eq!(shell_word(""), "''");
+    }
 }

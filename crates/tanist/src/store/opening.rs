@@ -12,7 +12,7 @@
 //!
 //! The identity is written last, so whatever lacks it was never used; unless something in it says
 //! otherwise, a creation that was interrupted is begun anew. Nothing is written before the lock is
-//! held, and nothing but the lock file is made before the directory is known to be a store or empty.
+//! held, and not even a lock file is made in a directory that is neither a store nor empty.
 
 use tanist_core::members::NodeId;
 

@@ -1,7 +1,7 @@
 //! The bytes of a record, and what is refused.
 //!
 //! ```text
-//! magic (8, names the kind) | version (2) | length of body (4) | body (CBOR) | crc32 of all before (4)
+//! magic (8, names the kind) | version (2) | length of body (4) | body (CBOR) | crc32 of these (4)
 //! ```
 //!
 //! Numbers of the frame are big-endian. The frame is the same in every version, so that damage and

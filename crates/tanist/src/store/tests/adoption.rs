@@ -22,7 +22,8 @@ fn adopt(files: &SimulatedFiles) -> Result<Adopted, OpenError> {
 /// A store with counter 5 whose lock file is another one.
 fn copy() -> Disk {
     let files = SimulatedFiles::new(Disk::default(), Breakage::Nothing);
-    open(&files).unwrap().store.save(Counter(5)).unwrap();
+    let mut store = open(&files).expect("an empty disk takes a store").store;
+    store.save(Counter(5)).expect("a disk that does not fail takes it");
     let mut disk = files.disk();
     disk.remove(LOCK);
     disk.write(LOCK, &[]);
