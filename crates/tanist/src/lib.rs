@@ -4,5 +4,6 @@
 //! machines of [`tanist_core`]; this crate gives them sockets, a disk and a clock.
 #![warn(missing_docs)]
 
+pub mod key;
 pub mod store;
 pub mod transport;

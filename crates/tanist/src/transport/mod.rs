@@ -1,1 +1,263 @@
 //! How nodes reach each other.
+//!
+//! ```text
+//! driver --send--> queue --> link (TCP, sealed) -------> peer      one link per pair, on demand
+//! driver --send_datagram---> datagram (UDP, sealed) ---> peer      with the keys of the link
+//! driver <--Incoming-- links, datagrams, and evidence of death
+//! ```
+//!
+//! The transport knows nothing of elections: what it carries are bytes. Frames arrive in the order
+//! in which they were handed over, unless their link breaks; then some may be missing. A link that
+//! ends is no proof of death, so the transport dials at once to see; only a refused connection
+//! becomes [`Incoming::Gone`]. Silence is never evidence here, it is for the detector to judge.
+//!
+//! Assumes that peers and their addresses are known from the start, and that whoever has the
+//! group's key may take part. Nothing ticks while nothing happens.
+
+mod claim;
+mod counters;
+pub mod datagram;
+mod dial;
+pub mod frame;
+pub mod handshake;
+mod hub;
+mod limits;
+mod link;
+mod listener;
+mod peer;
+mod queue;
+mod reading;
+pub mod session;
+mod sessions;
+mod sockets;
+mod throttle;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use tanist_core::members::NodeId;
+use tokio::net::{TcpListener, UdpSocket};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+pub use self::counters::Counters;
+use self::hub::{Hub, PeerState};
+pub use self::limits::Limits;
+use self::peer::Peer;
+use self::queue::Pushed;
+pub use self::queue::Ticket;
+pub use self::sockets::{BindError, Sockets};
+use crate::key::GroupKey;
+
+/// Who a node is and whom it talks to.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// This node.
+    pub me: NodeId,
+    /// The name of the group, at most [`GROUP_NAME_MAX`] bytes.
+    pub group: Arc<str>,
+    /// The secret that the group shares.
+    pub key: GroupKey,
+    /// The other nodes, with `host:port`. Names are looked up at each dial.
+    pub peers: Vec<(NodeId, String)>,
+    /// How much of everything is allowed.
+    pub limits: Limits,
+}
+
+/// What the transport tells its driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Incoming {
+    /// A frame over the link.
+    Frame {
+        /// Who sent it; the handshake vouches for it.
+        from: NodeId,
+        /// The sender's number for it.
+        id: u64,
+        /// What it carries.
+        payload: Vec<u8>,
+    },
+    /// A datagram.
+    Datagram {
+        /// Who sent it.
+        from: NodeId,
+        /// What it carries.
+        payload: Vec<u8>,
+    },
+    /// Nobody is there: a connection was refused that was tried after the frame with this ticket
+    /// had been handed over. All frames up to it are lost, or were taken before the death. It says
+    /// nothing about later frames; those cause a dial of their own.
+    Gone {
+        /// Who is gone.
+        peer: NodeId,
+        /// The last frame handed over before the dial began; the default if there was none.
+        ticket: Ticket,
+    },
+    /// The peer's process is another one than before, or this is the first contact. Comes before
+    /// the frames of that process.
+    Met {
+        /// Who it is.
+        peer: NodeId,
+        /// Which process of it: a random number that it chose when it started.
+        incarnation: u64,
+    },
+}
+
+/// What is known about the way to one peer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PeerView {
+    /// Who it is.
+    pub id: NodeId,
+    /// Where it should be.
+    pub address: String,
+    /// Whether there is a link.
+    pub is_connected: bool,
+    /// Whether it is blocked for an experiment.
+    pub is_blocked: bool,
+    /// How long the current link's handshake took to go there and back.
+    pub round_trip: Option<Duration>,
+    /// Bytes of frames written to it, seals included.
+    pub bytes_out: u64,
+    /// Bytes of frames read from it, seals included.
+    pub bytes_in: u64,
+}
+
+/// All links and datagrams of one node. Dropping it closes them.
+#[derive(Debug)]
+pub struct Transport {
+    hub: Arc<Hub>,
+    // Dropping the set ends its tasks, and with them their sockets.
+    _tasks: JoinSet<()>,
+}
+
+impl Transport {
+    /// Starts listening, with tasks on the current runtime. What comes in goes to `incoming`; a
+    /// driver that does not drain it holds up the links, and datagrams are dropped.
+    pub fn start(
+        config: Config,
+        sockets: Sockets,
+        incoming: mpsc::Sender<Incoming>,
+    ) -> Result<Self, StartError> {
+        if config.group.len() > GROUP_NAME_MAX {
+            return Err(StartError::GroupName { length: config.group.len() });
+        }
+        let incarnation = getrandom::u64().map_err(StartError::Incarnation)?;
+        let tcp = TcpListener::from_std(sockets.tcp).map_err(StartError::Sockets)?;
+        let udp = UdpSocket::from_std(sockets.udp).map_err(StartError::Sockets)?;
+        let (hub, arrivals) = Hub::new(config, incarnation, udp, incoming);
+        let hub = Arc::new(hub);
+        let mut tasks = JoinSet::new();
+        for (state, arrivals) in hub.peers.values().zip(arrivals) {
+            tasks.spawn(Peer::new(Arc::clone(&hub), Arc::clone(state), arrivals).run());
+        }
+        tasks.spawn(listener::listen(Arc::clone(&hub), tcp));
+        tasks.spawn(datagram::receive(Arc::clone(&hub)));
+        Ok(Self { hub, _tasks: tasks })
+    }
+
+    /// The random number by which peers tell this process from an earlier one.
+    #[must_use]
+    pub fn incarnation(&self) -> u64 {
+        self.hub.incarnation
+    }
+
+    /// Hands over a frame. Never waits: a queue without room is dropped together with its link,
+    /// and counted. A frame for a stranger is counted and dropped; its ticket is the default.
+    pub fn send(&mut self, to: NodeId, id: u64, payload: Vec<u8>) -> Ticket {
+        let tally = &self.hub.tally;
+        let Some(peer) = self.hub.peers.get(&to) else {
+            tally.refused_unknown_peer.bump();
+            return Ticket::default();
+        };
+        if payload.len() > self.hub.limits.frame_max {
+            tally.refused_too_long.bump();
+            return peer.queue.skip();
+        }
+        if peer.is_blocked() {
+            tally.discarded_blocked.bump();
+            return peer.queue.skip();
+        }
+        let (ticket, pushed) = peer.queue.push(id, payload);
+        match pushed {
+            Pushed::Queued => {}
+            Pushed::Overflowed { dropped } => self.overflow(peer, dropped),
+        }
+        ticket
+    }
+
+    fn overflow(&self, peer: &PeerState, dropped: usize) {
+        self.hub.tally.queue_overflows.bump();
+        self.hub.tally.frames_dropped.add(dropped);
+        peer.drop_link();
+        if let Some(held_back) = peer.warning.pass() {
+            tracing::warn!(
+                peer = %peer.id, dropped, held_back,
+                "the queue for this peer is full, so it is dropped together with the link; the \
+                 peer reads too slowly or the network is too slow: look at the load of that node"
+            );
+        }
+    }
+
+    /// Sends a datagram, if there is a link whose keys it can use; else it is dropped and counted.
+    pub fn send_datagram(&mut self, to: NodeId, payload: &[u8]) {
+        datagram::send(&self.hub, to, payload);
+    }
+
+    /// All counters, as they are.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.hub.tally.snapshot()
+    }
+
+    /// What is known about the way to each peer, in order of id.
+    #[must_use]
+    pub fn peers(&self) -> Vec<PeerView> {
+        self.hub.peers.values().map(|peer| peer.view()).collect()
+    }
+
+    /// For experiments: discards everything to and from these peers, silently, in addition to
+    /// those that are blocked already. No evidence comes while a peer is blocked.
+    pub fn block(&mut self, peers: &[NodeId]) {
+        for peer in peers.iter().filter_map(|id| self.hub.peers.get(id)) {
+            let discarded = peer.block();
+            self.hub.tally.discarded_blocked.add(discarded);
+        }
+    }
+
+    /// Ends what [`Self::block`] began.
+    pub fn unblock_all(&mut self) {
+        for peer in self.hub.peers.values() {
+            peer.unblock();
+        }
+    }
+}
+
+/// Why a transport did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The name does not fit into a handshake.
+    #[error(
+        "the group's name has {length} bytes and may have {GROUP_NAME_MAX}, so the node does not \
+         start; choose a shorter name"
+    )]
+    GroupName {
+        /// How long it is.
+        length: usize,
+    },
+    /// The system has no randomness to give.
+    #[error(
+        "the system gave no random bytes ({0}), so the node does not start; try again when the \
+         system is up"
+    )]
+    Incarnation(getrandom::Error),
+    /// The runtime did not take the sockets.
+    #[error(
+        "the runtime cannot wait for the node's sockets ({0}), so the node does not start; check \
+         the limit of open files (ulimit -n)"
+    )]
+    Sockets(io::Error),
+}
+
+/// The longest name of a group, in bytes.
+pub const GROUP_NAME_MAX: usize = 255;

@@ -1,0 +1,300 @@
+//! The secret that all nodes of a group share.
+//!
+//! Whoever holds it is a node of the group; the handshake of every link proves that both sides do.
+//! The text form is one line, `tanist-key-1:` and 64 hexadecimal digits, so that a key can be
+//! recognised in a file and a later kind can be told apart. Memory that held the secret is wiped.
+//! Left out: rotation of keys, and keys per node.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+/// The group's key: 32 secret bytes.
+#[derive(Clone)]
+pub struct GroupKey(Zeroizing<[u8; LENGTH]>);
+
+impl GroupKey {
+    /// A fresh key from the system's own source of chance.
+    pub fn generate() -> Result<Self, GenerateKeyError> {
+        let mut bytes = Zeroizing::new([0; LENGTH]);
+        getrandom::fill(bytes.as_mut_slice()).map_err(GenerateKeyError::Source)?;
+        Ok(Self(bytes))
+    }
+
+    /// Takes the text form; white space around it is ignored.
+    pub fn parse(text: &str) -> Result<Self, ParseKeyError> {
+        let digits = text.trim().strip_prefix(PREFIX).ok_or(ParseKeyError::Prefix)?;
+        // The position of a wrong digit says nothing about the secret; the digit itself might.
+        if let Some(position) = digits.bytes().position(|digit| !digit.is_ascii_hexdigit()) {
+            return Err(ParseKeyError::Digit { position: position + 1 });
+        }
+        if digits.len() != 2 * LENGTH {
+            return Err(ParseKeyError::Length { found: digits.len() });
+        }
+        let mut bytes = Zeroizing::new([0; LENGTH]);
+        for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
+            *byte = (value_of(pair[0]) << 4) | value_of(pair[1]);
+        }
+        Ok(Self(bytes))
+    }
+
+    /// The text form. There is no `Display`, so that no format string writes a key by accident.
+    #[must_use]
+    pub fn to_text(&self) -> Zeroizing<String> {
+        // Room for all of it at once: a string that grows leaves copies of the secret behind.
+        let mut text = Zeroizing::new(String::with_capacity(PREFIX.len() + 2 * LENGTH));
+        text.push_str(PREFIX);
+        for byte in self.0.iter() {
+            text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            text.push(char::from(DIGITS[usize::from(byte & 15)]));
+        }
+        text
+    }
+
+    /// Reads a key file, which only its owner may be able to read.
+    pub fn read(path: &Path) -> Result<Self, ReadKeyError> {
+        let failed = |source| ReadKeyError::Read { path: path.to_owned(), source };
+        let file = File::open(path).map_err(failed)?;
+        // The mode of the file that is open, not of whatever has the name a moment later.
+        let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(ReadKeyError::Exposed { path: path.to_owned(), mode });
+        }
+        let mut bytes = Zeroizing::new(Vec::with_capacity(FILE_LENGTH_MAX + 1));
+        file.take(FILE_LENGTH_MAX as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+        let text = match str::from_utf8(&bytes) {
+            Ok(text) if bytes.len() <= FILE_LENGTH_MAX => text,
+            Ok(_) | Err(_) => return Err(ReadKeyError::NotText { path: path.to_owned() }),
+        };
+        Self::parse(text).map_err(|source| ReadKeyError::Parse { path: path.to_owned(), source })
+    }
+
+    /// Writes the key to a file that did not exist and that only its owner may read.
+    pub fn write_new(&self, path: &Path) -> Result<(), WriteKeyError> {
+        let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let mut file = written.map_err(|source| {
+            if source.kind() == io::ErrorKind::AlreadyExists {
+                WriteKeyError::Exists { path: path.to_owned() }
+            } else {
+                WriteKeyError::Write { path: path.to_owned(), source }
+            }
+        })?;
+        file.write_all(self.to_text().as_bytes())
+            .and_then(|()| file.write_all(b"\n"))
+            .and_then(|()| file.sync_all())
+            .map_err(|source| WriteKeyError::Write { path: path.to_owned(), source })
+    }
+
+    /// The secret itself, for the handshake.
+    pub(crate) fn secret(&self) -> &[u8; LENGTH] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for GroupKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GroupKey(hidden)")
+    }
+}
+
+/// The value of a hexadecimal digit; the caller has checked that it is one.
+fn value_of(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'f' => digit - b'a' + 10,
+        b'A'..=b'F' => digit - b'A' + 10,
+        _ => 0,
+    }
+}
+
+/// Why no key could be made.
+#[derive(Debug, thiserror::Error)]
+pub enum GenerateKeyError {
+    /// The system has no randomness to give.
+    #[error(
+        "the system gave no random bytes ({0}), so no key was made; try again when the system is up"
+    )]
+    Source(getrandom::Error),
+}
+
+/// Why a text is not a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseKeyError {
+    /// It does not begin as a key does.
+    #[error(
+        "a group key begins with `tanist-key-1:`, and this text does not; copy the whole line of \
+         the key file"
+    )]
+    Prefix,
+    /// Something after the prefix is not a hexadecimal digit.
+    #[error(
+        "character {position} after `tanist-key-1:` is not a hexadecimal digit, so this is not a \
+         group key; copy the key again"
+    )]
+    Digit {
+        /// Counted from one, after the prefix.
+        position: usize,
+    },
+    /// Too short or too long.
+    #[error(
+        "a group key has 64 hexadecimal digits after `tanist-key-1:`, this text has {found}; copy \
+         the whole line of the key file"
+    )]
+    Length {
+        /// How many digits there are.
+        found: usize,
+    },
+}
+
+/// Why a key file was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadKeyError {
+    /// The system refused.
+    #[error(
+        "cannot read the group key {path}: {source}; the node cannot join without it; check the \
+         path and its owner", path = path.display()
+    )]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Others can read or change the file.
+    #[error(
+        "others can read or change the group key {path} (mode {mode:03o}), so it is not used; run: \
+         chmod 600 {path}", path = path.display()
+    )]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// Binary, or far too long.
+    #[error(
+        "{path} does not hold one line of text, so it is not a group key; give the path of the key \
+         file", path = path.display()
+    )]
+    NotText {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Text, but not a key.
+    #[error("{path} is not a group key: {source}", path = path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with the text.
+        source: ParseKeyError,
+    },
+}
+
+/// Why a key file was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteKeyError {
+    /// Something is there already.
+    #[error(
+        "{path} exists already and is left as it is, since it may be the only copy of a key; \
+         choose another name, or move it away", path = path.display()
+    )]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system refused.
+    #[error(
+        "cannot write the group key {path}: {source}; the file must not be used; check the \
+         directory and its free space", path = path.display()
+    )]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+const LENGTH: usize = 32;
+const PREFIX: &str = "tanist-key-1:";
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+/// A key is 77 bytes; what is longer than this is another file.
+const FILE_LENGTH_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_key_survives_its_text_form() {
+        let key = GroupKey::generate().unwrap();
+        let again = GroupKey::parse(&key.to_text()).unwrap();
+        assert_eq!(key.secret(), again.secret());
+        assert_eq!(key.to_text().len(), 77);
+        assert_ne!(key.secret(), GroupKey::generate().unwrap().secret());
+    }
+
+    #[test]
+    fn debug_does_not_show_the_secret() {
+        let key = GroupKey::parse(&format!("tanist-key-1:{}", "ab".repeat(32))).unwrap();
+        assert_eq!(format!("{key:?}"), "GroupKey(hidden)");
+    }
+
+    #[test]
+    fn garbage_is_refused_with_its_reason() {
+        let digits = "0f".repeat(32);
+        assert_eq!(GroupKey::parse(&digits).unwrap_err(), ParseKeyError::Prefix);
+        assert_eq!(
+            GroupKey::parse(&format!("tanist-key-1:{}", &digits[1..])).unwrap_err(),
+            ParseKeyError::Length { found: 63 }
+        );
+        assert_eq!(
+            GroupKey::parse(&format!("tanist-key-1:0x{}", &digits[2..])).unwrap_err(),
+            ParseKeyError::Digit { position: 2 }
+        );
+        assert!(GroupKey::parse(&format!(" tanist-key-1:{}\n", digits.to_uppercase())).is_ok());
+    }
+
+    #[test]
+    fn a_written_key_is_private_and_is_never_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("group.key");
+        let key = GroupKey::generate().unwrap();
+        key.write_new(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(GroupKey::read(&path).unwrap().secret(), key.secret());
+        let again = GroupKey::generate().unwrap().write_new(&path);
+        assert!(matches!(again, Err(WriteKeyError::Exists { .. })), "{again:?}");
+        assert_eq!(GroupKey::read(&path).unwrap().secret(), key.secret());
+    }
+
+    #[test]
+    fn a_key_that_others_can_read_is_refused_with_the_command_to_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("group.key");
+        GroupKey::generate().unwrap().write_new(&path).unwrap();
+        for mode in [0o640, 0o604, 0o620, 0o602] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let text = GroupKey::read(&path).unwrap_err().to_string();
+            assert!(text.contains(&format!("chmod 600 {}", path.display())), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_key_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("group.key");
+        for garbage in [vec![0xff; 77], vec![b'a'; 100_000], b"hello\n".to_vec(), Vec::new()] {
+            fs::write(&path, garbage).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            assert!(GroupKey::read(&path).is_err());
+        }
+        let missing = GroupKey::read(&folder.path().join("none"));
+        assert!(matches!(missing, Err(ReadKeyError::Read { .. })), "{missing:?}");
+    }
+}

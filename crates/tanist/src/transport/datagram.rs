@@ -1,0 +1,207 @@
+//! Datagrams: small, sealed, and never repeated.
+//!
+//! ```text
+//! [version u8] [session 8 bytes] [sequence u64, big-endian] [sealed payload]      1200 bytes at most
+//! ```
+//!
+//! They use the keys of the link between the two processes, so without a link there are none. A
+//! damaged header names another key or nonce, and then the seal does not open. What is lost is
+//! lost; nothing is sent again. The source address is not looked at: the session says who it is.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tanist_core::members::NodeId;
+
+use super::Incoming;
+use super::hub::Hub;
+use super::session::{OpenError, SEAL_LENGTH, SealError, Session, SessionId};
+
+/// The parts of a datagram, the payload still sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram<'a> {
+    /// Under whose keys it was sealed.
+    pub session: SessionId,
+    /// Its number in that session and direction.
+    pub sequence: u64,
+    /// The sealed payload.
+    pub ciphertext: &'a [u8],
+}
+
+/// Takes a datagram apart.
+pub fn decode(bytes: &[u8]) -> Result<Datagram<'_>, DatagramError> {
+    if bytes.len() > DATAGRAM_MAX {
+        return Err(DatagramError::TooLong);
+    }
+    let (version, rest) = bytes.split_first().ok_or(DatagramError::Malformed)?;
+    if *version != DATAGRAM_VERSION {
+        return Err(DatagramError::Version { found: *version });
+    }
+    let (session, rest) = rest.split_first_chunk().ok_or(DatagramError::Malformed)?;
+    let (sequence, ciphertext) = rest.split_first_chunk().ok_or(DatagramError::Malformed)?;
+    Ok(Datagram {
+        session: SessionId(*session),
+        sequence: u64::from_be_bytes(*sequence),
+        ciphertext,
+    })
+}
+
+/// Seals a payload into the session's next datagram.
+pub fn encode(session: &Session, payload: &[u8]) -> Result<Vec<u8>, SealError> {
+    if payload.len() > PAYLOAD_MAX {
+        return Err(SealError::TooLong);
+    }
+    session.seal_datagram(payload, |sequence| {
+        let mut bytes = Vec::with_capacity(HEADER_LENGTH + payload.len() + SEAL_LENGTH);
+        bytes.push(DATAGRAM_VERSION);
+        bytes.extend_from_slice(&session.id().0);
+        bytes.extend_from_slice(&sequence.to_be_bytes());
+        bytes
+    })
+}
+
+/// Why bytes are not a datagram of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DatagramError {
+    /// A version that is not ours.
+    #[error(
+        "the datagram has version {found}, which this node does not know, so it is dropped; run \
+         the same version of tanist on all nodes"
+    )]
+    Version {
+        /// What the datagram says.
+        found: u8,
+    },
+    /// Over the limit.
+    #[error("the datagram is longer than any of ours, so it is dropped; somebody else sent it")]
+    TooLong,
+    /// Too short for its header.
+    #[error("the datagram is too short, so it is dropped; somebody else sent it")]
+    Malformed,
+}
+
+/// Sends a datagram to a peer with a link; counts what happens.
+pub(super) fn send(hub: &Hub, to: NodeId, payload: &[u8]) {
+    let Some(peer) = hub.peers.get(&to) else {
+        hub.tally.refused_unknown_peer.bump();
+        return;
+    };
+    if peer.is_blocked() {
+        hub.tally.discarded_blocked.bump();
+        return;
+    }
+    let Some(route) = peer.route() else {
+        hub.tally.datagrams_dropped.bump();
+        return;
+    };
+    match encode(&route.session, payload) {
+        // A socket without room loses the datagram; so may the network.
+        Ok(bytes) => match hub.udp.try_send_to(&bytes, route.address) {
+            Ok(_) => hub.tally.datagrams_out.bump(),
+            Err(_) => hub.tally.datagrams_dropped.bump(),
+        },
+        Err(SealError::TooLong) => hub.tally.refused_too_long.bump(),
+        Err(SealError::Exhausted) => hub.tally.datagrams_dropped.bump(),
+    }
+}
+
+/// Takes datagrams from the socket, for ever.
+pub(super) async fn receive(hub: Arc<Hub>) {
+    // One byte more than allowed, so that a longer datagram shows.
+    let mut buffer = [0; DATAGRAM_MAX + 1];
+    loop {
+        match hub.udp.recv_from(&mut buffer).await {
+            Ok((length, _)) => take(&hub, &buffer[..length]),
+            // Errors of a socket without a connection are about datagrams sent earlier.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+            Err(error) => {
+                tracing::debug!(%error, "cannot receive datagrams; trying again");
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+}
+
+fn take(hub: &Hub, bytes: &[u8]) {
+    let tally = &hub.tally;
+    let datagram = match decode(bytes) {
+        Ok(datagram) => datagram,
+        Err(DatagramError::Version { .. }) => return tally.refused_version.bump(),
+        Err(DatagramError::TooLong) => return tally.refused_too_long.bump(),
+        Err(DatagramError::Malformed) => return tally.refused_malformed.bump(),
+    };
+    let Some((from, session)) = hub.sessions.find(datagram.session) else {
+        return tally.refused_unknown_session.bump();
+    };
+    let payload = match session.open_datagram(datagram.sequence, datagram.ciphertext) {
+        Ok(payload) => payload,
+        Err(OpenError::Seal) => return tally.refused_seal.bump(),
+        Err(OpenError::Replayed) => return tally.refused_replay.bump(),
+    };
+    if hub.peers.get(&from).is_some_and(|peer| peer.is_blocked()) {
+        return tally.discarded_blocked.bump();
+    }
+    match hub.incoming.try_send(Incoming::Datagram { from, payload }) {
+        Ok(()) => tally.datagrams_in.bump(),
+        Err(_) => tally.datagrams_dropped.bump(),
+    }
+}
+
+/// The version of datagrams.
+pub const DATAGRAM_VERSION: u8 = 1;
+/// The longest datagram; it fits into one packet on every usual network.
+pub const DATAGRAM_MAX: usize = 1200;
+/// The longest payload.
+pub const PAYLOAD_MAX: usize = DATAGRAM_MAX - HEADER_LENGTH - SEAL_LENGTH;
+const HEADER_LENGTH: usize = 17;
+const RETRY: Duration = Duration::from_millis(10);
+
+#[cfg(test)]
+mod tests {
+    use super::super::handshake::tests::session_pair;
+    use super::*;
+
+    fn open(session: &Session, bytes: &[u8]) -> Option<Vec<u8>> {
+        let datagram = decode(bytes).ok().filter(|found| found.session == session.id())?;
+        session.open_datagram(datagram.sequence, datagram.ciphertext).ok()
+    }
+
+    #[test]
+    fn datagrams_arrive_in_any_order_and_once_each() {
+        let (ours, theirs) = session_pair();
+        let sealed: Vec<_> = (0..5).map(|number| encode(&ours, &[number]).unwrap()).collect();
+        for number in [4, 0, 2, 1, 3] {
+            assert_eq!(open(&theirs, &sealed[number]), Some(vec![number as u8]));
+        }
+        for again in &sealed {
+            assert_eq!(open(&theirs, again), None);
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_is_refused() {
+        let (ours, theirs) = session_pair();
+        let sealed = encode(&ours, b"beat").unwrap();
+        for bit in 0..sealed.len() * 8 {
+            let mut flipped = sealed.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(open(&theirs, &flipped), None, "bit {bit}");
+        }
+        for length in 0..sealed.len() {
+            assert_eq!(open(&theirs, &sealed[..length]), None, "length {length}");
+        }
+        assert_eq!(open(&theirs, &sealed), Some(b"beat".to_vec()));
+    }
+
+    #[test]
+    fn the_longest_payload_fits_and_one_byte_more_does_not() {
+        let (ours, theirs) = session_pair();
+        let longest = vec![7; PAYLOAD_MAX];
+        let sealed = encode(&ours, &longest).unwrap();
+        assert_eq!(sealed.len(), DATAGRAM_MAX);
+        assert_eq!(open(&theirs, &sealed), Some(longest));
+        assert_eq!(encode(&ours, &vec![7; PAYLOAD_MAX + 1]), Err(SealError::TooLong));
+        assert_eq!(decode(&vec![1; DATAGRAM_MAX + 1]), Err(DatagramError::TooLong));
+    }
+}

@@ -1,0 +1,195 @@
+//! Dialling a peer: find its address, connect, shake hands.
+//!
+//! A refused connection is the one outcome that is evidence. A connection that is closed during
+//! the handshake may be one to a process that is just dying: its listener goes a moment after its
+//! links. So the dial is repeated for a moment before it counts as failed.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::claim::Claim;
+use super::handshake::{Answer, Dialler, HandshakeError, Hello, MESSAGE_MAX, Refusal, VERSION};
+use super::hub::{Hub, PeerState};
+use super::link::{Established, LENGTH_BYTES};
+use super::queue::Ticket;
+use super::session::SessionId;
+use super::sockets::tune;
+
+/// How a dial ended.
+#[derive(Debug)]
+pub(super) enum Dialled {
+    /// There is a link; its first record is still to be written.
+    Linked(Box<Established>),
+    /// Nobody listens there. The dial began after this frame had been handed over.
+    Refused { covers: Ticket },
+    /// Nothing came of it, and nothing is known.
+    Failed(DialError),
+}
+
+/// Why a dial came to nothing, without being evidence.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DialError {
+    #[error("its name cannot be looked up ({0}); check the address in the configuration")]
+    Lookup(io::Error),
+    #[error("it cannot be connected to ({0}); check the address, the machine and the firewall")]
+    Connect(io::Error),
+    #[error("it does not answer in time; check the machine, the network and the firewall")]
+    Silent,
+    #[error(
+        "it closes connections during the handshake; most often the group keys differ: compare \
+         the key files, and see the log of the peer"
+    )]
+    Closed,
+    #[error(transparent)]
+    Handshake(#[from] HandshakeError),
+    #[error("it refuses this node: {0}")]
+    Refused(#[from] Refusal),
+}
+
+/// Dials until there is an outcome, not before `earliest`.
+pub(super) async fn dial(
+    hub: Arc<Hub>,
+    peer: Arc<PeerState>,
+    lost: Option<SessionId>,
+    earliest: Option<Instant>,
+) -> Dialled {
+    if let Some(earliest) = earliest {
+        sleep_until(earliest).await;
+    }
+    let mut pause = FIRST_PAUSE;
+    loop {
+        hub.tally.dials.bump();
+        let covers = peer.queue.last();
+        let connected = match timeout(hub.limits.dial, connect(&peer.address)).await {
+            Ok(connected) => connected,
+            Err(_) => Err(ConnectError::Failed(DialError::Silent)),
+        };
+        let (stream, address) = match connected {
+            Ok(connected) => connected,
+            Err(ConnectError::Refused) => return Dialled::Refused { covers },
+            Err(ConnectError::Failed(error)) => return Dialled::Failed(error),
+        };
+        let greeting = greet(&hub, &peer, stream, address, lost);
+        match timeout(hub.limits.handshake, greeting).await {
+            Ok(Ok(link)) => return Dialled::Linked(Box::new(link)),
+            Ok(Err(DialError::Closed)) if pause <= LAST_PAUSE => {
+                sleep(pause).await;
+                pause *= 2;
+            }
+            Ok(Err(error)) => return Dialled::Failed(error),
+            Err(_) => return Dialled::Failed(DialError::Silent),
+        }
+    }
+}
+
+enum ConnectError {
+    Refused,
+    Failed(DialError),
+}
+
+/// Tries the peer's addresses in order. It is refused only if every one of them refuses: one that
+/// does not answer may be the one where the peer is.
+async fn connect(address: &str) -> Result<(TcpStream, SocketAddr), ConnectError> {
+    let found = lookup_host(address).await;
+    let found = found.map_err(|error| ConnectError::Failed(DialError::Lookup(error)))?;
+    let mut failure = None;
+    let mut is_refused = false;
+    for address in found {
+        match TcpStream::connect(address).await {
+            Ok(stream) if is_own_echo(&stream) => is_refused = true,
+            Ok(stream) => return Ok((stream, address)),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => is_refused = true,
+            Err(error) => failure = Some(DialError::Connect(error)),
+        }
+    }
+    match failure {
+        Some(error) => Err(ConnectError::Failed(error)),
+        None if is_refused => Err(ConnectError::Refused),
+        None => {
+            let nothing = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+            Err(ConnectError::Failed(DialError::Lookup(nothing)))
+        }
+    }
+}
+
+/// TCP can connect a socket to itself, if nobody listens at a port of this machine and the system
+/// picks that very port for the dialling side.
+fn is_own_echo(stream: &TcpStream) -> bool {
+    match (stream.local_addr(), stream.peer_addr()) {
+        (Ok(local), Ok(remote)) => local == remote,
+        (Ok(_), Err(_)) | (Err(_), Ok(_) | Err(_)) => false,
+    }
+}
+
+/// The dialling side of the handshake.
+async fn greet(
+    hub: &Hub,
+    peer: &PeerState,
+    mut stream: TcpStream,
+    address: SocketAddr,
+    lost: Option<SessionId>,
+) -> Result<Established, DialError> {
+    tune(&stream, &hub.limits).map_err(|_| DialError::Closed)?;
+    let hello = Hello {
+        version: VERSION,
+        group: hub.group.to_string(),
+        from: hub.me,
+        to: peer.id,
+        incarnation: hub.incarnation,
+        dial: hub.next_dial(),
+        lost,
+    };
+    let (dialler, message) = Dialler::begin(&hub.key, &hello)?;
+    let begun = Instant::now();
+    write_message(&mut stream, &message).await.map_err(|_| DialError::Closed)?;
+    let message = read_message(&mut stream).await.map_err(|_| DialError::Closed)?;
+    let (answer, session) = dialler.finish(&message)?;
+    let incarnation = match answer {
+        Answer::Welcome { from, incarnation } if from == peer.id => incarnation,
+        Answer::Welcome { .. } => return Err(Refusal::WrongNode.into()),
+        Answer::Refused(refusal) => return Err(refusal.into()),
+    };
+    let claim = Claim { session: session.id(), dialler: hub.me, dial: hello.dial, lost };
+    Ok(Established {
+        stream,
+        reading: peer.reading.begin(session.id()),
+        session: Arc::new(session),
+        claim,
+        incarnation,
+        address,
+        round_trip: begun.elapsed(),
+        records_read: 0,
+        after: None,
+        place: None,
+    })
+}
+
+/// Writes one message of the handshake.
+pub(super) async fn write_message(stream: &mut TcpStream, message: &[u8]) -> io::Result<()> {
+    let length = u16::try_from(message.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let mut bytes = Vec::with_capacity(LENGTH_BYTES + message.len());
+    bytes.extend_from_slice(&length.to_be_bytes());
+    bytes.extend_from_slice(message);
+    stream.write_all(&bytes).await
+}
+
+/// Reads one message of the handshake and not a byte more.
+pub(super) async fn read_message(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let length = usize::from(stream.read_u16().await?);
+    if length > MESSAGE_MAX {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut message = vec![0; length];
+    stream.read_exact(&mut message).await?;
+    Ok(message)
+}
+
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+/// 1 + 2 + 4 + 8 + 16 + 32 + 64 ms, a bit more than 100 ms in all.
+const LAST_PAUSE: Duration = Duration::from_millis(64);

@@ -1,0 +1,193 @@
+//! What all tasks of one transport share.
+//!
+//! Locks are held for a few instructions and never across an await.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tanist_core::members::NodeId;
+use tokio::net::UdpSocket;
+use tokio::sync::{Notify, Semaphore, mpsc};
+
+use super::counters::{Cell, Tally};
+use super::limits::Limits;
+use super::link::Established;
+use super::queue::Queue;
+use super::reading::Reading;
+use super::session::Session;
+use super::sessions::Sessions;
+use super::throttle::Throttle;
+use super::{Config, Incoming, PeerView};
+use crate::key::GroupKey;
+
+/// The common ground of a transport's tasks.
+#[derive(Debug)]
+pub(super) struct Hub {
+    pub(super) me: NodeId,
+    pub(super) group: Arc<str>,
+    pub(super) key: GroupKey,
+    pub(super) limits: Limits,
+    pub(super) incarnation: u64,
+    pub(super) udp: UdpSocket,
+    pub(super) incoming: mpsc::Sender<Incoming>,
+    pub(super) peers: BTreeMap<NodeId, Arc<PeerState>>,
+    pub(super) sessions: Sessions,
+    pub(super) tally: Tally,
+    /// Places for accepted connections.
+    pub(super) places: Arc<Semaphore>,
+    /// For what strangers do at our port.
+    pub(super) warning: Throttle,
+    dials: AtomicU64,
+}
+
+impl Hub {
+    /// The hub, and where each peer's task hears of accepted links, in order of id.
+    pub(super) fn new(
+        config: Config,
+        incarnation: u64,
+        udp: UdpSocket,
+        incoming: mpsc::Sender<Incoming>,
+    ) -> (Self, Vec<mpsc::Receiver<Established>>) {
+        let Config { me, group, key, peers, limits } = config;
+        let addresses: BTreeMap<NodeId, String> =
+            peers.into_iter().filter(|(id, _)| *id != me).collect();
+        let mut states = BTreeMap::new();
+        let mut arrivals = Vec::new();
+        for (id, address) in addresses {
+            let (sender, receiver) = mpsc::channel(limits.links_per_peer_max.max(1));
+            states.insert(id, Arc::new(PeerState::new(id, address, &limits, sender)));
+            arrivals.push(receiver);
+        }
+        let hub = Self {
+            me,
+            group,
+            key,
+            incarnation,
+            udp,
+            incoming,
+            peers: states,
+            sessions: Sessions::new(limits.linger),
+            tally: Tally::default(),
+            places: Arc::new(Semaphore::new(limits.connections_max)),
+            warning: Throttle::default(),
+            dials: AtomicU64::new(0),
+            limits,
+        };
+        (hub, arrivals)
+    }
+
+    /// The number of the next dial of this process.
+    pub(super) fn next_dial(&self) -> u64 {
+        self.dials.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// What all tasks know about one peer.
+#[derive(Debug)]
+pub(super) struct PeerState {
+    pub(super) id: NodeId,
+    pub(super) address: String,
+    pub(super) queue: Queue,
+    pub(super) reading: Reading,
+    pub(super) arrivals: mpsc::Sender<Established>,
+    /// Tells the peer's task to look at the flags.
+    pub(super) attention: Notify,
+    pub(super) warning: Throttle,
+    pub(super) bytes_in: Cell,
+    pub(super) bytes_out: Cell,
+    is_blocked: AtomicBool,
+    has_overflowed: AtomicBool,
+    route: Mutex<Option<Route>>,
+}
+
+/// Where datagrams go while there is a link.
+#[derive(Clone, Debug)]
+pub(super) struct Route {
+    pub(super) session: Arc<Session>,
+    pub(super) address: SocketAddr,
+    pub(super) round_trip: Duration,
+}
+
+impl PeerState {
+    fn new(
+        id: NodeId,
+        address: String,
+        limits: &Limits,
+        arrivals: mpsc::Sender<Established>,
+    ) -> Self {
+        Self {
+            id,
+            address,
+            queue: Queue::new(limits),
+            reading: Reading::default(),
+            arrivals,
+            attention: Notify::new(),
+            warning: Throttle::default(),
+            bytes_in: Cell::default(),
+            bytes_out: Cell::default(),
+            is_blocked: AtomicBool::new(false),
+            has_overflowed: AtomicBool::new(false),
+            route: Mutex::new(None),
+        }
+    }
+
+    pub(super) fn is_blocked(&self) -> bool {
+        self.is_blocked.load(Ordering::Relaxed)
+    }
+
+    /// Begins to discard; tells how many waiting frames were discarded.
+    pub(super) fn block(&self) -> usize {
+        self.is_blocked.store(true, Ordering::Relaxed);
+        self.queue.clear()
+    }
+
+    pub(super) fn unblock(&self) {
+        if self.is_blocked.swap(false, Ordering::Relaxed) {
+            self.attention.notify_one();
+        }
+    }
+
+    /// Asks the peer's task to drop the link, since its queue has overflowed.
+    pub(super) fn drop_link(&self) {
+        self.has_overflowed.store(true, Ordering::Relaxed);
+        self.attention.notify_one();
+    }
+
+    /// Whether the queue has overflowed since the last call.
+    pub(super) fn take_overflow(&self) -> bool {
+        self.has_overflowed.swap(false, Ordering::Relaxed)
+    }
+
+    pub(super) fn set_route(&self, route: Option<Route>) {
+        *self.lock_route() = route;
+    }
+
+    pub(super) fn route(&self) -> Option<Route> {
+        self.lock_route().clone()
+    }
+
+    /// The port of the configured address, where the peer takes datagrams too.
+    pub(super) fn port(&self) -> Option<u16> {
+        self.address.rsplit_once(':')?.1.parse().ok()
+    }
+
+    pub(super) fn view(&self) -> PeerView {
+        let route = self.route();
+        PeerView {
+            id: self.id,
+            address: self.address.clone(),
+            is_connected: route.is_some(),
+            is_blocked: self.is_blocked(),
+            round_trip: route.map(|route| route.round_trip),
+            bytes_out: self.bytes_out.value(),
+            bytes_in: self.bytes_in.value(),
+        }
+    }
+
+    fn lock_route(&self) -> MutexGuard<'_, Option<Route>> {
+        self.route.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,332 @@
+//! One link: an authenticated connection, read and written.
+//!
+//! A link that gave way to another is *retired*: it is written no more, and read until it is at
+//! its end or silent for a while. Whether an end means anything is for the peer's task to judge.
+//! Buffers grow with the bytes that arrive, never by a length that somebody claims, and shrink
+//! when they are empty.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+use super::Incoming;
+use super::claim::Claim;
+use super::frame::{self, Assembly, Frame, FrameError, Record, RecordError, TooLong};
+use super::hub::{Hub, PeerState};
+use super::queue::Ticket;
+use super::reading::ReadingPlace;
+use super::session::{SealError, Session, SessionId};
+
+/// A connection whose handshake is done.
+#[derive(Debug)]
+pub(super) struct Established {
+    pub(super) stream: TcpStream,
+    pub(super) session: Arc<Session>,
+    pub(super) claim: Claim,
+    pub(super) incarnation: u64,
+    /// Where the peer takes datagrams.
+    pub(super) address: SocketAddr,
+    pub(super) round_trip: Duration,
+    /// How many records the handshake has read.
+    pub(super) records_read: u64,
+    /// The session that must be read to its end first, as the peer said in the handshake.
+    pub(super) after: Option<SessionId>,
+    pub(super) reading: ReadingPlace,
+    /// The place among the accepted connections.
+    pub(super) place: Option<OwnedSemaphorePermit>,
+}
+
+/// How long a retired link may be silent; `None` while the link is not retired.
+pub(super) type Patience = Option<Duration>;
+
+/// Reads and writes a link until its end. `after` is the session that we wrote to before.
+pub(super) async fn run(
+    hub: Arc<Hub>,
+    peer: Arc<PeerState>,
+    link: Established,
+    after: Option<SessionId>,
+    patience: watch::Sender<Patience>,
+) {
+    let Established { stream, session, records_read, reading, place, .. } = link;
+    let (read_half, write_half) = stream.into_split();
+    let mut reader = Reader {
+        hub: &hub,
+        peer: &peer,
+        session: &session,
+        half: read_half,
+        patience: patience.subscribe(),
+        buffer: Vec::new(),
+        plaintext: Vec::new(),
+        assembly: Assembly::new(hub.limits.frame_max),
+        sequence: records_read,
+    };
+    let writer =
+        Writer { hub: &hub, peer: &peer, session: &session, half: write_half, sequence: 0 };
+    let mut reading_all = std::pin::pin!(reader.read(link.after));
+    let end = tokio::select! {
+        // First of all: a link that is retired from the outset must not be written.
+        biased;
+        // Ending the writer closes its half, and the other side sees an end after the last record.
+        () = until_retired(patience.subscribe()) => reading_all.await,
+        end = &mut reading_all => end,
+        error = writer.write(after) => {
+            tracing::debug!(peer = %peer.id, %error, "cannot write to the link");
+            // What the peer wrote before its end is still there to be read, and comes first.
+            patience.send_if_modified(|patience| {
+                let is_new = patience.is_none();
+                patience.get_or_insert(AFTER_WRITE_ERROR);
+                is_new
+            });
+            reading_all.await
+        }
+    };
+    tracing::debug!(peer = %peer.id, %end, "a link is at its end");
+    drop((reading, place));
+}
+
+async fn until_retired(mut patience: watch::Receiver<Patience>) {
+    // An error means that nobody can retire the link any more, and the link is about to go too.
+    let retired = patience.wait_for(Option::is_some).await.is_ok();
+    if !retired {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Why a link is at its end.
+#[derive(Debug, thiserror::Error)]
+enum LinkEnd {
+    #[error("the other side closed it, or was silent after it had been replaced")]
+    Closed,
+    #[error(transparent)]
+    Broken(#[from] io::Error),
+    #[error(transparent)]
+    Seal(#[from] super::session::OpenError),
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    #[error("nobody takes what comes in; the driver has ended")]
+    Unheard,
+}
+
+struct Reader<'a> {
+    hub: &'a Hub,
+    peer: &'a PeerState,
+    session: &'a Session,
+    half: OwnedReadHalf,
+    patience: watch::Receiver<Patience>,
+    buffer: Vec<u8>,
+    plaintext: Vec<u8>,
+    assembly: Assembly,
+    sequence: u64,
+}
+
+impl Reader<'_> {
+    async fn read(&mut self, after: Option<SessionId>) -> LinkEnd {
+        if let Some(before) = after {
+            self.wait_for(before).await;
+        }
+        loop {
+            match self.step().await {
+                Ok(()) => {}
+                Err(end) => return end,
+            }
+        }
+    }
+
+    /// Reads once, and takes all records that are whole.
+    async fn step(&mut self) -> Result<(), LinkEnd> {
+        let count = self.fill().await?;
+        if count == 0 {
+            return Err(LinkEnd::Closed);
+        }
+        self.hub.tally.bytes_in.add(count);
+        self.peer.bytes_in.add(count);
+        let mut start = 0;
+        while let Some(end) = end_of_record(&self.buffer[start..]) {
+            self.plaintext.clear();
+            let sealed = &self.buffer[start + LENGTH_BYTES..start + end];
+            let opened = self.session.open_record(self.sequence, sealed, &mut self.plaintext);
+            opened.inspect_err(|_| self.hub.tally.refused_seal.bump())?;
+            self.sequence += 1;
+            start += end;
+            self.take_record().await?;
+        }
+        self.buffer.drain(..start);
+        shrink(&mut self.buffer);
+        shrink(&mut self.plaintext);
+        Ok(())
+    }
+
+    async fn fill(&mut self) -> io::Result<usize> {
+        self.buffer.reserve(READ_MIN);
+        loop {
+            let patience = *self.patience.borrow_and_update();
+            if let Some(patience) = patience {
+                let reading = self.half.read_buf(&mut self.buffer);
+                return tokio::time::timeout(patience, reading).await.unwrap_or(Ok(0));
+            }
+            tokio::select! {
+                count = self.half.read_buf(&mut self.buffer) => return count,
+                changed = self.patience.changed() => if changed.is_err() { return Ok(0) },
+            }
+        }
+    }
+
+    async fn take_record(&mut self) -> Result<(), LinkEnd> {
+        let tally = &self.hub.tally;
+        let too_long = |_: &TooLong| tally.refused_too_long.bump();
+        match Record::decode(&self.plaintext) {
+            Ok(Record::More(piece)) => self.assembly.more(piece).inspect_err(too_long)?,
+            Ok(Record::Last(piece)) => {
+                let frame = self.assembly.last(piece).inspect_err(too_long)?;
+                self.deliver(&frame).await?;
+            }
+            Ok(Record::Opening { after: Some(before) }) => self.wait_for(before).await,
+            Ok(Record::Opening { after: None }) => {}
+            Err(RecordError::Kind { .. }) => tally.refused_kind.bump(),
+            Err(RecordError::Malformed) => tally.refused_malformed.bump(),
+        }
+        Ok(())
+    }
+
+    async fn deliver(&self, bytes: &[u8]) -> Result<(), LinkEnd> {
+        let tally = &self.hub.tally;
+        let frame = match Frame::decode(bytes, &self.hub.group) {
+            Ok(frame) => frame,
+            Err(error) => {
+                match error {
+                    FrameError::Version { .. } => tally.refused_version.bump(),
+                    FrameError::Group => tally.refused_group.bump(),
+                    FrameError::Malformed => tally.refused_malformed.bump(),
+                }
+                tracing::debug!(peer = %self.peer.id, %error, "refused a frame");
+                return Ok(());
+            }
+        };
+        let place = self.hub.incoming.reserve().await.map_err(|_| LinkEnd::Unheard)?;
+        if self.peer.is_blocked() {
+            tally.discarded_blocked.bump();
+            return Ok(());
+        }
+        // Before it is sent: whoever has the frame finds it counted.
+        tally.frames_in.bump();
+        let payload = frame.payload.to_vec();
+        place.send(Incoming::Frame { from: self.peer.id, id: frame.id, payload });
+        Ok(())
+    }
+
+    /// Waits until everything that came before is read.
+    async fn wait_for(&self, before: SessionId) {
+        if before != self.session.id() {
+            self.peer.reading.ended(before).await;
+        }
+    }
+}
+
+struct Writer<'a> {
+    hub: &'a Hub,
+    peer: &'a PeerState,
+    session: &'a Session,
+    half: OwnedWriteHalf,
+    sequence: u64,
+}
+
+impl Writer<'_> {
+    async fn write(mut self, after: Option<SessionId>) -> WriteError {
+        match self.write_all(after).await {
+            Ok(never) => match never {},
+            Err(error) => error,
+        }
+    }
+
+    async fn write_all(
+        &mut self,
+        after: Option<SessionId>,
+    ) -> Result<std::convert::Infallible, WriteError> {
+        let mut bytes = Vec::new();
+        self.seal(Record::Opening { after }, &mut bytes)?;
+        self.put(&bytes, &[]).await?;
+        loop {
+            self.peer.queue.wanted().await;
+            bytes.clear();
+            let mut ends = Vec::new();
+            for waiting in self.peer.queue.peek(BATCH_BYTES) {
+                let group = &self.hub.group;
+                let frame = Frame { group, id: waiting.id, payload: &waiting.payload }.encode();
+                for record in frame::split(&frame) {
+                    self.seal(record, &mut bytes)?;
+                }
+                ends.push((bytes.len(), waiting.ticket));
+            }
+            self.put(&bytes, &ends).await?;
+            shrink(&mut bytes);
+        }
+    }
+
+    fn seal(&mut self, record: Record<'_>, out: &mut Vec<u8>) -> Result<(), SealError> {
+        let start = out.len();
+        out.extend_from_slice(&[0; LENGTH_BYTES]);
+        self.session.seal_record(self.sequence, &record.encode(), out)?;
+        let length = out.len() - start - LENGTH_BYTES;
+        let length = u16::try_from(length).map_err(|_| SealError::TooLong)?;
+        out[start..start + LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
+        self.sequence += 1;
+        Ok(())
+    }
+
+    /// Writes bytes, and takes each frame from the queue when its last byte is written. So if this
+    /// is cut short, what is still in the queue has certainly not arrived as a whole.
+    async fn put(&mut self, bytes: &[u8], ends: &[(usize, Ticket)]) -> io::Result<()> {
+        let mut written = 0;
+        let mut ends = ends.iter().peekable();
+        while written < bytes.len() {
+            let count = self.half.write(&bytes[written..]).await?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            written += count;
+            self.hub.tally.bytes_out.add(count);
+            self.peer.bytes_out.add(count);
+            while let Some((_, ticket)) = ends.next_if(|(end, _)| *end <= written) {
+                self.hub.tally.frames_out.bump();
+                self.peer.queue.discard_up_to(*ticket);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a link cannot be written.
+#[derive(Debug, thiserror::Error)]
+enum WriteError {
+    #[error(transparent)]
+    Broken(#[from] io::Error),
+    #[error(transparent)]
+    Seal(#[from] SealError),
+}
+
+/// Where the first record ends, if it is whole.
+fn end_of_record(bytes: &[u8]) -> Option<usize> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let length = usize::from(u16::from_be_bytes(*length));
+    (rest.len() >= length).then_some(LENGTH_BYTES + length)
+}
+
+/// Gives back the memory of an empty buffer that was large once.
+fn shrink(buffer: &mut Vec<u8>) {
+    if buffer.capacity() > KEPT_MAX && buffer.len() < READ_MIN {
+        buffer.shrink_to(READ_MIN);
+    }
+}
+
+/// The length of a record's length.
+pub(super) const LENGTH_BYTES: usize = 2;
+const READ_MIN: usize = 2048;
+const KEPT_MAX: usize = 8 * 1024;
+const BATCH_BYTES: usize = 32 * 1024;
+const AFTER_WRITE_ERROR: Duration = Duration::from_millis(100);
