@@ -1,0 +1,13 @@
+//! The transport on the loopback interface: real sockets, real time, one thread per node.
+//!
+//! Nothing here asserts how long something takes; every wait is for a condition, and ends in a
+//! failure that says what did not come.
+
+mod datagrams;
+mod evidence;
+mod flow;
+mod links;
+mod node;
+mod refusals;
+mod rogue;
+mod strangers;
