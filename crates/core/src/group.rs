@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 use crate::members::NodeId;
@@ -10,11 +11,15 @@ use crate::members::NodeId;
 ///
 /// The counter is on stable storage and is saved before the number is used. Numbers of different
 /// coordinators are not ordered in time, so a group number is no fencing token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Encode, Decode,
+)]
 pub struct GroupNumber {
     /// How many numbers this coordinator had handed out, this one included.
+    #[n(0)]
     pub counter: u64,
     /// The coordinator that formed the group.
+    #[n(1)]
     pub node: NodeId,
 }
 
@@ -25,8 +30,23 @@ impl fmt::Display for GroupNumber {
 }
 
 /// What the disk keeps: the highest counter that this node may have used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Counter(pub u64);
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    Encode,
+    Decode,
+)]
+#[cbor(transparent)]
+pub struct Counter(#[n(0)] pub u64);
 
 impl Counter {
     /// Moves on to a number that was never used. The caller saves it before saying it to anyone.

@@ -30,6 +30,7 @@ mod testing;
 pub mod time;
 pub mod timing;
 pub mod trace;
+pub mod wire;
 
 pub use dice::Dice;
 pub use group::{GroupNumber, Status};

@@ -7,12 +7,17 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use minicbor::decode::{self, Decoder};
+use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
 /// One process taking part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Encode, Decode,
+)]
 #[serde(transparent)]
-pub struct NodeId(pub u32);
+#[cbor(transparent)]
+pub struct NodeId(#[n(0)] pub u32);
 
 impl fmt::Display for NodeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -127,9 +132,12 @@ pub enum MembershipError {
 }
 
 /// A small set of nodes, in order of id.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Encode,
+)]
 #[serde(from = "Vec<NodeId>")]
-pub struct NodeSet(Vec<NodeId>);
+#[cbor(transparent)]
+pub struct NodeSet(#[n(0)] Vec<NodeId>);
 
 impl NodeSet {
     /// The empty set.
@@ -207,6 +215,15 @@ impl From<Vec<NodeId>> for NodeSet {
         ids.sort_unstable();
         ids.dedup();
         Self(ids)
+    }
+}
+
+impl<'bytes, C> Decode<'bytes, C> for NodeSet {
+    /// A peer's list may be in any order and name a node twice; the set is sorted all the same.
+    fn decode(from: &mut Decoder<'bytes>, cx: &mut C) -> Result<Self, decode::Error> {
+        // Grows with what is there, not with the length that the sender claims.
+        let ids: Result<Vec<NodeId>, _> = from.array_iter_with(cx)?.collect();
+        Ok(Self::from(ids?))
     }
 }
 

@@ -17,6 +17,8 @@ mod tests;
 
 use alloc::collections::VecDeque;
 
+use minicbor::{Decode, Encode};
+
 use crate::detector::{self, Detector, Silence};
 use crate::election::{self, Algorithm, Election, Reports, Standing};
 use crate::group::{Counter, GroupNumber};
@@ -35,12 +37,14 @@ pub struct Node {
 }
 
 /// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
     /// The election's.
-    Election(election::Message),
+    #[n(0)]
+    Election(#[n(0)] election::Message),
     /// The hand-over's.
-    Reorganization(reorganization::Message),
+    #[n(1)]
+    Reorganization(#[n(0)] reorganization::Message),
 }
 
 impl Message {

@@ -5,6 +5,9 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
+use minicbor::decode::{self, Decoder};
+use minicbor::encode::{self, Encoder, Write};
+use minicbor::{Decode, Encode};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The task state that a coordinator hands to its group.
@@ -76,6 +79,22 @@ macro_rules! opaque {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 String::deserialize(from).map(|text| Self::from(text.as_str()))
+            }
+        }
+
+        impl<C> Encode<C> for $name {
+            fn encode<W: Write>(
+                &self,
+                to: &mut Encoder<W>,
+                _: &mut C,
+            ) -> Result<(), encode::Error<W::Error>> {
+                to.bytes(&self.0)?.ok()
+            }
+        }
+
+        impl<'bytes, C> Decode<'bytes, C> for $name {
+            fn decode(from: &mut Decoder<'bytes>, _: &mut C) -> Result<Self, decode::Error> {
+                from.bytes().map(Self::from)
             }
         }
     };

@@ -17,6 +17,8 @@ mod tests;
 
 use alloc::vec::Vec;
 
+use minicbor::{Decode, Encode};
+
 use crate::detector::timeout::NoRecord;
 use crate::election::{Algorithm, Formation, Reports, bully};
 use crate::group::GroupNumber;
@@ -69,22 +71,29 @@ enum Round {
 }
 
 /// Messages of the hand-over: New_State and NS_answer, or Ready and Ready_answer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
     /// Here is the definition of the group, and who is in it.
+    #[n(0)]
     NewState {
         /// Which group.
+        #[n(0)]
         group: GroupNumber,
         /// Everybody in it, the coordinator included.
+        #[n(1)]
         members: NodeSet,
         /// The state of the task.
+        #[n(2)]
         definition: Definition,
     },
     /// The definition was taken, or refused.
+    #[n(1)]
     NewStateAnswer {
         /// Echoed, so that an answer is matched with its question (E-13, E-25).
+        #[n(0)]
         group: GroupNumber,
         /// Whether it was taken (E-12, E-23).
+        #[n(1)]
         ok: bool,
     },
 }

@@ -25,6 +25,8 @@ mod triggers;
 
 use alloc::vec::Vec;
 
+use minicbor::{Decode, Encode};
+
 use super::{Command, Elects, Notice, Reports, Standing, View, plain};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
@@ -168,50 +170,69 @@ struct HaltingRound {
 }
 
 /// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
     /// Is the node there?
+    #[n(0)]
     AreYouUp {
         /// Whether it should look after its own coordinator at once.
+        #[n(0)]
         nudge: bool,
     },
     /// It is.
+    #[n(1)]
     AyuAnswer,
     /// Is it Normal?
+    #[n(2)]
     AreYouNormal,
     /// Whether it is, and in which group.
+    #[n(3)]
     AynAnswer {
         /// Status = Normal.
+        #[n(0)]
         is_normal: bool,
         /// Its group.
+        #[n(1)]
         group: Option<GroupNumber>,
     },
     /// Stop, an election is on.
+    #[n(4)]
     EnterElection {
         /// The number that the group would get.
+        #[n(0)]
         group: GroupNumber,
         /// Whether the sender appoints itself in the same breath (B-41).
+        #[n(1)]
         appoints: bool,
     },
     /// Stopped, or refused because a higher node halted us.
+    #[n(5)]
     EeAnswer {
         /// Echoed.
+        #[n(0)]
         group: GroupNumber,
         /// Whether it was obeyed.
+        #[n(1)]
         ok: bool,
         /// What the application handed up.
+        #[n(2)]
         report: Report,
     },
     /// The sender coordinates.
+    #[n(6)]
     SetCoordinator {
         /// The new group.
+        #[n(0)]
         group: GroupNumber,
     },
     /// Understood, or refused.
+    #[n(7)]
     ScAnswer {
         /// Echoed.
+        #[n(0)]
         group: GroupNumber,
         /// Whether it was obeyed.
+        #[n(1)]
         ok: bool,
     },
 }

@@ -16,6 +16,8 @@
 #[cfg(test)]
 mod tests;
 
+use minicbor::{Decode, Encode};
+
 use super::{Command, Elects, Notice, Standing, View, mint, mint_late, plain};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
@@ -80,17 +82,22 @@ enum Phase {
 }
 
 /// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
     /// An election is on; are you there?
+    #[n(0)]
     Election,
     /// I take over.
+    #[n(1)]
     Answer,
     /// The sender coordinates.
+    #[n(2)]
     Coordinator {
         /// The number of this announcement.
+        #[n(0)]
         number: GroupNumber,
         /// The announcement whose author was found dead.
+        #[n(1)]
         replaces: Option<GroupNumber>,
     },
 }

@@ -25,6 +25,8 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+use minicbor::{Decode, Encode};
+
 use super::{Command, Elects, Notice, Reports, Standing, View};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
@@ -154,48 +156,66 @@ struct Merge {
 }
 
 /// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
     /// Does the node coordinate a group?
+    #[n(0)]
     AreYouCoordinator,
     /// Whether it does.
+    #[n(1)]
     AycAnswer {
         /// Normal and its own coordinator.
+        #[n(0)]
         is_coordinator: bool,
         /// Whom it follows if it does not coordinate (I-26).
+        #[n(1)]
         coordinator: NodeId,
     },
     /// Am I still one of your group?
+    #[n(2)]
     AreYouThere {
         /// The group that the asker is in.
+        #[n(0)]
         group: GroupNumber,
     },
     /// Whether it is.
+    #[n(3)]
     AytAnswer {
         /// Echoed.
+        #[n(0)]
         group: GroupNumber,
         /// Whether the asker is a member.
+        #[n(1)]
         ok: bool,
     },
     /// Come into this group.
+    #[n(4)]
     Invitation {
         /// Its number; its coordinator is the number's node.
+        #[n(0)]
         group: GroupNumber,
     },
     /// Coming, stopped.
+    #[n(5)]
     Accept {
         /// Into this group.
+        #[n(0)]
         group: GroupNumber,
         /// What the application handed up.
+        #[n(1)]
         report: Report,
         /// Old members to whom the invitation was passed on.
+        #[n(2)]
         forwarded: NodeSet,
     },
     /// Whether the Accept was in time.
+    #[n(6)]
     AcceptAnswer {
         /// Echoed (E-25).
+        #[n(0)]
         group: GroupNumber,
         /// Whether the sender is a member.
+        #[n(1)]
         ok: bool,
     },
 }

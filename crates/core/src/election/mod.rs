@@ -10,6 +10,8 @@ pub mod invitation;
 
 use alloc::vec::Vec;
 
+use minicbor::{Decode, Encode};
+
 pub use bully::Bully;
 pub use bully_lecture::BullyLecture;
 pub use invitation::Invitation;
@@ -187,7 +189,7 @@ pub(crate) trait Elects:
 }
 
 macro_rules! algorithms {
-    ($($variant:ident($type:ident)),+ $(,)?) => {
+    ($($number:literal $variant:ident($type:ident)),+ $(,)?) => {
         /// The algorithm that the configuration names.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum Election {
@@ -195,9 +197,13 @@ macro_rules! algorithms {
         }
 
         /// A message of one of the algorithms.
-        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
         pub enum Message {
-            $( #[doc = stringify!($variant)] $variant(<$type as Protocol>::Message) ),+
+            $(
+                #[doc = stringify!($variant)]
+                #[n($number)]
+                $variant(#[n(0)] <$type as Protocol>::Message)
+            ),+
         }
 
         /// A timer of one of the algorithms.
@@ -307,10 +313,11 @@ macro_rules! algorithms {
     };
 }
 
+// The numbers name the algorithms on the wire: never change one, never use one again.
 algorithms! {
-    Bully(Bully),
-    BullyLecture(BullyLecture),
-    Invitation(Invitation),
+    0 Bully(Bully),
+    1 BullyLecture(BullyLecture),
+    2 Invitation(Invitation),
 }
 
 /// Wraps an algorithm's own messages and timers; everything else is common to all.

@@ -1,0 +1,221 @@
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::*;
+use crate::election::{self, Algorithm, bully, bully_lecture, invitation};
+use crate::members::NodeSet;
+use crate::payload::{Definition, Report};
+use crate::reorganization;
+use crate::testing::{nodes, number};
+use crate::trace::Kind;
+
+fn bully(message: bully::Message) -> Message {
+    Message::Election(election::Message::Bully(message))
+}
+
+fn lecture(message: bully_lecture::Message) -> Message {
+    Message::Election(election::Message::BullyLecture(message))
+}
+
+fn invitation(message: invitation::Message) -> Message {
+    Message::Election(election::Message::Invitation(message))
+}
+
+/// Every kind of message, with every field filled, and those with an optional field without it.
+fn one_of_each() -> Vec<Message> {
+    use invitation::Message as Invited;
+    use reorganization::Message as Handed;
+    let group = number(7, 3);
+    let (report, ok) = (Report::from("half done"), true);
+    let (members, definition) = (nodes([1, 2, 300]), Definition::from(&[0, 255, 7][..]));
+    vec![
+        bully(bully::Message::AreYouUp { nudge: true }),
+        bully(bully::Message::AyuAnswer),
+        bully(bully::Message::AreYouNormal),
+        bully(bully::Message::AynAnswer { is_normal: true, group: Some(group) }),
+        bully(bully::Message::AynAnswer { is_normal: false, group: None }),
+        bully(bully::Message::EnterElection { group, appoints: false }),
+        bully(bully::Message::EeAnswer { group, ok, report: report.clone() }),
+        bully(bully::Message::SetCoordinator { group }),
+        bully(bully::Message::ScAnswer { group, ok }),
+        lecture(bully_lecture::Message::Election),
+        lecture(bully_lecture::Message::Answer),
+        lecture(bully_lecture::Message::Coordinator { number: group, replaces: None }),
+        lecture(bully_lecture::Message::Coordinator {
+            number: number(u64::MAX, u32::MAX),
+            replaces: Some(group),
+        }),
+        invitation(Invited::AreYouCoordinator),
+        invitation(Invited::AycAnswer { is_coordinator: false, coordinator: group.node }),
+        invitation(Invited::AreYouThere { group }),
+        invitation(Invited::AytAnswer { group, ok }),
+        invitation(Invited::Invitation { group }),
+        invitation(Invited::Accept { group, report, forwarded: nodes([4, 5]) }),
+        invitation(Invited::AcceptAnswer { group, ok }),
+        Message::Reorganization(Handed::NewState { group, members, definition }),
+        Message::Reorganization(Handed::NewStateAnswer { group, ok: false }),
+    ]
+}
+
+#[test]
+fn every_kind_of_message_comes_back_as_it_was() {
+    for message in one_of_each() {
+        let bytes = encode(&message);
+        assert_eq!(decode(&bytes), Ok(message.clone()), "{bytes:02x?}");
+    }
+}
+
+/// A new kind that the list above lacks fails here, since every message has a kind of its own.
+#[test]
+fn the_list_has_every_kind() {
+    let messages = one_of_each();
+    for kind in Kind::ALL {
+        let is_there = Algorithm::ALL
+            .iter()
+            .any(|algorithm| messages.iter().any(|said| said.facts(*algorithm).kind == *kind));
+        assert!(is_there, "{kind} is missing");
+    }
+}
+
+#[test]
+fn the_encoding_is_what_peers_of_other_versions_know() {
+    let report = Report::from("ok");
+    for (message, bytes) in [
+        (bully(bully::Message::AyuAnswer), &[0x82, 0, 0x81, 0x82, 0, 0x81, 0x82, 1, 0x80][..]),
+        (
+            bully(bully::Message::EeAnswer { group: number(7, 3), ok: true, report }),
+            &[0x82, 0, 0x81, 0x82, 0, 0x81, 0x82, 5, 0x83, 0x82, 7, 3, 0xf5, 0x42, b'o', b'k'],
+        ),
+        (
+            lecture(bully_lecture::Message::Coordinator { number: number(300, 2), replaces: None }),
+            &[0x82, 0, 0x81, 0x82, 1, 0x81, 0x82, 2, 0x81, 0x82, 0x19, 1, 44, 2],
+        ),
+        (
+            invitation(invitation::Message::Invitation { group: number(1, 9) }),
+            &[0x82, 0, 0x81, 0x82, 2, 0x81, 0x82, 4, 0x81, 0x82, 1, 9],
+        ),
+        (
+            Message::Reorganization(reorganization::Message::NewState {
+                group: number(2, 3),
+                members: nodes([1, 3]),
+                definition: Definition::default(),
+            }),
+            &[0x82, 1, 0x81, 0x82, 0, 0x83, 0x82, 2, 3, 0x82, 1, 3, 0x40],
+        ),
+    ] {
+        assert_eq!(encode(&message), bytes, "{message:?} is {:02x?}", encode(&message));
+    }
+}
+
+#[test]
+fn a_field_that_a_newer_version_added_is_skipped() {
+    // Invitation with a third array inside its fields, and AYU_answer with a field at all.
+    let newer = [0x82, 0, 0x81, 0x82, 2, 0x81, 0x82, 4, 0x82, 0x82, 1, 9, 0x82, 1, 0x61, b'x'];
+    let message = invitation(invitation::Message::Invitation { group: number(1, 9) });
+    assert_eq!(decode(&newer), Ok(message));
+    let newer = [0x82, 0, 0x81, 0x82, 0, 0x81, 0x82, 1, 0x81, 0xf5];
+    assert_eq!(decode(&newer), Ok(bully(bully::Message::AyuAnswer)));
+}
+
+#[test]
+fn a_kind_that_a_newer_version_added_is_unknown_and_not_malformed() {
+    for newer in [
+        &[0x82, 0x18, 99, 0x81, 0x01][..],
+        &[0x82, 0, 0x81, 0x82, 9, 0x80],
+        &[0x82, 0, 0x81, 0x82, 0, 0x81, 0x82, 0x18, 40, 0x80],
+    ] {
+        assert_eq!(decode(newer), Err(DecodeError::Unknown), "{newer:02x?}");
+        let short = &newer[..newer.len() - 1];
+        assert!(matches!(decode(short), Err(DecodeError::Malformed { .. })), "{short:02x?}");
+    }
+}
+
+#[test]
+fn a_message_cut_short_anywhere_is_malformed() {
+    for message in one_of_each() {
+        let bytes = encode(&message);
+        for end in 0..bytes.len() {
+            let error = decode(&bytes[..end]).unwrap_err();
+            assert!(matches!(error, DecodeError::Malformed { .. }), "{message:?} to {end}");
+        }
+    }
+}
+
+#[test]
+fn bytes_after_a_message_are_refused() {
+    for message in one_of_each() {
+        let mut bytes = encode(&message);
+        bytes.extend([0x80, 0x80]);
+        assert_eq!(decode(&bytes), Err(DecodeError::Trailing { trailing: 2 }));
+    }
+}
+
+#[test]
+fn a_length_that_the_bytes_do_not_have_is_refused_without_room_for_it() {
+    // NewState whose members claim to be 2^60, and one whose definition does.
+    let huge = [0xb, 0, 0, 0, 0, 0, 0, 0];
+    let head = [0x82, 1, 0x81, 0x82, 0, 0x83, 0x82, 2, 3];
+    let members = [&head[..], &[0x9b], &huge, &[1, 3, 0x40]].concat();
+    let definition = [&head[..], &[0x82, 1, 3, 0x5b], &huge, &[1]].concat();
+    for bytes in [members, definition] {
+        assert!(matches!(decode(&bytes), Err(DecodeError::Malformed { .. })), "{bytes:02x?}");
+    }
+}
+
+#[test]
+fn members_in_any_order_and_named_twice_are_a_set() {
+    let unsorted = [0x82, 1, 0x81, 0x82, 0, 0x83, 0x82, 2, 3, 0x84, 3, 1, 3, 2, 0x40];
+    let Ok(Message::Reorganization(reorganization::Message::NewState { members, .. })) =
+        decode(&unsorted)
+    else {
+        panic!("{:?}", decode(&unsorted));
+    };
+    let expected: NodeSet = nodes([1, 2, 3]);
+    assert_eq!(members, expected);
+}
+
+#[test]
+fn random_bytes_are_no_message() {
+    let mut dice = Xorshift(1);
+    for _ in 0..20_000 {
+        let length = dice.below(48);
+        let bytes: Vec<u8> = (0..length).map(|_| dice.byte()).collect();
+        assert!(decode(&bytes).is_err(), "{bytes:02x?}");
+    }
+}
+
+#[test]
+fn a_message_with_a_wrong_byte_is_refused_or_is_another_message() {
+    let mut dice = Xorshift(2);
+    for message in one_of_each() {
+        let right = encode(&message);
+        for _ in 0..500 {
+            let mut bytes = right.clone();
+            let at = dice.below(bytes.len());
+            bytes[at] ^= dice.byte();
+            if let Ok(other) = decode(&bytes) {
+                assert_eq!(decode(&encode(&other)), Ok(other));
+            }
+        }
+    }
+}
+
+/// Enough chance for bytes, and the same in every run.
+struct Xorshift(u64);
+
+impl Xorshift {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn byte(&mut self) -> u8 {
+        self.next().to_le_bytes()[3]
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() >> 33).unwrap() % bound
+    }
+}
