@@ -65,7 +65,8 @@ impl Assumption {
             | TimerName::Stall
             | TimerName::Retry
             | TimerName::Announce
-            | TimerName::Silence => false,
+            | TimerName::Silence
+            | TimerName::Beat => false,
         };
         match self {
             Self::As0 | Self::As1 => {
@@ -110,6 +111,7 @@ fn is_request(kind: Kind) -> bool {
         | Kind::AycAnswer
         | Kind::AytAnswer
         | Kind::AcceptAnswer
-        | Kind::ReadyAnswer => false,
+        | Kind::ReadyAnswer
+        | Kind::Heartbeat => false,
     }
 }

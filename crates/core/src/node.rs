@@ -19,7 +19,7 @@ use alloc::collections::VecDeque;
 
 use minicbor::{Decode, Encode};
 
-use crate::detector::{self, Detector, Silence};
+use crate::detector::{self, Detector, Heartbeat};
 use crate::election::{self, Algorithm, Election, Reports, Standing};
 use crate::group::{Counter, GroupNumber};
 use crate::members::{NodeId, NodeSet};
@@ -45,6 +45,9 @@ pub enum Message {
     /// The hand-over's.
     #[n(1)]
     Reorganization(#[n(0)] reorganization::Message),
+    /// The detector's.
+    #[n(2)]
+    Detector(#[n(0)] Heartbeat),
 }
 
 impl Message {
@@ -54,6 +57,7 @@ impl Message {
         match self {
             Self::Election(message) => message.facts(),
             Self::Reorganization(message) => message.facts(algorithm),
+            Self::Detector(heartbeat) => heartbeat.facts(),
         }
     }
 }
@@ -62,7 +66,7 @@ impl Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Timer {
     /// The detector's.
-    Detector(Silence),
+    Detector(detector::Timer),
     /// The election's.
     Election(election::Timer),
     /// The hand-over's.
@@ -74,7 +78,7 @@ impl Timer {
     #[must_use]
     pub fn name(&self) -> TimerName {
         match self {
-            Self::Detector(Silence(_)) => TimerName::Silence,
+            Self::Detector(timer) => timer.name(),
             Self::Election(timer) => timer.name(),
             Self::Reorganization(Handover) => TimerName::Handover,
         }
@@ -151,22 +155,13 @@ impl Protocol for Node {
         let election = Election::start(cx, saved, &mut effects);
         let mut node = Self { detector, election, reorganization };
         node.route_election(cx, effects, out);
+        node.tie(cx, out);
         node
     }
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
-            Event::Message { from, message } => {
-                self.tell_detector(cx, detector::Command::Heard(from), out);
-                match message {
-                    Message::Election(message) => {
-                        self.tell_election(cx, Event::Message { from, message }, out);
-                    }
-                    Message::Reorganization(message) => {
-                        self.tell_reorganization(cx, Event::Message { from, message }, out);
-                    }
-                }
-            }
+            Event::Message { from, message } => self.hear(cx, from, message, out),
             Event::Timer(Timer::Detector(timer)) => {
                 self.step_detector(cx, Event::Timer(timer), out);
             }
@@ -178,6 +173,7 @@ impl Protocol for Node {
             }
             Event::Command(command) => self.obey(cx, command, out),
         }
+        self.tie(cx, out);
     }
 }
 
@@ -198,6 +194,7 @@ impl Node {
             reorganization: Reorganization::standing(definition),
         };
         node.route_election(cx, effects, out);
+        node.tie(cx, out);
         node
     }
 
@@ -229,6 +226,36 @@ impl Node {
     #[must_use]
     pub const fn is_accepting(&self) -> bool {
         self.reorganization.is_accepting()
+    }
+
+    fn hear(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        message: Message,
+        out: &mut Effects<Self>,
+    ) {
+        match message {
+            Message::Election(message) => {
+                self.tell_detector(cx, detector::Command::Heard(from), out);
+                self.tell_election(cx, Event::Message { from, message }, out);
+            }
+            Message::Reorganization(message) => {
+                self.tell_detector(cx, detector::Command::Heard(from), out);
+                self.tell_reorganization(cx, Event::Message { from, message }, out);
+            }
+            Message::Detector(message) => {
+                self.step_detector(cx, Event::Message { from, message }, out);
+            }
+        }
+    }
+
+    /// Where there are heartbeats, the detector beats and watches whom the election is tied to.
+    fn tie(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        if cx.config.timing.heartbeat().is_some() {
+            let ties = self.election.ties(cx);
+            self.tell_detector(cx, detector::Command::Tie(ties), out);
+        }
     }
 
     fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
@@ -275,7 +302,7 @@ impl Node {
         self.detector.step(cx, event, &mut effects);
         for effect in effects.drain() {
             match effect {
-                Effect::Send { message, .. } => match message {},
+                Effect::Send { to, message } => out.send(to, Message::Detector(message)),
                 Effect::Save(record) => match record {},
                 Effect::SetTimer { timer, after } => out.set_timer(Timer::Detector(timer), after),
                 Effect::CancelTimer(timer) => out.cancel_timer(Timer::Detector(timer)),

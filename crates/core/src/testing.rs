@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::detector::{self, Detector, Silence};
+use crate::detector::{self, Detector, Heartbeat};
 use crate::dice::Fixed;
 use crate::election::{
     self, Algorithm, Bully, BullyLecture, Elects, Invitation, Reports, Standing, bully,
@@ -318,12 +318,15 @@ impl Scripted for Reorganization {
 }
 
 impl Scripted for Detector {
-    fn message(message: &detector::timeout::NoMessage) -> String {
-        match *message {}
+    fn message(heartbeat: &Heartbeat) -> String {
+        of_facts(heartbeat.facts())
     }
 
-    fn timer(Silence(peer): Silence) -> String {
-        format!("silence of {peer}")
+    fn timer(timer: detector::Timer) -> String {
+        match timer {
+            detector::Timer::Silence(peer) => format!("silence of {peer}"),
+            detector::Timer::Beat => timer.name().to_string(),
+        }
     }
 
     fn record(record: &detector::timeout::NoRecord) -> String {
@@ -350,6 +353,7 @@ impl Scripted for Node {
                 Invitation::message(message)
             }
             Message::Reorganization(message) => Reorganization::message(message),
+            Message::Detector(message) => Detector::message(message),
         }
     }
 

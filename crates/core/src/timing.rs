@@ -8,6 +8,7 @@
 //! T'       = 4Tm + 2Tp  = 2Tm + Tp + T the announcement after the first answer (E-35)
 //! T_merge  = 3Tm + 2Tp                 an invitation that an old coordinator forwards (E-21)
 //! S        = P + Tm + Tp               silence, where P is the period of what should be heard
+//! S        = 2h + Tm + Tp              the same with heartbeats every h: one may be lost
 //! ```
 //!
 //! A longer wait may be configured, a shorter one is refused when the value is made.
@@ -27,8 +28,11 @@ pub struct TimingConfig {
     pub announcement: Option<Duration>,
     /// T_merge, at least 3Tm + 2Tp.
     pub merge: Option<Duration>,
-    /// S, at least the longer of the two periods + Tm + Tp.
+    /// S, at least the period of what should be heard + Tm + Tp: the heartbeat's, or without
+    /// heartbeats the longer of the other two. With heartbeats S is 2h + Tm + Tp unless given.
     pub silence: Option<Duration>,
+    /// h: how often those who are tied to each other send a sign of life; `None` means never.
+    pub heartbeat: Option<Duration>,
     /// How often a coordinator checks the others.
     pub check_every: Duration,
     /// How often an invitation participant asks its coordinator AreYouThere.
@@ -53,6 +57,7 @@ impl TimingConfig {
             announcement: None,
             merge: None,
             silence: None,
+            heartbeat: None,
             check_every: answer * 20,
             timeout_every: answer * 10,
             first_check: Duration::ZERO,
@@ -71,6 +76,7 @@ pub struct Timing {
     announcement: Duration,
     merge: Duration,
     silence: Duration,
+    heartbeat: Option<Duration>,
     check_every: Duration,
     timeout_every: Duration,
     first_check: Duration,
@@ -91,12 +97,23 @@ impl Timing {
         if config.timeout_every.is_zero() {
             return Err(TimingError::Zero { what: "the timeout period" });
         }
+        if config.heartbeat.is_some_and(|period| period.is_zero()) {
+            return Err(TimingError::Zero { what: "the heartbeat period" });
+        }
         let at_least = |what, rule, given: Option<Duration>, least: Duration| match given {
             Some(given) if given < least => Err(TimingError::TooShort { what, rule, given, least }),
             Some(given) => Ok(given),
             None => Ok(least),
         };
-        let period = config.check_every.max(config.timeout_every);
+        let (rule, period) = match config.heartbeat {
+            Some(period) => ("heartbeat period + Tm + Tp", period),
+            None => (
+                "the longer of check and timeout period + Tm + Tp",
+                config.check_every.max(config.timeout_every),
+            ),
+        };
+        // A single lost heartbeat is no silence, unless somebody asked for that.
+        let usual = config.heartbeat.map(|period| period * 2 + tm + tp);
         Ok(Self {
             message_max: tm,
             processing_max: tp,
@@ -108,12 +125,8 @@ impl Timing {
                 tm * 4 + tp * 2,
             )?,
             merge: at_least("merge (T_merge)", "3 Tm + 2 Tp", config.merge, tm * 3 + tp * 2)?,
-            silence: at_least(
-                "silence (S)",
-                "the longer of check and timeout period + Tm + Tp",
-                config.silence,
-                period + tm + tp,
-            )?,
+            silence: at_least("silence (S)", rule, config.silence.or(usual), period + tm + tp)?,
+            heartbeat: config.heartbeat,
             check_every: config.check_every,
             timeout_every: config.timeout_every,
             first_check: config.first_check,
@@ -156,6 +169,22 @@ impl Timing {
     #[must_use]
     pub const fn silence(&self) -> Duration {
         self.silence
+    }
+
+    /// h: the period of heartbeats, if there are any.
+    #[must_use]
+    pub const fn heartbeat(&self) -> Option<Duration> {
+        self.heartbeat
+    }
+
+    /// How long a node leaves the next move in an election to others: S, and with heartbeats at
+    /// least T', since S may then be shorter than an election that goes well.
+    #[must_use]
+    pub fn stall(&self) -> Duration {
+        match self.heartbeat {
+            Some(_) => self.silence.max(self.announcement),
+            None => self.silence,
+        }
     }
 
     /// Period of Check.
@@ -227,6 +256,24 @@ mod tests {
         assert_eq!(timing.announcement(), ms(50));
         assert_eq!(timing.merge(), ms(40));
         assert_eq!(timing.silence(), timing.check_every() + ms(15));
+    }
+
+    #[test]
+    fn with_heartbeats_silence_follows_from_their_period() {
+        let base = TimingConfig::bounded_by(ms(10), ms(5));
+        let beating = TimingConfig { heartbeat: Some(ms(20)), ..base };
+        let timing = Timing::new(beating).unwrap();
+        assert_eq!(timing.silence(), ms(55));
+        assert_eq!(timing.stall(), ms(55));
+        let shortest = TimingConfig { silence: Some(ms(35)), ..beating };
+        let timing = Timing::new(shortest).unwrap();
+        assert_eq!(timing.silence(), ms(35));
+        assert_eq!(timing.stall(), timing.announcement());
+        let error = Timing::new(TimingConfig { silence: Some(ms(34)), ..beating }).unwrap_err();
+        let words = "silence (S) = 34ms is too short: \
+                     it must be at least heartbeat period + Tm + Tp = 35ms";
+        assert_eq!(alloc::string::ToString::to_string(&error), words);
+        assert!(Timing::new(TimingConfig { heartbeat: Some(ms(0)), ..base }).is_err());
     }
 
     #[test]

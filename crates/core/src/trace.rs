@@ -244,6 +244,34 @@ pub struct MessageFacts {
     pub ok: Option<bool>,
 }
 
+impl Event {
+    /// Whether this is about a heartbeat: what a reader of the story can do without.
+    #[must_use]
+    pub const fn is_of_heartbeat(&self) -> bool {
+        match self {
+            Self::Send { message, .. }
+            | Self::Receive { message, .. }
+            | Self::Lose { message, .. } => matches!(message.kind, Kind::Heartbeat),
+            Self::Timer { timer, .. } => matches!(timer, TimerName::Beat),
+            Self::Start { .. }
+            | Self::Crash { .. }
+            | Self::Pause { .. }
+            | Self::Resume { .. }
+            | Self::Save { .. }
+            | Self::State { .. }
+            | Self::Call { .. }
+            | Self::End { .. }
+            | Self::Stop { .. }
+            | Self::Stopped { .. }
+            | Self::Plan { .. }
+            | Self::Begin { .. }
+            | Self::Cut { .. }
+            | Self::Heal { .. }
+            | Self::Broken { .. } => false,
+        }
+    }
+}
+
 /// Why a message did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -322,6 +350,7 @@ names! {
         AcceptAnswer = "Accept_answer",
         Ready = "Ready",
         ReadyAnswer = "Ready_answer",
+        Heartbeat = "heartbeat",
     }
 }
 
@@ -346,5 +375,6 @@ names! {
         Announce = "announce",
         Silence = "silence",
         Handover = "handover",
+        Beat = "beat",
     }
 }

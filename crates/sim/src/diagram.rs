@@ -2,7 +2,8 @@
 //!
 //! The picture is an SVG that stands alone or in a page, made for a slide. It is read off the trace
 //! and nothing else, so a simulated run, a path of the checker and the log of a live node are drawn
-//! alike; equal traces give equal pictures.
+//! alike; equal traces give equal pictures. Heartbeats are left out: they would hide everything
+//! else.
 //!
 //! ```text
 //!   title
@@ -31,10 +32,12 @@ use self::marks::Marks;
 use self::messages::Message;
 use self::scale::Scale;
 use self::svg::{FAINT, Font, INK, RED, Spot, Svg};
+use crate::record::without_heartbeats;
 
 /// Draws a trace as a standalone SVG.
 #[must_use]
 pub fn space_time(header: &Header, entries: &[Entry]) -> String {
+    let entries = &*without_heartbeats(entries);
     let drawn = &entries[..drawable(entries)];
     let messages = messages::read(drawn);
     let scale = scale(header, drawn, &messages);

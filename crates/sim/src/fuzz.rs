@@ -90,6 +90,8 @@ struct Maker {
     seed: u64,
     mutant: Option<Mutant>,
     chance: Chance,
+    /// A sequence of its own for what came later, so that the other seeds mean what they meant.
+    extras: Chance,
     /// Whether messages may be late, lost and doubled, links cut, and nodes paused.
     is_rough: bool,
     /// Whether roughness leaves the algorithm's model.
@@ -116,6 +118,7 @@ impl Maker {
             is_beyond_model: is_rough && !is_asynchronous,
             ids: (1..=count).filter_map(|id| u32::try_from(id).ok()).map(NodeId).collect(),
             chance,
+            extras: Chance::new(seed ^ 0x6865_6172_7462_6561),
         }
     }
 
@@ -160,7 +163,10 @@ impl Maker {
         let processing_max = self.chance.between(Duration::ZERO, Duration::from_millis(2));
         let base = TimingConfig::bounded_by(message_max, processing_max);
         let answer = message_max * 2 + processing_max;
+        let heartbeat =
+            (self.extras.below(4) == 0).then(|| self.extras.between(message_max, answer * 6));
         TimingConfig {
+            heartbeat,
             check_every: self.chance.between(answer * 6, answer * 30),
             timeout_every: self.chance.between(answer * 4, answer * 20),
             first_check: self.chance.between(Duration::ZERO, answer * 2),

@@ -1,5 +1,6 @@
 //! Keeps a trace, and gives it a fingerprint: the same seed must give the same bytes.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
 
 use serde::Serialize;
@@ -44,6 +45,15 @@ impl Recording {
         // Hashing never fails to take bytes.
         let _ = self.write(&mut hash);
         hash.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The entries that tell what happened, without those that only say that somebody is still there.
+pub(crate) fn without_heartbeats(entries: &[Entry]) -> Cow<'_, [Entry]> {
+    if entries.iter().any(|entry| entry.event.is_of_heartbeat()) {
+        entries.iter().filter(|entry| !entry.event.is_of_heartbeat()).cloned().collect()
+    } else {
+        Cow::Borrowed(entries)
     }
 }
 

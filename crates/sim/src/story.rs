@@ -1,7 +1,8 @@
 //! A trace as a story: who did what when, one line each, for a terminal of 100 columns.
 //!
 //! What a node says to several others at one moment is one line, and so is what it hears from
-//! several others; otherwise the order is the trace's. Leaves out nothing but repetition.
+//! several others; otherwise the order is the trace's. Leaves out nothing but repetition and
+//! heartbeats.
 
 use core::fmt::{self, Write};
 use std::collections::BTreeMap;
@@ -12,9 +13,11 @@ use tanist_core::trace::{
 };
 
 use crate::diagram::links;
+use crate::record::without_heartbeats;
 
 /// Writes the story of a trace.
 pub fn story(header: &Header, entries: &[Entry], to: &mut dyn Write) -> fmt::Result {
+    let entries = &*without_heartbeats(entries);
     let title = format!("{} · {} · seed {}", header.scenario, header.algorithm, header.seed);
     let nodes = header.nodes.len();
     let options: String = header.options.iter().map(|option| format!(" · {option}")).collect();
@@ -277,6 +280,7 @@ fn timer_words(timer: TimerName) -> &'static str {
         TimerName::Announce => "announces itself again",
         TimerName::Silence => "has heard nothing for too long",
         TimerName::Handover => "gives up waiting for the hand-over",
+        TimerName::Beat => "gives a sign of life",
     }
 }
 
@@ -394,6 +398,14 @@ mod tests {
         let save = at(5, Event::Save { node: NodeId(3), counter: 4 });
         let entries = [send(5, 1, Kind::Ready), save, send(5, 2, Kind::Ready)];
         assert_eq!(told(&entries).len(), 3);
+    }
+
+    #[test]
+    fn heartbeats_are_left_out_and_part_nothing() {
+        let beat = at(5, Event::Timer { node: NodeId(3), timer: TimerName::Beat });
+        let entries =
+            [send(5, 1, Kind::Ready), beat, send(5, 1, Kind::Heartbeat), send(5, 2, Kind::Ready)];
+        assert_eq!(told(&entries), ["    0.005  n3   sends Ready to n1 n2 (group 4.n3)"]);
     }
 
     #[test]

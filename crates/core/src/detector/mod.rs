@@ -6,4 +6,4 @@
 
 pub mod timeout;
 
-pub use timeout::{Command, Detector, Notice, Silence};
+pub use timeout::{Command, Detector, Heartbeat, Notice, Timer};

@@ -2,26 +2,70 @@
 //!
 //! Any message is a sign of life. Silence is reported again every S while it lasts, so whoever acts
 //! on it may fail and try again. Evidence from the transport (a refused or reset connection) is
-//! passed on at once. Leaves out: adapting S to what the network does.
+//! passed on at once.
+//!
+//! With heartbeats configured, those who are tied to each other, a coordinator and its participants,
+//! send each other a [`Heartbeat`] every period and watch each other. A new tie is beaten at once;
+//! without a tie nothing is sent and no timer runs.
+//!
+//! Assumes that both ends of a tie know of it soon after each other. Leaves out: adapting S to what
+//! the network does.
+
+#[cfg(test)]
+mod tests;
+
+use minicbor::{Decode, Encode};
 
 use crate::members::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::trace::{Kind, MessageFacts, TimerName};
 
-/// Silence of the peers that the layer above asked to watch.
+/// Silence of the peers that the layer above asked to watch, and of those that this node is tied to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Detector {
     watched: NodeSet,
+    tied: NodeSet,
 }
 
-/// The timer that one peer's next sign of life replaces.
+/// A sign of life, and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct Heartbeat;
+
+impl Heartbeat {
+    /// What a trace says of it.
+    #[must_use]
+    pub const fn facts(self) -> MessageFacts {
+        MessageFacts { kind: Kind::Heartbeat, group: None, ok: None }
+    }
+}
+
+/// Timers, named for what they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Silence(pub NodeId);
+pub enum Timer {
+    /// The time until one peer's next sign of life must have come.
+    Silence(NodeId),
+    /// The time between two heartbeats of this node.
+    Beat,
+}
+
+impl Timer {
+    /// What a trace calls it.
+    #[must_use]
+    pub const fn name(self) -> TimerName {
+        match self {
+            Self::Silence(_) => TimerName::Silence,
+            Self::Beat => TimerName::Beat,
+        }
+    }
+}
 
 /// What the detector is told.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
-    /// Watch these peers and no others.
+    /// Watch these peers and no others, beside those that this node is tied to.
     Watch(NodeSet),
+    /// This node is tied to these peers and to no others. Told only where heartbeats are configured.
+    Tie(NodeSet),
     /// A message came from this peer.
     Heard(NodeId),
     /// The transport has evidence that this peer is dead.
@@ -31,23 +75,19 @@ pub enum Command {
 /// What the detector tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Notice {
-    /// Nothing was heard from a watched peer for S.
+    /// Nothing was heard for S from a peer that is watched or tied to this node.
     Silent(NodeId),
     /// A peer is dead, as far as evidence goes.
     Failed(NodeId),
 }
-
-/// The detector says nothing to its peers: every message of the algorithms is a sign of life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum NoMessage {}
 
 /// The detector keeps nothing on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoRecord {}
 
 impl Protocol for Detector {
-    type Message = NoMessage;
-    type Timer = Silence;
+    type Message = Heartbeat;
+    type Timer = Timer;
     type Record = NoRecord;
     type Command = Command;
     type Notice = Notice;
@@ -58,76 +98,74 @@ impl Protocol for Detector {
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
-            Event::Message { message, .. } => match message {},
-            Event::Timer(Silence(peer)) => {
-                out.set_timer(Silence(peer), cx.config.timing.silence());
+            // A heartbeat says no more than that its sender was heard.
+            Event::Message { from, message: Heartbeat } => self.heard(cx, from, out),
+            Event::Timer(Timer::Silence(peer)) => {
+                out.set_timer(Timer::Silence(peer), cx.config.timing.silence());
                 out.notify(Notice::Silent(peer));
             }
-            Event::Command(Command::Watch(peers)) => self.watch(cx, peers, out),
-            Event::Command(Command::Heard(peer)) => {
-                if self.watched.contains(peer) {
-                    out.set_timer(Silence(peer), cx.config.timing.silence());
-                }
+            Event::Timer(Timer::Beat) => self.beat(cx, out),
+            Event::Command(Command::Watch(peers)) => {
+                let tied = self.tied.clone();
+                self.attend(cx, peers, tied, out);
             }
+            Event::Command(Command::Tie(peers)) => self.tie(cx, peers, out),
+            Event::Command(Command::Heard(peer)) => self.heard(cx, peer, out),
             Event::Command(Command::Refused(peer)) => out.notify(Notice::Failed(peer)),
         }
     }
 }
 
 impl Detector {
-    fn watch(&mut self, cx: &Context<'_>, peers: NodeSet, out: &mut Effects<Self>) {
-        for gone in self.watched.without(&peers).iter() {
-            out.cancel_timer(Silence(gone));
+    fn heard(&self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
+        if self.watched.contains(peer) || self.tied.contains(peer) {
+            out.set_timer(Timer::Silence(peer), cx.config.timing.silence());
         }
-        for new in peers.without(&self.watched).iter() {
-            out.set_timer(Silence(new), cx.config.timing.silence());
+    }
+
+    fn tie(&mut self, cx: &Context<'_>, peers: NodeSet, out: &mut Effects<Self>) {
+        let Some(period) = cx.config.timing.heartbeat() else { return };
+        if peers == self.tied {
+            return;
         }
-        self.watched = peers;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::election::Algorithm;
-    use crate::testing::{Bench, NOTHING, group_of, nodes};
-
-    fn watching<const N: usize>(peers: [u32; N]) -> Bench<Detector> {
-        let mut bench = Bench::coming_up(group_of(Algorithm::Bully, 3, &[]), 1, None);
-        bench.tell(Command::Watch(nodes(peers)));
-        bench
+        for new in peers.without(&self.tied).iter() {
+            out.send(new, Heartbeat);
+        }
+        if peers.is_empty() {
+            out.cancel_timer(Timer::Beat);
+        } else if self.tied.is_empty() {
+            out.set_timer(Timer::Beat, period);
+        }
+        let watched = self.watched.clone();
+        self.attend(cx, watched, peers, out);
     }
 
-    const fn silence(node: u32) -> Silence {
-        Silence(NodeId(node))
+    fn beat(&self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        for peer in self.tied.iter() {
+            out.send(peer, Heartbeat);
+        }
+        if let Some(period) = cx.config.timing.heartbeat() {
+            out.set_timer(Timer::Beat, period);
+        }
     }
 
-    #[test]
-    fn silence_is_reported_and_reported_again_while_it_lasts() {
-        let mut bench = watching([2]);
-        let lines = ["set silence of n2 515ms", "silent n2"];
-        assert_eq!(bench.ring(silence(2)), lines);
-        assert_eq!(bench.ring(silence(2)), lines);
-    }
-
-    #[test]
-    fn any_message_of_a_watched_peer_is_a_sign_of_life() {
-        let mut bench = watching([2]);
-        assert_eq!(bench.tell(Command::Heard(NodeId(2))), ["set silence of n2 515ms"]);
-        assert_eq!(bench.tell(Command::Heard(NodeId(3))), NOTHING);
-    }
-
-    #[test]
-    fn watching_others_leaves_running_waits_alone() {
-        let mut bench = watching([2]);
-        assert_eq!(bench.tell(Command::Watch(nodes([2, 3]))), ["set silence of n3 515ms"]);
-        assert_eq!(bench.tell(Command::Watch(nodes([3]))), ["cancel silence of n2"]);
-        assert_eq!(bench.tell(Command::Watch(nodes([]))), ["cancel silence of n3"]);
-    }
-
-    #[test]
-    fn evidence_of_the_transport_is_passed_on_at_once() {
-        let mut bench = watching([2]);
-        assert_eq!(bench.tell(Command::Refused(NodeId(3))), ["failed n3"]);
+    /// Waits for signs of life of all these; waits that run already are left alone.
+    fn attend(
+        &mut self,
+        cx: &Context<'_>,
+        watched: NodeSet,
+        tied: NodeSet,
+        out: &mut Effects<Self>,
+    ) {
+        let silence = cx.config.timing.silence();
+        let before: NodeSet = self.watched.iter().chain(self.tied.iter()).collect();
+        let after: NodeSet = watched.iter().chain(tied.iter()).collect();
+        for gone in before.without(&after).iter() {
+            out.cancel_timer(Timer::Silence(gone));
+        }
+        for new in after.without(&before).iter() {
+            out.set_timer(Timer::Silence(new), silence);
+        }
+        (self.watched, self.tied) = (watched, tied);
     }
 }

@@ -328,11 +328,7 @@ impl Bully {
                     self.start_over(cx, attempt, out);
                 }
             }
-            Command::Silent(peer) => {
-                if self.coordinator == Some(peer) {
-                    self.coordinator_timeout(cx, out);
-                }
-            }
+            Command::Silent(peer) => self.silent(cx, peer, out),
             Command::Failed(peer) => self.failed(cx, peer, out),
             Command::Suspect => self.coordinator_timeout(cx, out),
             Command::Call => self.elect(cx, 0, out),

@@ -11,7 +11,9 @@
 //! Assumes the synchronous model and that every process can message every other (F-16, L-22).
 //! Leaves out: the state of the task (E-08) and any acknowledgement of the announcement, so the old
 //! coordinator's followers and the new one's may overlap for a message delay. A coordinator repeats
-//! its announcement every check period; that is its sign of life.
+//! its announcement every check period; that is its sign of life, unless there are heartbeats. It
+//! keeps no list of its followers, so it owes them to everybody to whom it announced itself, and
+//! takes nobody's silence for anything.
 
 #[cfg(test)]
 mod tests;
@@ -156,6 +158,7 @@ impl Protocol for BullyLecture {
 impl BullyLecture {
     fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
+            // L-01: only the coordinator's failure is a reason to call an election.
             Command::Silent(peer) | Command::Failed(peer) => {
                 if self.elected == Some(peer) && peer != cx.me {
                     self.elect(cx, Some(peer), out);
@@ -270,17 +273,14 @@ impl BullyLecture {
         out: &mut Effects<Self>,
     ) {
         let message = Message::Coordinator { number, replaces };
+        Self::audience(cx, |node| out.send(node, message.clone()));
+    }
+
+    /// To whom a coordinator announces itself (E-05).
+    fn audience(cx: &Context<'_>, tell: impl FnMut(NodeId)) {
         match cx.config.options.bully_lecture.announce {
-            Announce::Lower => {
-                for lower in cx.config.members.below(cx.me) {
-                    out.send(lower, message.clone());
-                }
-            }
-            Announce::All => {
-                for other in cx.config.members.others(cx.me) {
-                    out.send(other, message.clone());
-                }
-            }
+            Announce::Lower => cx.config.members.below(cx.me).for_each(tell),
+            Announce::All => cx.config.members.others(cx.me).for_each(tell),
         }
     }
 
@@ -355,6 +355,20 @@ impl Elects for BullyLecture {
 
     fn view(&self) -> View<'_> {
         View { status: self.status, coordinator: self.elected, group: self.number, up: &self.up }
+    }
+
+    fn ties(&self, cx: &Context<'_>) -> NodeSet {
+        let mut ties = NodeSet::new();
+        match self.elected {
+            Some(elected) if elected == cx.me => Self::audience(cx, |node| {
+                ties.insert(node);
+            }),
+            Some(elected) => {
+                ties.insert(elected);
+            }
+            None => {}
+        }
+        ties
     }
 
     fn facts(message: &Message) -> MessageFacts {

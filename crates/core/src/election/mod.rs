@@ -44,7 +44,7 @@ pub enum Command {
         /// Who they are.
         missing: NodeSet,
     },
-    /// Nothing was heard from this watched peer for S.
+    /// Nothing was heard for S from this peer, which is watched or, with heartbeats, tied to us.
     Silent(NodeId),
     /// There is evidence that this peer is dead.
     Failed(NodeId),
@@ -181,6 +181,22 @@ pub(crate) trait Elects:
     /// What it shows.
     fn view(&self) -> View<'_>;
 
+    /// The peers that a sign of life is owed to and expected of: a coordinator's participants, a
+    /// participant's coordinator.
+    fn ties(&self, cx: &Context<'_>) -> NodeSet {
+        let view = self.view();
+        match view.coordinator {
+            Some(coordinator) if view.status.has_coordinator() => {
+                if coordinator == cx.me {
+                    view.up.clone()
+                } else {
+                    [coordinator].into_iter().collect()
+                }
+            }
+            Some(_) | None => NodeSet::new(),
+        }
+    }
+
     /// What a trace says of a message.
     fn facts(message: &Self::Message) -> MessageFacts;
 
@@ -287,6 +303,14 @@ macro_rules! algorithms {
             pub fn view(&self) -> View<'_> {
                 match self {
                     $( Self::$variant(node) => node.view() ),+
+                }
+            }
+
+            /// The peers that a sign of life is owed to and expected of.
+            #[must_use]
+            pub fn ties(&self, cx: &Context<'_>) -> NodeSet {
+                match self {
+                    $( Self::$variant(node) => node.ties(cx) ),+
                 }
             }
         }

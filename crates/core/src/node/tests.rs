@@ -1,5 +1,7 @@
 //! A whole node on the bench: what the layers make of each other.
 
+mod heartbeats;
+
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -134,7 +136,7 @@ fn every_message_of_the_coordinator_is_a_sign_of_life() {
 #[test]
 fn a_coordinator_that_falls_silent_is_probed() {
     let mut bench = standing(Algorithm::Bully, 1);
-    let lines = bench.ring(Timer::Detector(Silence(NodeId(3))));
+    let lines = bench.ring(Timer::Detector(detector::Timer::Silence(NodeId(3))));
     assert_eq!(lines[1..], ["send n3 AreYouUp", "set answers 25ms"]);
     let mut suspected = standing(Algorithm::Bully, 1);
     assert_eq!(suspected.tell(Command::SuspectCoordinator)[0], "send n3 AreYouUp");

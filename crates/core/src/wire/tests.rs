@@ -2,6 +2,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
+use crate::detector::Heartbeat;
 use crate::election::{self, Algorithm, bully, bully_lecture, invitation};
 use crate::members::NodeSet;
 use crate::payload::{Definition, Report};
@@ -54,6 +55,7 @@ fn one_of_each() -> Vec<Message> {
         invitation(Invited::AcceptAnswer { group, ok }),
         Message::Reorganization(Handed::NewState { group, members, definition }),
         Message::Reorganization(Handed::NewStateAnswer { group, ok: false }),
+        Message::Detector(Heartbeat),
     ]
 }
 
@@ -102,6 +104,7 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
             }),
             &[0x82, 1, 0x81, 0x82, 0, 0x83, 0x82, 2, 3, 0x82, 1, 3, 0x40],
         ),
+        (Message::Detector(Heartbeat), &[0x82, 2, 0x81, 0x80]),
     ] {
         assert_eq!(encode(&message), bytes, "{message:?} is {:02x?}", encode(&message));
     }

@@ -294,7 +294,11 @@ fn is_telling(timer: TimerName) -> bool {
         | TimerName::Stall
         | TimerName::Silence
         | TimerName::Handover => true,
-        TimerName::Check | TimerName::Delay | TimerName::Retry | TimerName::Announce => false,
+        TimerName::Check
+        | TimerName::Delay
+        | TimerName::Retry
+        | TimerName::Announce
+        | TimerName::Beat => false,
     }
 }
 

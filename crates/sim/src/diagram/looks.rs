@@ -16,7 +16,7 @@ pub(super) fn pen(kind: Kind) -> Pen {
     match kind {
         Kind::AreYouUp | Kind::AreYouCoordinator => Pen::new(GREY, 1.1),
         Kind::AyuAnswer | Kind::AycAnswer => Pen::new(GREY, 1.1).dashed(ANSWER),
-        Kind::AreYouNormal | Kind::AreYouThere => Pen::new(PALE, 1.1),
+        Kind::AreYouNormal | Kind::AreYouThere | Kind::Heartbeat => Pen::new(PALE, 1.1),
         Kind::AynAnswer | Kind::AytAnswer => Pen::new(PALE, 1.1).dashed(ANSWER),
         Kind::EnterElection | Kind::Election | Kind::Invitation => Pen::new(VERMILION, 1.9),
         Kind::EeAnswer | Kind::Answer => Pen::new(VERMILION, 1.5).dashed(ANSWER),

@@ -1,6 +1,6 @@
 //! Pictures of small traces: everything that happened is in them, once, and nothing else.
 
-use tanist_core::trace::{Kind, Link, Loss, MessageFacts, NodeState, Outcome, Source};
+use tanist_core::trace::{Kind, Link, Loss, MessageFacts, NodeState, Outcome, Source, TimerName};
 use tanist_core::{GroupNumber, Member, NodeId, NodeSet, Priority, Status, Time};
 
 use super::svg::assert_balanced;
@@ -102,6 +102,17 @@ fn a_message_that_arrives_twice_is_two_arrows_and_one_from_elsewhere_is_a_stub()
     let svg = space_time(&header("bully"), &entries);
     assert_balanced(&svg);
     assert_eq!(count(&svg, "arrow"), 5);
+}
+
+#[test]
+fn heartbeats_are_left_out() {
+    let mut entries = election();
+    let plain = space_time(&header("bully"), &entries);
+    let beat = Event::Timer { node: NodeId(2), timer: TimerName::Beat };
+    entries.push(at(177_000, beat));
+    entries.push(send(177_000, 9, 2, 1, Kind::Heartbeat));
+    entries.push(receive(900_000, 9, 2, 1, Kind::Heartbeat));
+    assert_eq!(space_time(&header("bully"), &entries), plain);
 }
 
 #[test]

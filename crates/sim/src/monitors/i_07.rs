@@ -64,7 +64,8 @@ impl Monitor for UniqueNumbers {
                     | Kind::Accept
                     | Kind::AcceptAnswer
                     | Kind::Ready
-                    | Kind::ReadyAnswer => false,
+                    | Kind::ReadyAnswer
+                    | Kind::Heartbeat => false,
                 };
                 if forms && group.node == *node { self.use_number(board, group) } else { None }
             }

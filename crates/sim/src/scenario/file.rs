@@ -78,6 +78,7 @@ pub(super) struct TimingTable {
     pub(super) announcement: Option<Text>,
     pub(super) merge: Option<Text>,
     pub(super) silence: Option<Text>,
+    pub(super) heartbeat: Option<Text>,
     pub(super) check: Option<Text>,
     pub(super) timeout: Option<Text>,
     pub(super) first_check: Option<Text>,

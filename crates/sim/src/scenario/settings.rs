@@ -70,6 +70,7 @@ impl Reader<'_> {
             announcement: given(&table.announcement)?,
             merge: given(&table.merge)?,
             silence: given(&table.silence)?,
+            heartbeat: given(&table.heartbeat)?,
             check_every: given(&table.check)?.unwrap_or(base.check_every),
             timeout_every: given(&table.timeout)?.unwrap_or(base.timeout_every),
             first_check: given(&table.first_check)?.unwrap_or(base.first_check),

@@ -83,6 +83,7 @@ impl Scenario {
             ("announcement", timing.announcement),
             ("merge", timing.merge),
             ("silence", timing.silence),
+            ("heartbeat", timing.heartbeat),
             ("check", Some(timing.check_every)),
             ("timeout", Some(timing.timeout_every)),
             ("first_check", Some(timing.first_check)),

@@ -191,7 +191,7 @@ impl Bully {
     pub(super) fn wait_for_others(&self, cx: &Context<'_>, out: &mut Effects<Self>) {
         let is_literal = cx.config.options.bully.timeout == TimeoutRule::Literal;
         if self.status != Status::Normal && !is_literal {
-            out.set_timer(Timer::Stall, cx.config.timing.silence());
+            out.set_timer(Timer::Stall, cx.config.timing.stall());
         }
     }
 }

@@ -30,6 +30,36 @@ impl Bully {
         }
     }
 
+    /// B-15 for the coordinator, B-19 for a member; anybody else may be silent.
+    pub(super) fn silent(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
+        if self.coordinator == Some(cx.me) && self.up.contains(peer) {
+            // Check asks the silent member, and B-21 follows if it does not answer.
+            self.check(cx, out);
+        } else if self.coordinator == Some(peer) {
+            self.coordinator_silent(cx, peer, out);
+        }
+    }
+
+    /// A coordinator that owes heartbeats and sends none is as good as asked and unanswered. The
+    /// election asks it once more, with everybody else of higher rank: Coordinator_Timeout's own
+    /// question would only cost another T.
+    fn coordinator_silent(
+        &mut self,
+        cx: &mut Context<'_>,
+        coordinator: NodeId,
+        out: &mut Effects<Self>,
+    ) {
+        let is_asked_by_election = cx.config.timing.heartbeat().is_some()
+            && cx.config.members.outranks(coordinator, cx.me)
+            && self.status.has_coordinator()
+            && self.task == Task::Idle;
+        if is_asked_by_election {
+            self.elect(cx, 0, out);
+        } else {
+            self.coordinator_timeout(cx, out);
+        }
+    }
+
     pub(super) fn stalled(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         if self.status == Status::Normal || cx.is_mutated(Mutant::IgnoreStall) {
             return;

@@ -105,7 +105,9 @@ impl Invitation {
         peer: NodeId,
         out: &mut Effects<Self>,
     ) {
-        let is_mine = self.coordinator == cx.me && self.status == Status::Normal;
+        let is_mine = self.coordinator == cx.me
+            && self.status == Status::Normal
+            && cx.config.options.invitation.silence == SilenceRule::Reform;
         if is_mine && self.up.remove(peer) {
             self.merge(cx, &NodeSet::new(), out);
         }
@@ -140,9 +142,7 @@ impl Invitation {
             | Task::Accepting
             | Task::Recovering { .. } => {}
         }
-        if cx.config.options.invitation.silence == SilenceRule::Reform {
-            self.member_silent(cx, peer, out);
-        }
+        self.member_silent(cx, peer, out);
     }
 
     /// The coordinator watches its members; a member asks for itself.
