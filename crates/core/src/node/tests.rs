@@ -6,8 +6,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::*;
-use crate::election::{bully, bully_lecture, invitation};
-use crate::group::Status;
+use crate::detector::Heartbeat;
+use crate::election::{Algorithm, bully, bully_lecture, invitation};
+use crate::group::{GroupNumber, Status};
+use crate::payload::Report;
 use crate::testing::{Bench, NOTHING, group_of, nodes, number};
 
 /// A node that has long worked in group 1 of the highest of three.

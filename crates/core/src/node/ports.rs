@@ -1,0 +1,119 @@
+//! What goes in and out of a whole node: messages, timers, commands and notices.
+//!
+//! Messages and timers are those of the layers, one variant each; commands and notices are what the
+//! user and the driver deal with. Leaves out: which layer says what when.
+
+use minicbor::{Decode, Encode};
+
+use crate::detector::{self, Heartbeat};
+use crate::election::{self, Algorithm, Reports};
+use crate::group::GroupNumber;
+use crate::members::{NodeId, NodeSet};
+use crate::payload::{Definition, Report};
+use crate::reorganization::{self, Handover};
+use crate::trace::{MessageFacts, Outcome, TimerName};
+
+/// What nodes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum Message {
+    /// The election's.
+    #[n(0)]
+    Election(#[n(0)] election::Message),
+    /// The hand-over's.
+    #[n(1)]
+    Reorganization(#[n(0)] reorganization::Message),
+    /// The detector's.
+    #[n(2)]
+    Detector(#[n(0)] Heartbeat),
+}
+
+impl Message {
+    /// What a trace says of it.
+    #[must_use]
+    pub fn facts(&self, algorithm: Algorithm) -> MessageFacts {
+        match self {
+            Self::Election(message) => message.facts(),
+            Self::Reorganization(message) => message.facts(algorithm),
+            Self::Detector(heartbeat) => heartbeat.facts(),
+        }
+    }
+}
+
+/// A node's timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// The detector's.
+    Detector(detector::Timer),
+    /// The election's.
+    Election(election::Timer),
+    /// The hand-over's.
+    Reorganization(Handover),
+}
+
+impl Timer {
+    /// What a trace calls it.
+    #[must_use]
+    pub fn name(&self) -> TimerName {
+        match self {
+            Self::Detector(timer) => timer.name(),
+            Self::Election(timer) => timer.name(),
+            Self::Reorganization(Handover) => TimerName::Handover,
+        }
+    }
+}
+
+/// What the user and the driver tell a node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// The application has drained; the answer to [`Notice::Stop`].
+    Stopped(Report),
+    /// The application has planned; the answer to [`Notice::Plan`].
+    Define {
+        /// The group that the plan is for.
+        group: GroupNumber,
+        /// The plan.
+        definition: Definition,
+    },
+    /// Call an election now.
+    Call,
+    /// Check the other nodes now.
+    Check,
+    /// Take the coordinator for suspiciously silent now.
+    SuspectCoordinator,
+    /// The transport has evidence that this peer is dead: the last message to it found nobody.
+    ///
+    /// Evidence about an earlier message is void as soon as another has been sent, since the peer
+    /// may have come back in between; the driver waits for what becomes of the later one.
+    Refused(NodeId),
+}
+
+/// What a node tells its user.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Notice {
+    /// Accept no further operation, drain, and answer with [`Command::Stopped`].
+    Stop,
+    /// This node coordinates; answer with [`Command::Define`].
+    Plan {
+        /// The new group.
+        group: GroupNumber,
+        /// Everybody in it.
+        members: NodeSet,
+        /// What everybody handed up.
+        reports: Reports,
+    },
+    /// Work on under this definition.
+    Begin {
+        /// The group.
+        group: GroupNumber,
+        /// Its coordinator.
+        coordinator: NodeId,
+        /// Everybody in it.
+        members: NodeSet,
+        /// The state of the task.
+        definition: Definition,
+    },
+    /// An election of this node's own began.
+    Called,
+    /// That election ended.
+    Ended(Outcome),
+}
