@@ -19,6 +19,7 @@ pub mod monitors;
 pub mod network;
 pub mod plot;
 pub mod record;
+pub mod recorded;
 pub mod run;
 pub mod scenario;
 pub mod schedule;

@@ -1,0 +1,332 @@
+//! A run of live nodes, put together from the traces that they wrote, and judged as a simulated one.
+//!
+//! Each process writes a file of its own; whoever kills processes and cuts links writes one more.
+//! [`Recorded::merge`] makes one trace of them, [`Recorded::judge`] shows it to the very same
+//! monitors that look at simulated runs.
+//!
+//! ```text
+//!   file     a file, read line by line          \
+//!   lives    who was up when; deaths unseen      | recorded lines, plus what follows from them
+//!   order    one order: causes before effects    |
+//!   losses   sendings that nobody took up       /
+//!   judge    monitors, and what they cannot say      window   a part of it, for a picture
+//! ```
+//!
+//! Assumes that all files stamp with one clock, as the processes of one machine do. Stamps of
+//! several machines cannot be compared: they contradict each other sooner or later, and then the
+//! files are refused and can be judged one by one only.
+//!
+//! What was not recorded but follows from what was (a death that nobody noted, a lost message) is
+//! marked as inferred, so that it is worked out again and not taken for evidence when a merged trace
+//! is read back.
+
+mod faults;
+mod file;
+mod judge;
+mod lives;
+mod losses;
+mod order;
+mod window;
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde::Serialize;
+use tanist_core::election::Algorithm;
+use tanist_core::members::MembershipError;
+use tanist_core::trace::{Entry, Event, Header};
+use tanist_core::{Membership, NodeId, NodeSet, Time};
+
+use self::lives::Lives;
+
+pub use self::file::{FileError, TraceFile};
+pub use self::judge::{Judged, Ruling};
+pub use self::window::Window;
+
+/// The run that a set of files tells of.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// What the files agree on.
+    pub header: Header,
+    /// How the files fit together.
+    pub fit: Fit,
+    members: Membership,
+    algorithm: Algorithm,
+    entries: Vec<Known>,
+}
+
+/// An entry, and how it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Known {
+    entry: Entry,
+    by: Source,
+}
+
+/// How an entry is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// Somebody wrote it down.
+    Recorded,
+    /// It follows from what was written down.
+    Inferred,
+}
+
+/// How a set of files fits together, and what is missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fit {
+    /// How many files there are.
+    pub files: usize,
+    /// Lines that were cut in half by the death of their writer.
+    pub half_lines: usize,
+    /// Receipts that were stamped before their sendings, and put behind them.
+    pub nudged: usize,
+    /// How far the worst of them was off.
+    pub nudged_max: Duration,
+    /// Nodes that died without a word of anybody who saw it.
+    pub unseen_deaths: NodeSet,
+    /// Nodes that others heard of and whose own lines are missing, in whole or in part.
+    pub gaps: NodeSet,
+    /// Sendings that nobody took up.
+    pub losses: usize,
+}
+
+impl Recorded {
+    /// Makes one trace of the files of one run; stamps may contradict each other by `tolerance`.
+    pub fn merge(mut files: Vec<TraceFile>, tolerance: Duration) -> Result<Self, MergeError> {
+        let header = agreed_header(&files)?;
+        let algorithm = Algorithm::from_name(&header.algorithm)
+            .ok_or_else(|| MergeError::Algorithm { name: header.algorithm.clone() })?;
+        let members = Membership::new(header.nodes.iter().copied())?;
+        // Where stamps are equal, faults come first, as in the simulator; then nodes by id. So the
+        // order of the arguments does not matter.
+        files.sort_by_key(|file| (file.first_node(), file.name.clone()));
+        let lives = Lives::find(&mut files, &header)?;
+        let (mut entries, nudges) = order::order(&files, &lives, tolerance)?;
+        begin_at_zero(&mut entries);
+        let gaps = lives.gaps(&files);
+        let lost = losses::find(&header, &entries, &gaps);
+        let fit = Fit {
+            files: files.len(),
+            half_lines: files.iter().map(|file| file.half_lines).sum(),
+            nudged: nudges.count,
+            nudged_max: nudges.longest,
+            unseen_deaths: unseen_deaths(&entries),
+            gaps,
+            losses: lost.len(),
+        };
+        entries.extend(lost);
+        entries.sort_by_key(|known| known.entry.at);
+        Ok(Self { header, fit, members, algorithm, entries })
+    }
+
+    /// Everything that happened, in order.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> + '_ {
+        self.entries.iter().map(|known| &known.entry)
+    }
+
+    /// When the last thing happened.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        self.entries.last().map_or(Time::ZERO, |known| known.entry.at)
+    }
+
+    /// Writes the trace as JSON lines that [`TraceFile::read`] reads; what is inferred is marked.
+    pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *to, &self.header)?;
+        to.write_all(b"\n")?;
+        for Known { entry, by } in &self.entries {
+            match by {
+                Source::Recorded => serde_json::to_writer(&mut *to, entry)?,
+                Source::Inferred => {
+                    serde_json::to_writer(&mut *to, &Marked { entry, inferred: true })?;
+                }
+            }
+            to.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+}
+
+/// Stamps of one machine that contradict each other by more than this are not of one machine.
+pub const TOLERANCE: Duration = Duration::from_millis(10);
+
+/// A line with its mark.
+#[derive(Serialize)]
+struct Marked<'a> {
+    #[serde(flatten)]
+    entry: &'a Entry,
+    inferred: bool,
+}
+
+/// Why files do not make one run.
+#[derive(Debug, thiserror::Error)]
+pub enum MergeError {
+    /// No file.
+    #[error(
+        "there is no trace to read; nothing was judged. Name files that nodes wrote, or a folder \
+         of them"
+    )]
+    NoFiles,
+    /// Two headers say different things.
+    #[error(
+        "{file}: its {what} is {here}, that of {other} is {there}; nothing was judged. Files of \
+         one run have the same group: leave out those of another run"
+    )]
+    Differs {
+        /// The file that differs.
+        file: String,
+        /// From this one.
+        other: String,
+        /// In what.
+        what: &'static str,
+        /// What it says.
+        here: String,
+        /// What the other one says.
+        there: String,
+    },
+    /// An algorithm that this program does not know.
+    #[error(
+        "the trace is of algorithm {name:?}, which this program does not know; nothing was \
+         judged. Known ones: tanist algorithms"
+    )]
+    Algorithm {
+        /// Its name.
+        name: String,
+    },
+    /// The header's nodes are no group.
+    #[error(
+        "the nodes in the header are no group: {0}. Nothing was judged; the header was changed"
+    )]
+    Members(#[from] MembershipError),
+    /// A clock that runs backwards.
+    #[error(
+        "{file}:{line}: the clock runs back by {by:?}; nothing was judged. The machine was \
+         restarted, or the file holds two runs: split it there and judge the parts"
+    )]
+    Backwards {
+        /// Which file.
+        file: String,
+        /// Which line.
+        line: usize,
+        /// By how much.
+        by: Duration,
+    },
+    /// Lines of one node in two files at one time.
+    #[error(
+        "{file}: it holds lines of {node} from the time that {other} holds, too; nothing was \
+         judged. A copy or a merged trace lies among the files: leave one of the two out"
+    )]
+    Twice {
+        /// Whose lines.
+        node: NodeId,
+        /// In this file.
+        file: String,
+        /// And in this one.
+        other: String,
+    },
+    /// A node that does something before it starts.
+    #[error(
+        "{file}:{line}: {node} acts and has not started; nothing was judged. The beginning of its \
+         file is missing: record from the start of each node"
+    )]
+    NotStarted {
+        /// Which file.
+        file: String,
+        /// Which line.
+        line: usize,
+        /// Who.
+        node: NodeId,
+    },
+    /// An effect before its cause.
+    #[error(
+        "{effect} comes {by:?} before {cause}, which it needs; nothing was judged. The files are \
+         of machines with different clocks: judge them one by one, tanist trace check FILE"
+    )]
+    Contradiction {
+        /// Place and name of the effect.
+        effect: String,
+        /// Place and name of the cause.
+        cause: String,
+        /// How far apart they are.
+        by: Duration,
+    },
+}
+
+/// The header that all files have, but for what names the run.
+fn agreed_header(files: &[TraceFile]) -> Result<Header, MergeError> {
+    let first = files.first().ok_or(MergeError::NoFiles)?;
+    let there = said(&first.header);
+    for file in files {
+        for header in file.headers() {
+            let pair = said(header).into_iter().zip(&there).find(|(here, there)| here != *there);
+            if let Some(((what, here), (_, there))) = pair {
+                let (file, other) = (file.name.clone(), first.name.clone());
+                return Err(MergeError::Differs { file, other, what, here, there: there.clone() });
+            }
+        }
+    }
+    // The harness may call the run by another name than the nodes call their group.
+    let named = files.iter().filter(|file| file.first_node().is_some());
+    let named = named.min_by_key(|file| file.first_node());
+    let mut header = named.unwrap_or(first).header.clone();
+    header.nodes.sort_unstable();
+    Ok(header)
+}
+
+/// What headers of one run have in common, each with its name.
+fn said(header: &Header) -> [(&'static str, String); 5] {
+    let mut nodes = header.nodes.clone();
+    nodes.sort_unstable();
+    let nodes =
+        nodes.iter().map(|member| format!("{} (priority {})", member.id, member.priority.0));
+    let mut options = header.options.clone();
+    options.sort_unstable();
+    [
+        ("algorithm", header.algorithm.clone()),
+        ("list of nodes", nodes.collect::<Vec<_>>().join(", ")),
+        ("list of options", format!("[{}]", options.join(", "))),
+        ("T (answer_us)", header.answer_us.to_string()),
+        ("period of Check (check_every_us)", header.check_every_us.to_string()),
+    ]
+}
+
+fn begin_at_zero(entries: &mut [Known]) {
+    let start = entries.first().map_or(Time::ZERO, |known| known.entry.at);
+    for known in entries {
+        known.entry.at = Time::ZERO + known.entry.at.since(start);
+    }
+}
+
+fn unseen_deaths(entries: &[Known]) -> NodeSet {
+    let inferred = entries.iter().filter(|known| known.by == Source::Inferred);
+    let deaths = inferred.filter_map(|known| {
+        let Event::Crash { node } = known.entry.event else { return None };
+        Some(node)
+    });
+    deaths.collect()
+}
+
+/// Whose own line an event is: the node that did it wrote it.
+fn own(event: &Event) -> Option<NodeId> {
+    match event {
+        Event::Start { node, .. }
+        | Event::Send { node, .. }
+        | Event::Receive { node, .. }
+        | Event::Timer { node, .. }
+        | Event::Save { node, .. }
+        | Event::State { node, .. }
+        | Event::Call { node }
+        | Event::End { node, .. }
+        | Event::Stop { node }
+        | Event::Stopped { node }
+        | Event::Plan { node, .. }
+        | Event::Begin { node, .. } => Some(*node),
+        Event::Crash { .. }
+        | Event::Pause { .. }
+        | Event::Resume { .. }
+        | Event::Lose { .. }
+        | Event::Cut { .. }
+        | Event::Heal { .. }
+        | Event::Broken { .. } => None,
+    }
+}

@@ -1,0 +1,77 @@
+//! What was done to nodes and links, and what that meant at a given moment.
+//!
+//! Few things are done to a run and few questions asked, so every question goes through all of them.
+
+use tanist_core::trace::{Entry, Event, Link};
+use tanist_core::{NodeId, Time};
+
+/// Pauses, cuts and their ends, in order of time.
+pub(super) struct Faults<'a> {
+    entries: Vec<&'a Entry>,
+}
+
+impl<'a> Faults<'a> {
+    /// Those among these entries.
+    pub(super) fn among(entries: impl Iterator<Item = &'a Entry>) -> Self {
+        let is_fault = |entry: &&Entry| match entry.event {
+            Event::Pause { .. } | Event::Resume { .. } | Event::Cut { .. } | Event::Heal { .. } => {
+                true
+            }
+            Event::Start { .. }
+            | Event::Crash { .. }
+            | Event::Send { .. }
+            | Event::Receive { .. }
+            | Event::Lose { .. }
+            | Event::Timer { .. }
+            | Event::Save { .. }
+            | Event::State { .. }
+            | Event::Call { .. }
+            | Event::End { .. }
+            | Event::Stop { .. }
+            | Event::Stopped { .. }
+            | Event::Plan { .. }
+            | Event::Begin { .. }
+            | Event::Broken { .. } => false,
+        };
+        let mut entries: Vec<&Entry> = entries.filter(is_fault).collect();
+        entries.sort_by_key(|entry| entry.at);
+        Self { entries }
+    }
+
+    /// Whether a node stood still.
+    pub(super) fn is_paused(&self, node: NodeId, at: Time) -> bool {
+        let mut is_paused = false;
+        for entry in self.until(at) {
+            if entry.event == (Event::Pause { node }) {
+                is_paused = true;
+            } else if entry.event == (Event::Resume { node }) {
+                is_paused = false;
+            }
+        }
+        is_paused
+    }
+
+    /// When a link was cut that carried nothing at some moment of this span; none if it was whole.
+    pub(super) fn cut(&self, from: NodeId, to: NodeId, since: Time, until: Time) -> Option<Time> {
+        let mut cut_at = None;
+        for entry in self.until(until) {
+            if let Event::Cut { links } = &entry.event
+                && links.contains(&Link { from, to })
+            {
+                cut_at = Some(entry.at);
+            } else if let Event::Heal { links } = &entry.event
+                && links.contains(&Link { from, to })
+            {
+                if cut_at.is_some() && entry.at > since {
+                    return cut_at;
+                }
+                cut_at = None;
+            }
+        }
+        cut_at
+    }
+
+    fn until(&self, at: Time) -> impl Iterator<Item = &Entry> + '_ {
+        self.entries.iter().copied().take_while(move |entry| entry.at <= at)
+    }
+}

@@ -1,0 +1,264 @@
+//! One file as its writer left it: one header for each life of the process, and lines up to where
+//! it was killed.
+//!
+//! A process that is killed may leave half a line, and its successor goes on right behind it. Such
+//! a half is counted and left out. Anything else that is not an entry is an error: a run that is
+//! not understood must not be judged. Verdicts are left out, too, since they are found anew.
+
+use std::io::{self, BufRead};
+
+use serde::Deserialize;
+use tanist_core::trace::{Entry, Event, Header, SCHEMA};
+use tanist_core::{NodeId, Time};
+
+use super::{Source, own};
+use crate::record::Recording;
+
+/// A trace file that was read.
+#[derive(Clone, Debug)]
+pub struct TraceFile {
+    pub(super) name: String,
+    pub(super) header: Header,
+    pub(super) lines: Vec<Line>,
+    pub(super) half_lines: usize,
+    /// The headers of later lives.
+    further: Vec<Header>,
+}
+
+/// An entry and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) entry: Entry,
+    /// From 1. An inferred entry stands where the line before it does.
+    pub(super) number: usize,
+    pub(super) by: Source,
+}
+
+impl TraceFile {
+    /// Reads a file; errors name it as given here.
+    pub fn read(name: impl Into<String>, mut from: impl BufRead) -> Result<Self, FileError> {
+        let mut reader = Reader { name: name.into(), headers: Vec::new(), lines: Vec::new() };
+        let mut half_lines = 0;
+        let mut odd: Option<Odd> = None;
+        let mut bytes = Vec::new();
+        for number in 1.. {
+            bytes.clear();
+            let fail = |source| FileError::Io { file: reader.name.clone(), source };
+            if from.read_until(b'\n', &mut bytes).map_err(fail)? == 0 {
+                break;
+            }
+            let is_whole = bytes.ends_with(b"\n");
+            let text = bytes.trim_ascii();
+            if text.is_empty() {
+                continue;
+            }
+            // The successor of a killed process may write its header right behind half a line.
+            let header_at = find(text, HEADER);
+            let (half, text) = text.split_at(header_at.unwrap_or(0));
+            half_lines += usize::from(!half.is_empty());
+            if let Some(odd) = odd.take() {
+                if header_at != Some(0) {
+                    return Err(reader.bad(odd));
+                }
+                half_lines += 1;
+            }
+            if let Err(source) = reader.take(text, number)? {
+                odd = Some(Odd { number, source, is_whole });
+            }
+        }
+        if let Some(odd) = odd {
+            if odd.is_whole || reader.headers.is_empty() {
+                return Err(reader.bad(odd));
+            }
+            half_lines += 1;
+        }
+        reader.finish(half_lines)
+    }
+
+    /// A trace that is in memory already.
+    #[must_use]
+    pub fn of(name: impl Into<String>, recording: Recording) -> Self {
+        let numbered = recording.entries.into_iter().zip(2..);
+        let lines = numbered
+            .filter(|(entry, _)| !matches!(entry.event, Event::Broken { .. }))
+            .map(|(entry, number)| Line { entry, number, by: Source::Recorded });
+        let (name, header, lines) = (name.into(), recording.header, lines.collect());
+        Self { name, header, lines, half_lines: 0, further: Vec::new() }
+    }
+
+    /// Every header in it.
+    pub(super) fn headers(&self) -> impl Iterator<Item = &Header> + '_ {
+        std::iter::once(&self.header).chain(&self.further)
+    }
+
+    /// The node with the lowest id that has lines of its own here; none in a harness's file.
+    pub(super) fn first_node(&self) -> Option<NodeId> {
+        self.lines.iter().filter_map(|line| own(&line.entry.event)).min()
+    }
+
+    /// Where a line stands, for a message.
+    pub(super) fn place(&self, at: usize) -> String {
+        format!("{}:{}", self.name, self.lines[at].number)
+    }
+
+    pub(super) fn at(&self, index: usize) -> Time {
+        self.lines[index].entry.at
+    }
+}
+
+/// Why a file is not a trace.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It cannot be read.
+    #[error(
+        "{file}: it cannot be read ({source}); nothing was judged. Name a trace file or a folder \
+         of them"
+    )]
+    Io {
+        /// Which file.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is no header.
+    #[error(
+        "{file}: there is no trace in it; nothing was judged. Its writer did not get to its first \
+         line: leave the file out"
+    )]
+    Empty {
+        /// Which file.
+        file: String,
+    },
+    /// The first line is something else.
+    #[error(
+        "{file}:1: the first line is not the header of a trace ({source}); nothing was judged. \
+         Name files that tanist wrote"
+    )]
+    NoHeader {
+        /// Which file.
+        file: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// Another version.
+    #[error(
+        "{file}:{line}: the trace has schema {found}, this program reads schema {SCHEMA}; nothing \
+         was judged. Use the version of tanist that wrote it"
+    )]
+    Schema {
+        /// Which file.
+        file: String,
+        /// Which line.
+        line: usize,
+        /// Its version.
+        found: u32,
+    },
+    /// A line that is not an entry.
+    #[error(
+        "{file}:{line}: not an entry of a trace ({source}); nothing was judged. The file was \
+         changed or damaged: take it out, or cut it off before this line"
+    )]
+    Line {
+        /// Which file.
+        file: String,
+        /// Which line.
+        line: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}
+
+/// A line that is not an entry; whether that is an error depends on what follows.
+struct Odd {
+    number: usize,
+    source: serde_json::Error,
+    is_whole: bool,
+}
+
+struct Reader {
+    name: String,
+    headers: Vec<Header>,
+    lines: Vec<Line>,
+}
+
+impl Reader {
+    /// Takes a line in; the inner error says that it is not one.
+    fn take(
+        &mut self,
+        text: &[u8],
+        number: usize,
+    ) -> Result<Result<(), serde_json::Error>, FileError> {
+        if self.headers.is_empty() || text.starts_with(HEADER) {
+            return Ok(match serde_json::from_slice::<Header>(text) {
+                Ok(header) if header.tanist_trace != SCHEMA => {
+                    let (file, found) = (self.name.clone(), header.tanist_trace);
+                    return Err(FileError::Schema { file, line: number, found });
+                }
+                Ok(header) => {
+                    self.headers.push(header);
+                    Ok(())
+                }
+                Err(source) => Err(source),
+            });
+        }
+        Ok(serde_json::from_slice::<Entry>(text).map(|entry| {
+            let is_left_out = match entry.event {
+                Event::Broken { .. } => true,
+                Event::Crash { .. } | Event::Lose { .. } => is_inferred(text),
+                Event::Start { .. }
+                | Event::Pause { .. }
+                | Event::Resume { .. }
+                | Event::Send { .. }
+                | Event::Receive { .. }
+                | Event::Timer { .. }
+                | Event::Save { .. }
+                | Event::State { .. }
+                | Event::Call { .. }
+                | Event::End { .. }
+                | Event::Stop { .. }
+                | Event::Stopped { .. }
+                | Event::Plan { .. }
+                | Event::Begin { .. }
+                | Event::Cut { .. }
+                | Event::Heal { .. } => false,
+            };
+            if !is_left_out {
+                self.lines.push(Line { entry, number, by: Source::Recorded });
+            }
+        }))
+    }
+
+    fn bad(self, odd: Odd) -> FileError {
+        let Odd { number, source, .. } = odd;
+        let file = self.name;
+        match self.headers.is_empty() {
+            true if number == 1 && source.is_eof() => FileError::Empty { file },
+            true => FileError::NoHeader { file, source },
+            false => FileError::Line { file, line: number, source },
+        }
+    }
+
+    fn finish(self, half_lines: usize) -> Result<TraceFile, FileError> {
+        let Self { name, headers, lines } = self;
+        let mut headers = headers.into_iter();
+        let Some(header) = headers.next() else { return Err(FileError::Empty { file: name }) };
+        Ok(TraceFile { name, header, lines, half_lines, further: headers.collect() })
+    }
+}
+
+/// Whether a line says that it was worked out and not seen.
+fn is_inferred(text: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Mark {
+        #[serde(default)]
+        inferred: bool,
+    }
+    serde_json::from_slice::<Mark>(text).is_ok_and(|mark| mark.inferred)
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|window| window == part)
+}
+
+/// How a header begins.
+const HEADER: &[u8] = br#"{"tanist_trace":"#;

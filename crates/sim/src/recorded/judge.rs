@@ -1,0 +1,220 @@
+//! The monitors of simulated runs, shown a recorded one; and what they cannot say about it.
+//!
+//! A monitor checks what the board shows after each entry. In the simulator a step takes no time.
+//! In a live node it does: the state is written when the step was computed, the save when it is on
+//! disk, each message when it leaves. What must hold by *causality* (B-37, I-50, I-51, A-3.1, …) is
+//! not touched by this, since a node writes its lines in the order of its effects and a sending comes
+//! before its receipt. What must hold *at one time* (A-1.1, A-1.2, G-14) rests on the stamps, and so
+//! on one clock.
+//!
+//! Where the recording does not carry a verdict the assertion is not applicable, with the reason:
+//! lines are missing, it is not known when a node died, or the run ended too early.
+
+use tanist_core::NodeId;
+use tanist_core::Time;
+use tanist_core::trace::{Event, Source as Writer};
+
+use super::lives::{patience, round};
+use super::{Known, Recorded, Source};
+use crate::board::Board;
+use crate::monitors::{Selection, Verdict};
+use crate::record::Recording;
+use crate::watch::{Counts, Judgement, Watch, WatchConfig};
+
+/// A recorded run with its verdicts.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// How every assertion fared.
+    pub rulings: Vec<Ruling>,
+    /// The world at the end.
+    pub board: Board,
+    /// What was counted.
+    pub counts: Counts,
+    /// The trace, with the breaches in it.
+    pub recording: Recording,
+}
+
+/// How an assertion fared, and why nothing can be said where that is so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// How it fared.
+    pub judgement: Judgement,
+    /// What the recording lacks; none where the assertion speaks of something else.
+    pub reason: Option<String>,
+}
+
+impl Judged {
+    /// The assertions that broke.
+    pub fn broken(&self) -> impl Iterator<Item = &Judgement> + '_ {
+        let judgements = self.rulings.iter().map(|ruling| &ruling.judgement);
+        judgements.filter(|judgement| judgement.verdict == Verdict::Broken)
+    }
+}
+
+impl Recorded {
+    /// Shows the run to the monitors.
+    #[must_use]
+    pub fn judge(&self, selection: Selection) -> Judged {
+        let mut watch = self.watch(selection, Deaths::Earliest);
+        let too_early = self.ends_too_early(&watch);
+        if too_early.is_none() {
+            watch.finish(self.end());
+        }
+        let at_latest = match self.fit.unseen_deaths.is_empty() {
+            true => Vec::new(),
+            false => self.watch(selection, Deaths::Latest).judgements(),
+        };
+        let ends: Vec<&str> = watch
+            .assertions()
+            .into_iter()
+            .filter(|(_, is_end)| *is_end)
+            .map(|(id, _)| id)
+            .collect();
+        let rulings: Vec<Ruling> = watch
+            .judgements()
+            .into_iter()
+            .map(|judgement| {
+                let id = judgement.assertion;
+                let latest = at_latest.iter().find(|latest| latest.assertion == id);
+                let reason = self
+                    .is_gap_in_the_way(&judgement)
+                    .or_else(|| too_early.clone().filter(|_| ends.contains(&id)))
+                    .or_else(|| self.is_death_in_the_way(&judgement, latest));
+                ruling(judgement, reason)
+            })
+            .collect();
+        let (board, counts) = (watch.board.clone(), watch.counts.clone());
+        let mut recording = watch
+            .into_recording()
+            .unwrap_or_else(|| Recording { header: self.header.clone(), entries: Vec::new() });
+        recording.entries.retain(|entry| match &entry.event {
+            Event::Broken { assertion, .. } => rulings.iter().any(|ruling| {
+                ruling.judgement.assertion == assertion
+                    && ruling.judgement.verdict == Verdict::Broken
+            }),
+            Event::Start { .. }
+            | Event::Crash { .. }
+            | Event::Pause { .. }
+            | Event::Resume { .. }
+            | Event::Send { .. }
+            | Event::Receive { .. }
+            | Event::Lose { .. }
+            | Event::Timer { .. }
+            | Event::Save { .. }
+            | Event::State { .. }
+            | Event::Call { .. }
+            | Event::End { .. }
+            | Event::Stop { .. }
+            | Event::Stopped { .. }
+            | Event::Plan { .. }
+            | Event::Begin { .. }
+            | Event::Cut { .. }
+            | Event::Heal { .. } => true,
+        });
+        Judged { rulings, board, counts, recording }
+    }
+
+    fn watch(&self, selection: Selection, deaths: Deaths) -> Watch {
+        let is_recorded = deaths == Deaths::Earliest;
+        let config = WatchConfig { assertions: selection, is_recorded };
+        let (members, header) = (self.members.clone(), self.header.clone());
+        let mut watch = Watch::new(members, self.algorithm, header, config);
+        let mut dying: Vec<NodeId> = Vec::new();
+        for Known { entry, by } in &self.entries {
+            if let (Event::Crash { node }, Source::Inferred, Deaths::Latest) =
+                (&entry.event, by, deaths)
+            {
+                dying.push(*node);
+                continue;
+            }
+            if let Event::Start { node, .. } = entry.event
+                && let Some(at) = dying.iter().position(|dying| *dying == node)
+            {
+                dying.swap_remove(at);
+                watch.see(entry.at, Event::Crash { node });
+            }
+            watch.see(entry.at, entry.event.clone());
+        }
+        watch
+    }
+
+    /// Why what must come true eventually cannot be judged: a live run ends when somebody ends it.
+    fn ends_too_early(&self, watch: &Watch) -> Option<String> {
+        if self.header.source != Writer::Live {
+            return None;
+        }
+        let end = self.end();
+        let calm = end.since(watch.board.disturbed_at);
+        let is_settled = watch.is_settled();
+        let patience = patience(&self.header);
+        if calm < patience && !is_settled {
+            return Some(format!(
+                "the run ends {calm:?} after the last disturbance; record {patience:?}"
+            ));
+        }
+        let changes = self.entries().rev();
+        let change = changes.filter(|entry| matches!(entry.event, Event::State { .. }));
+        let still = end.since(change.map(|entry| entry.at).next().unwrap_or(Time::ZERO));
+        let round = round(&self.header);
+        (calm >= patience && is_settled && still < round).then(|| {
+            format!("the run ends {still:?} after the last change of state; record {round:?}")
+        })
+    }
+
+    fn is_gap_in_the_way(&self, judgement: &Judgement) -> Option<String> {
+        let is_in_the_way = !self.fit.gaps.is_empty()
+            && match (scope(judgement.assertion), judgement.verdict) {
+                (_, Verdict::NotApplicable) | (Scope::Each, _) => false,
+                (Scope::Pairs, verdict) => verdict == Verdict::Holds,
+                (Scope::All, _) => true,
+            };
+        is_in_the_way.then(|| format!("lines of {} are missing", self.fit.gaps))
+    }
+
+    fn is_death_in_the_way(
+        &self,
+        judgement: &Judgement,
+        latest: Option<&Judgement>,
+    ) -> Option<String> {
+        let depends = judgement.verdict == Verdict::Holds
+            && latest.is_some_and(|latest| latest.verdict == Verdict::Broken);
+        depends.then(|| {
+            format!("it depends on when {} died, which nobody recorded", self.fit.unseen_deaths)
+        })
+    }
+}
+
+fn ruling(mut judgement: Judgement, reason: Option<String>) -> Ruling {
+    if reason.is_some() {
+        (judgement.verdict, judgement.broken) = (Verdict::NotApplicable, None);
+    }
+    Ruling { judgement, reason }
+}
+
+/// Where a death that nobody recorded is put.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Deaths {
+    /// Right after the last line of the node.
+    Earliest,
+    /// Right before its next start, or never.
+    Latest,
+}
+
+/// Whose lines an assertion needs.
+enum Scope {
+    /// It speaks of each node alone.
+    Each,
+    /// It speaks of any two: a breach between those that are seen is one, but others may be hidden.
+    Pairs,
+    /// It speaks of all together.
+    All,
+}
+
+fn scope(assertion: &str) -> Scope {
+    match assertion {
+        "B-37" | "G-09" | "I-02" | "I-07" | "I-50" => Scope::Each,
+        "A-1.1" | "A-1.2" | "A-3.1" | "A-3.2" | "G-14" | "B-42" | "B-43" => Scope::Pairs,
+        // Whatever else there is needs everybody until somebody has thought about it.
+        _ => Scope::All,
+    }
+}

@@ -1,0 +1,171 @@
+//! One order for the lines of several files.
+//!
+//! Lines go by their stamps, and the lines of one file stay in their order. A cause comes before
+//! its effect: the sending before the receipt, the last line of a life before its crash, the crash
+//! before the next start. Where stamps say otherwise the effect waits for its cause and takes over
+//! its time, so that the result is in order of time, too.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tanist_core::Time;
+use tanist_core::trace::{Entry, Event};
+
+use super::file::TraceFile;
+use super::lives::{Lives, Place};
+use super::{Known, MergeError};
+
+/// What was moved.
+#[derive(Default)]
+pub(super) struct Nudges {
+    /// Receipts that were stamped before their sendings.
+    pub(super) count: usize,
+    /// The worst of them.
+    pub(super) longest: Duration,
+}
+
+/// Puts all lines into one order.
+pub(super) fn order(
+    files: &[TraceFile],
+    lives: &Lives,
+    tolerance: Duration,
+) -> Result<(Vec<Known>, Nudges), MergeError> {
+    forward(files, tolerance)?;
+    let (mut causes, nudges) = sendings(files, tolerance)?;
+    for lives in lives.all() {
+        for life in lives {
+            if let Some(crash) = life.crash {
+                causes.entry(crash).or_default().push(life.last);
+            }
+        }
+        for pair in lives.windows(2) {
+            causes.entry(pair[1].start).or_default().extend(pair[0].crash);
+        }
+    }
+    let mut done = vec![0; files.len()];
+    let mut ordered: Vec<Known> = Vec::with_capacity(files.iter().map(|f| f.lines.len()).sum());
+    let mut now = Time::ZERO;
+    while let Some(file) = next(files, &causes, &done, now)? {
+        let line = &files[file].lines[done[file]];
+        now = now.max(line.entry.at);
+        let entry = Entry { at: now, event: line.entry.event.clone() };
+        ordered.push(Known { entry, by: line.by });
+        done[file] += 1;
+    }
+    Ok((ordered, nudges))
+}
+
+/// The file whose next line comes next; none at the end.
+fn next(
+    files: &[TraceFile],
+    causes: &BTreeMap<Place, Vec<Place>>,
+    done: &[usize],
+    now: Time,
+) -> Result<Option<usize>, MergeError> {
+    let mut best: Option<(Time, Time, usize)> = None;
+    let mut waiting: Option<(Place, Place)> = None;
+    for (file, text) in files.iter().enumerate() {
+        let here = Place { file, line: done[file] };
+        let Some(line) = text.lines.get(here.line) else { continue };
+        let missing = causes.get(&here).into_iter().flatten();
+        let missing = missing.copied().find(|cause| done[cause.file] <= cause.line);
+        if let Some(cause) = missing {
+            waiting.get_or_insert((here, cause));
+            continue;
+        }
+        let key = (line.entry.at.max(now), line.entry.at, file);
+        best = Some(best.map_or(key, |best| best.min(key)));
+    }
+    match (best, waiting) {
+        (Some((_, _, file)), _) => Ok(Some(file)),
+        (None, None) => Ok(None),
+        (None, Some((effect, cause))) => Err(contradiction(files, effect, cause)),
+    }
+}
+
+/// Refuses a file whose clock runs back.
+fn forward(files: &[TraceFile], tolerance: Duration) -> Result<(), MergeError> {
+    for file in files {
+        for (at, pair) in file.lines.windows(2).enumerate() {
+            let by = pair[0].entry.at.since(pair[1].entry.at);
+            if by > tolerance {
+                let line = file.lines[at + 1].number;
+                return Err(MergeError::Backwards { file: file.name.clone(), line, by });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The sending of every receipt, where a file has it.
+fn sendings(
+    files: &[TraceFile],
+    tolerance: Duration,
+) -> Result<(BTreeMap<Place, Vec<Place>>, Nudges), MergeError> {
+    let mut sent = BTreeMap::new();
+    for (here, entry) in places(files) {
+        if let Event::Send { node, to, id, .. } = entry.event {
+            sent.insert((node, to, id), here);
+        }
+    }
+    let (mut causes, mut nudges) = (BTreeMap::new(), Nudges::default());
+    for (here, entry) in places(files) {
+        let Event::Receive { node, from, id, .. } = entry.event else { continue };
+        let Some(cause) = sent.get(&(from, node, id)).copied() else { continue };
+        let by = files[cause.file].at(cause.line).since(entry.at);
+        if by > tolerance {
+            return Err(contradiction(files, here, cause));
+        }
+        if by > Duration::ZERO {
+            nudges.count += 1;
+            nudges.longest = nudges.longest.max(by);
+        }
+        causes.insert(here, vec![cause]);
+    }
+    Ok((causes, nudges))
+}
+
+fn places(files: &[TraceFile]) -> impl Iterator<Item = (Place, &Entry)> {
+    files.iter().enumerate().flat_map(|(file, text)| {
+        let lines = text.lines.iter().enumerate();
+        lines.map(move |(line, text)| (Place { file, line }, &text.entry))
+    })
+}
+
+fn contradiction(files: &[TraceFile], effect: Place, cause: Place) -> MergeError {
+    let words = |place: Place| {
+        let file = &files[place.file];
+        format!("{} ({})", file.place(place.line), name(&file.lines[place.line].entry.event))
+    };
+    let by = files[cause.file].at(cause.line).since(files[effect.file].at(effect.line));
+    MergeError::Contradiction { effect: words(effect), cause: words(cause), by }
+}
+
+/// What causes and effects are called.
+fn name(event: &Event) -> String {
+    match event {
+        Event::Send { node, to, message, id } => {
+            format!("{node} sends {} to {to}, id {id}", message.kind)
+        }
+        Event::Receive { node, from, message, id } => {
+            format!("{node} receives {} from {from}, id {id}", message.kind)
+        }
+        Event::Crash { node } => format!("{node} crashes"),
+        Event::Start { node, .. } => format!("{node} starts"),
+        Event::Pause { .. }
+        | Event::Resume { .. }
+        | Event::Lose { .. }
+        | Event::Timer { .. }
+        | Event::Save { .. }
+        | Event::State { .. }
+        | Event::Call { .. }
+        | Event::End { .. }
+        | Event::Stop { .. }
+        | Event::Stopped { .. }
+        | Event::Plan { .. }
+        | Event::Begin { .. }
+        | Event::Cut { .. }
+        | Event::Heal { .. }
+        | Event::Broken { .. } => "the last line of a life".to_owned(),
+    }
+}

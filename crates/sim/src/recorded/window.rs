@@ -1,0 +1,96 @@
+//! A part of a run, for a picture that one can read.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use tanist_core::trace::{Entry, Event, Link};
+use tanist_core::{Status, Time};
+
+use super::Recorded;
+use crate::board::Board;
+
+/// From one moment of the run to another, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// From here.
+    pub from: Time,
+    /// To here.
+    pub to: Time,
+}
+
+impl Window {
+    /// From a little before the crash with this number, counted from 1, to when all survivors are
+    /// Normal again under a live coordinator. None if there are not so many crashes.
+    #[must_use]
+    pub fn around_crash(run: &Recorded, number: usize) -> Option<Self> {
+        let before = Duration::from_micros(2 * run.header.answer_us);
+        let after = Duration::from_micros(run.header.answer_us);
+        let mut board = Board::new(run.members.clone());
+        let mut crashes = 0;
+        let mut crash: Option<Time> = None;
+        let mut has_reacted = false;
+        for entry in run.entries() {
+            board.note(entry.at, &entry.event);
+            if let Event::Crash { .. } = entry.event {
+                crashes += 1;
+                if crashes == number {
+                    crash = Some(entry.at);
+                }
+            }
+            let Some(crash) = crash else { continue };
+            has_reacted |= matches!(entry.event, Event::State { .. });
+            if has_reacted && is_normal(&board) {
+                return Some(Self { from: crash - before, to: entry.at + after });
+            }
+        }
+        crash.map(|crash| Self { from: crash - before, to: run.end() })
+    }
+
+    /// The entries in the window.
+    #[must_use]
+    pub fn entries(&self, entries: &[Entry]) -> Vec<Entry> {
+        entries.iter().filter(|entry| self.has(entry.at)).cloned().collect()
+    }
+
+    /// The entries in the window, behind some that say how things stand where it begins: who is up
+    /// and in which state, who stands still, which links are cut.
+    #[must_use]
+    pub fn picture(&self, run: &Recorded, entries: &[Entry]) -> Vec<Entry> {
+        let mut board = Board::new(run.members.clone());
+        let mut cut: BTreeSet<Link> = BTreeSet::new();
+        for entry in entries.iter().take_while(|entry| entry.at < self.from) {
+            board.note(entry.at, &entry.event);
+            if let Event::Cut { links } = &entry.event {
+                cut.extend(links);
+            } else if let Event::Heal { links } = &entry.event {
+                cut.retain(|link| !links.contains(link));
+            }
+        }
+        let mut drawn = Vec::new();
+        let mut push = |event| drawn.push(Entry { at: self.from, event });
+        for seat in board.live() {
+            let node = seat.id;
+            push(Event::Start { node, restarted: false });
+            push(Event::State { node, state: seat.state.clone() });
+            if seat.is_paused {
+                push(Event::Pause { node });
+            }
+        }
+        if !cut.is_empty() {
+            push(Event::Cut { links: cut.into_iter().collect() });
+        }
+        drawn.extend(self.entries(entries));
+        drawn
+    }
+
+    fn has(&self, at: Time) -> bool {
+        self.from <= at && at <= self.to
+    }
+}
+
+fn is_normal(board: &Board) -> bool {
+    board.live().filter(|seat| !seat.is_paused).all(|seat| {
+        let coordinator = seat.state.coordinator.and_then(|id| board.seat(id));
+        seat.state.status == Status::Normal && coordinator.is_some_and(|other| other.is_up)
+    })
+}
