@@ -53,6 +53,7 @@ Examples:
   tanist sim run bully-figure-10-8      one election, message by message
   tanist sim sweep bully --nodes 2..64  messages and time against theory
   tanist sim fuzz --seeds 10000         many seeds, every assertion checked after every step
+  tanist trace check traces/            what live nodes recorded, judged in the same way
 
 Exit codes:
   0 all is well, 1 no or failed, 2 usage, 6 bad file, 130 interrupted";

@@ -7,6 +7,7 @@ mod list;
 mod mutants;
 mod run;
 mod sweep;
+mod trace;
 pub(crate) mod welcome;
 
 use tanist_core::election::Algorithm;
@@ -23,6 +24,9 @@ pub(crate) enum Command {
     #[command(subcommand, after_help = SIM_EXAMPLES)]
     Sim(Sim),
     Check(check::Args),
+    /// Judge, draw, tell and merge the traces that live nodes wrote.
+    #[command(subcommand, after_help = trace::EXAMPLES)]
+    Trace(trace::Trace),
 }
 
 /// What the simulator can be asked to do.
@@ -46,6 +50,7 @@ impl Command {
             Self::Sim(Sim::Fuzz(args)) => args.run(),
             Self::Sim(Sim::Mutants(args)) => args.run(),
             Self::Check(args) => args.run(),
+            Self::Trace(trace) => trace.run(),
         }
     }
 }

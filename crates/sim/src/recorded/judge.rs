@@ -10,11 +10,11 @@
 //! Where the recording does not carry a verdict the assertion is not applicable, with the reason:
 //! lines are missing, it is not known when a node died, or the run ended too early.
 
-use tanist_core::NodeId;
-use tanist_core::Time;
-use tanist_core::trace::{Event, Source as Writer};
+use std::time::Duration;
 
-use super::lives::{patience, round};
+use tanist_core::trace::{Event, Header, Source as Writer};
+use tanist_core::{NodeId, Time};
+
 use super::{Known, Recorded, Source};
 use crate::board::Board;
 use crate::monitors::{Selection, Verdict};
@@ -149,7 +149,7 @@ impl Recorded {
         let patience = patience(&self.header);
         if calm < patience && !is_settled {
             return Some(format!(
-                "the run ends {calm:?} after the last disturbance; record {patience:?}"
+                "the run ends {calm:?} after the last disturbance; record {patience:?} at least"
             ));
         }
         let changes = self.entries().rev();
@@ -157,7 +157,9 @@ impl Recorded {
         let still = end.since(change.map(|entry| entry.at).next().unwrap_or(Time::ZERO));
         let round = round(&self.header);
         (calm >= patience && is_settled && still < round).then(|| {
-            format!("the run ends {still:?} after the last change of state; record {round:?}")
+            format!(
+                "the run ends {still:?} after the last change of state; record {round:?} at least"
+            )
         })
     }
 
@@ -179,7 +181,7 @@ impl Recorded {
         let depends = judgement.verdict == Verdict::Holds
             && latest.is_some_and(|latest| latest.verdict == Verdict::Broken);
         depends.then(|| {
-            format!("it depends on when {} died, which nobody recorded", self.fit.unseen_deaths)
+            format!("it depends on when {} died, and nobody recorded that", self.fit.unseen_deaths)
         })
     }
 }
@@ -189,6 +191,16 @@ fn ruling(mut judgement: Judgement, reason: Option<String>) -> Ruling {
         (judgement.verdict, judgement.broken) = (Verdict::NotApplicable, None);
     }
     Ruling { judgement, reason }
+}
+
+/// How long a run must be left alone before "eventually" has come.
+fn patience(header: &Header) -> Duration {
+    round(header) * 4
+}
+
+/// One round of whatever happens periodically.
+fn round(header: &Header) -> Duration {
+    Duration::from_micros(header.check_every_us + 2 * header.answer_us)
 }
 
 /// Where a death that nobody recorded is put.

@@ -2,9 +2,9 @@
 //!
 //! A harness stamps a crash right before it kills, so the crash belongs to the life that had begun
 //! by then, and a last word of that life may be stamped after it. A death that nobody noted is
-//! inferred: surely where the node starts again, and for a live run also where it fell silent for
-//! long while others wrote to it. The earliest possible moment is taken, right after the last line;
-//! the judge looks at the latest one, too.
+//! inferred: surely where the node starts again, and for a live run also where it fell silent and
+//! did not take up what others wrote to it. The earliest possible moment is taken, right after the
+//! last line; the judge looks at the latest one, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -151,10 +151,9 @@ impl Lives {
         deaths
     }
 
-    /// Live nodes that wrote nothing at the end although others wrote to them for long.
+    /// Live nodes that wrote nothing more although others wrote to them at least T before the end.
     fn silent(&self, files: &[TraceFile], header: &Header) -> NodeSet {
         let answer = Duration::from_micros(header.answer_us);
-        let patience = patience(header);
         let end = entries(files).map(|entry| entry.at).max().unwrap_or(Time::ZERO);
         let faults = Faults::among(entries(files));
         let is_ignored = |node: NodeId, after: Time| {
@@ -168,24 +167,10 @@ impl Lives {
             })
         };
         let last = self.by_node.iter().filter_map(|(node, lives)| Some((*node, lives.last()?)));
-        last.filter(|(node, life)| {
-            header.source == Writer::Live
-                && end.since(life.last_at) > patience
-                && is_ignored(*node, life.last_at)
-        })
-        .map(|(node, _)| node)
-        .collect()
+        last.filter(|(node, life)| header.source == Writer::Live && is_ignored(*node, life.last_at))
+            .map(|(node, _)| node)
+            .collect()
     }
-}
-
-/// How long a run must be left alone before "eventually" has come.
-pub(super) fn patience(header: &Header) -> Duration {
-    round(header) * 4
-}
-
-/// One round of whatever happens periodically.
-pub(super) fn round(header: &Header) -> Duration {
-    Duration::from_micros(header.check_every_us + 2 * header.answer_us)
 }
 
 fn entries(files: &[TraceFile]) -> impl Iterator<Item = &Entry> {

@@ -46,6 +46,12 @@ impl Window {
         crash.map(|crash| Self { from: crash - before, to: run.end() })
     }
 
+    /// How many crashes there are to choose from.
+    #[must_use]
+    pub fn crashes(run: &Recorded) -> usize {
+        run.entries().filter(|entry| matches!(entry.event, Event::Crash { .. })).count()
+    }
+
     /// The entries in the window.
     #[must_use]
     pub fn entries(&self, entries: &[Entry]) -> Vec<Entry> {
