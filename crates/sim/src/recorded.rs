@@ -99,7 +99,7 @@ impl Recorded {
         let members = Membership::new(header.nodes.iter().copied())?;
         // Where stamps are equal, faults come first, as in the simulator; then nodes by id. So the
         // order of the arguments does not matter.
-        files.sort_by_key(|file| (file.first_node(), file.name.clone()));
+        files.sort_by_cached_key(|file| (file.first_node(), file.name.clone()));
         let lives = Lives::find(&mut files, &header)?;
         let (mut entries, nudges) = order::order(&files, &lives, tolerance)?;
         begin_at_zero(&mut entries);

@@ -20,7 +20,7 @@ pub struct Window {
 
 impl Window {
     /// From a little before the crash with this number, counted from 1, to when all survivors are
-    /// Normal again under a live coordinator. None if there are not so many crashes.
+    /// Normal again in the group of a live coordinator. None if there are not so many crashes.
     #[must_use]
     pub fn around_crash(run: &Recorded, number: usize) -> Option<Self> {
         let before = Duration::from_micros(2 * run.header.answer_us);
@@ -94,9 +94,12 @@ impl Window {
     }
 }
 
+/// Whether every running node is Normal in the group that its coordinator is in; a coordinator that
+/// has come back is in another one.
 fn is_normal(board: &Board) -> bool {
     board.live().filter(|seat| !seat.is_paused).all(|seat| {
         let coordinator = seat.state.coordinator.and_then(|id| board.seat(id));
-        seat.state.status == Status::Normal && coordinator.is_some_and(|other| other.is_up)
+        seat.state.status == Status::Normal
+            && coordinator.is_some_and(|other| other.is_up && other.state.group == seat.state.group)
     })
 }

@@ -55,6 +55,34 @@ fn every_shipped_run_is_the_same_after_splitting_and_merging() {
 }
 
 #[test]
+fn steps_that_take_time_are_judged_as_steps_that_take_none() {
+    for (name, _) in library::all() {
+        let (scenario, report) = simulate(name);
+        let mut files = split(&report.recording);
+        let expected = verdicts(&merge(&files).unwrap().judge(scenario.selection));
+        for (_, file) in files.iter_mut().filter(|(id, _)| **id != 0) {
+            take_time(&mut file.entries);
+        }
+        let merged = merge(&files).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(verdicts(&merged.judge(scenario.selection)), expected, "{name}");
+    }
+}
+
+/// Computing takes a little time, a line a little more, and the disk most.
+fn take_time(entries: &mut [Entry]) {
+    let mut late = Duration::ZERO;
+    let mut moment = None;
+    for entry in entries {
+        if moment != Some(entry.at) {
+            (moment, late) = (Some(entry.at), Duration::from_micros(20));
+        }
+        let is_disk = matches!(entry.event, Event::Save { .. });
+        late += Duration::from_micros(if is_disk { 150 } else { 3 });
+        entry.at = entry.at + late;
+    }
+}
+
+#[test]
 fn a_merged_trace_reads_back_as_the_same_run() {
     for name in ["bully-figure-10-8", "invitation-partition-and-merge", "ce-b1-down-held"] {
         let (_, report) = simulate(name);

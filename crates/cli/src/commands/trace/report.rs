@@ -1,8 +1,9 @@
 //! A judged recording, as a table for people and as JSON for programs.
 //!
 //! Names in JSON are those of `tanist sim run -o json`; what only a recording has is under
-//! `recording`.
+//! `recording`, and `options` holds those that are not at their default.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use tanist_sim::board::{Board, Seat};
@@ -139,10 +140,12 @@ pub(super) fn json(run: &Recorded, judged: &Judged) -> serde_json::Value {
         })
         .collect();
     let counts = &judged.counts;
+    let options = run.header.options.iter().filter_map(|option| option.split_once('='));
+    let options: BTreeMap<&str, &str> = options.collect();
     serde_json::json!({
         "scenario": run.header.scenario,
         "algorithm": run.header.algorithm,
-        "options": run.header.options,
+        "options": options,
         "nodes": run.header.nodes.len(),
         "messages": {
             "sent": counts.sent,
