@@ -58,7 +58,10 @@ impl Assumption {
     #[must_use]
     pub fn lets_run_out(self, timer: TimerName, node: NodeId, under_way: &[Choice]) -> bool {
         let is_wait = match timer {
-            TimerName::Answers | TimerName::Announcement | TimerName::Handover => true,
+            TimerName::Answers
+            | TimerName::Announcement
+            | TimerName::Handover
+            | TimerName::Recall => true,
             TimerName::Check
             | TimerName::Timeout
             | TimerName::Delay
@@ -100,7 +103,8 @@ fn is_request(kind: Kind) -> bool {
         | Kind::AreYouThere
         | Kind::Invitation
         | Kind::Accept
-        | Kind::Ready => true,
+        | Kind::Ready
+        | Kind::Recall => true,
         Kind::AyuAnswer
         | Kind::AynAnswer
         | Kind::EeAnswer
@@ -112,6 +116,7 @@ fn is_request(kind: Kind) -> bool {
         | Kind::AytAnswer
         | Kind::AcceptAnswer
         | Kind::ReadyAnswer
-        | Kind::Heartbeat => false,
+        | Kind::Heartbeat
+        | Kind::RecallAnswer => false,
     }
 }

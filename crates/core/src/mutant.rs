@@ -51,6 +51,10 @@ pub enum Mutant {
     AbandonMembers,
     /// Invitation: a coordinator never invites the others that it found.
     MergeNobody,
+    /// Recall: what others remember of a node's numbers is ignored.
+    IgnoreRecall,
+    /// Recall: nobody remembers the numbers of others.
+    ForgetSeen,
 }
 
 impl Mutant {
@@ -81,6 +85,8 @@ impl Mutant {
         (Self::NeverAskCoordinator, "never-ask-coordinator"),
         (Self::AbandonMembers, "abandon-members"),
         (Self::MergeNobody, "merge-nobody"),
+        (Self::IgnoreRecall, "ignore-recall"),
+        (Self::ForgetSeen, "forget-seen"),
     ];
 
     /// The mutant of this name.

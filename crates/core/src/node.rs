@@ -6,6 +6,7 @@
 //!   reorganization  stop, reports up, definition down
 //!   election        who coordinates whom
 //!   detector        whom do we suspect
+//!   memory          which numbers were seen; holds the election back until the counter is known
 //! ```
 //!
 //! A layer's notice to its neighbour is handed over where it stands in the order of effects, so
@@ -21,19 +22,22 @@ use alloc::collections::VecDeque;
 pub use ports::{Command, Message, Notice, Timer};
 
 use crate::detector::{self, Detector};
-use crate::election::{self, Election, Standing};
-use crate::group::Counter;
-use crate::members::NodeId;
+use crate::election::{self, Election, Standing, View};
+use crate::group::{Counter, Status};
+use crate::members::{NodeId, NodeSet};
 use crate::payload::Definition;
 use crate::protocol::{Context, Effect, Effects, Event, Protocol};
+use crate::recall::{self, Memory, Recall};
 use crate::reorganization::{self, Reorganization};
 use crate::trace::NodeState;
 
 /// A whole node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
+    memory: Memory,
     detector: Detector,
-    election: Election,
+    /// None until the counter is known.
+    election: Option<Election>,
     reorganization: Reorganization,
 }
 
@@ -48,10 +52,10 @@ impl Protocol for Node {
         let detector = Detector::start(cx, None, &mut Effects::new());
         let reorganization = Reorganization::start(cx, None, &mut Effects::new());
         let mut effects = Effects::new();
-        let election = Election::start(cx, saved, &mut effects);
-        let mut node = Self { detector, election, reorganization };
-        node.route_election(cx, effects, out);
-        node.tie(cx, out);
+        let memory = Memory::start(cx, saved, &mut effects);
+        let mut node = Self { memory, detector, election: None, reorganization };
+        node.route_memory(cx, effects, out);
+        node.look_back(cx, out);
         node
     }
 
@@ -67,9 +71,10 @@ impl Protocol for Node {
             Event::Timer(Timer::Reorganization(timer)) => {
                 self.tell_reorganization(cx, Event::Timer(timer), out);
             }
+            Event::Timer(Timer::Recall(timer)) => self.tell_memory(cx, Event::Timer(timer), out),
             Event::Command(command) => self.obey(cx, command, out),
         }
-        self.tie(cx, out);
+        self.look_back(cx, out);
     }
 }
 
@@ -85,19 +90,20 @@ impl Node {
         let mut effects = Effects::new();
         let election = Election::standing(cx, saved, standing, &mut effects);
         let mut node = Self {
+            memory: Memory::standing(),
             detector: Detector::default(),
-            election,
+            election: Some(election),
             reorganization: Reorganization::standing(definition),
         };
         node.route_election(cx, effects, out);
-        node.tie(cx, out);
+        node.look_back(cx, out);
         node
     }
 
     /// The node's defining state.
     #[must_use]
     pub fn state(&self) -> NodeState {
-        let view = self.election.view();
+        let view = self.view();
         NodeState {
             status: view.status,
             coordinator: view.coordinator,
@@ -110,7 +116,7 @@ impl Node {
     /// Whether the node's state is the given one, without building it.
     #[must_use]
     pub fn is_in(&self, state: &NodeState) -> bool {
-        let view = self.election.view();
+        let view = self.view();
         view.status == state.status
             && view.coordinator == state.coordinator
             && view.group == state.group
@@ -124,6 +130,12 @@ impl Node {
         self.reorganization.is_accepting()
     }
 
+    fn view(&self) -> View<'_> {
+        static NOBODY: NodeSet = NodeSet::new();
+        let down = View { status: Status::Down, coordinator: None, group: None, up: &NOBODY };
+        self.election.as_ref().map_or(down, Election::view)
+    }
+
     fn hear(
         &mut self,
         cx: &mut Context<'_>,
@@ -131,7 +143,14 @@ impl Node {
         message: Message,
         out: &mut Effects<Self>,
     ) {
+        if cx.config.recall == Recall::On
+            && let Some(group) = message.facts(cx.config.algorithm).group
+        {
+            self.tell_memory(cx, Event::Command(recall::Command::Saw(group)), out);
+        }
         match message {
+            // A node that does not know its counter yet takes part in nothing.
+            Message::Election(_) | Message::Reorganization(_) if self.election.is_none() => {}
             Message::Election(message) => {
                 self.tell_detector(cx, detector::Command::Heard(from), out);
                 self.tell_election(cx, Event::Message { from, message }, out);
@@ -143,14 +162,26 @@ impl Node {
             Message::Detector(message) => {
                 self.step_detector(cx, Event::Message { from, message }, out);
             }
+            Message::Recall(message) => {
+                self.tell_detector(cx, detector::Command::Heard(from), out);
+                self.tell_memory(cx, Event::Message { from, message }, out);
+            }
         }
     }
 
-    /// Where there are heartbeats, the detector beats and watches whom the election is tied to.
-    fn tie(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+    /// After each step the lower layers learn where the election stands, if they need to know: the
+    /// detector whom it is tied to, the memory in which group it is.
+    fn look_back(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let Some(election) = &self.election else { return };
         if cx.config.timing.heartbeat().is_some() {
-            let ties = self.election.ties(cx);
+            let ties = election.ties(cx);
             self.tell_detector(cx, detector::Command::Tie(ties), out);
+        }
+        if cx.config.recall == Recall::On
+            && let Some(group) = self.view().group
+            && group.node != cx.me
+        {
+            self.tell_memory(cx, Event::Command(recall::Command::Saw(group)), out);
         }
     }
 
@@ -202,12 +233,45 @@ impl Node {
                 Effect::Save(record) => match record {},
                 Effect::SetTimer { timer, after } => out.set_timer(Timer::Detector(timer), after),
                 Effect::CancelTimer(timer) => out.cancel_timer(Timer::Detector(timer)),
-                Effect::Notify(notice) => {
-                    let command = match notice {
-                        detector::Notice::Silent(peer) => election::Command::Silent(peer),
-                        detector::Notice::Failed(peer) => election::Command::Failed(peer),
-                    };
-                    self.tell_election(cx, Event::Command(command), out);
+                Effect::Notify(detector::Notice::Silent(peer)) => {
+                    let silent = election::Command::Silent(peer);
+                    self.tell_election(cx, Event::Command(silent), out);
+                }
+                Effect::Notify(detector::Notice::Failed(peer)) => {
+                    let failed = election::Command::Failed(peer);
+                    self.tell_election(cx, Event::Command(failed), out);
+                    self.tell_memory(cx, Event::Command(recall::Command::Failed(peer)), out);
+                }
+            }
+        }
+    }
+
+    fn tell_memory(&mut self, cx: &mut Context<'_>, event: Event<Memory>, out: &mut Effects<Self>) {
+        let mut effects = Effects::new();
+        self.memory.step(cx, event, &mut effects);
+        self.route_memory(cx, effects, out);
+    }
+
+    fn route_memory(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut effects: Effects<Memory>,
+        out: &mut Effects<Self>,
+    ) {
+        for effect in effects.drain() {
+            match effect {
+                Effect::Send { to, message } => out.send(to, Message::Recall(message)),
+                Effect::SetTimer { timer, after } => out.set_timer(Timer::Recall(timer), after),
+                Effect::CancelTimer(timer) => out.cancel_timer(Timer::Recall(timer)),
+                Effect::Save(counter) => out.save(counter),
+                Effect::Notify(recall::Notice::Known(saved)) => {
+                    let mut effects = Effects::new();
+                    self.election = Some(Election::start(cx, saved, &mut effects));
+                    self.route_election(cx, effects, out);
+                }
+                Effect::Notify(recall::Notice::Seen(counter)) => {
+                    let raise = election::Command::Raise(counter);
+                    self.tell_election(cx, Event::Command(raise), out);
                 }
             }
         }
@@ -219,8 +283,9 @@ impl Node {
         event: Event<Election>,
         out: &mut Effects<Self>,
     ) {
+        let Some(election) = &mut self.election else { return };
         let mut effects = Effects::new();
-        self.election.step(cx, event, &mut effects);
+        election.step(cx, event, &mut effects);
         self.route_election(cx, effects, out);
     }
 
@@ -254,8 +319,9 @@ impl Node {
         out: &mut Effects<Self>,
     ) {
         while let Some(command) = answers.pop_front() {
+            let Some(election) = &mut self.election else { return };
             let mut effects = Effects::new();
-            self.election.step(cx, Event::Command(command), &mut effects);
+            election.step(cx, Event::Command(command), &mut effects);
             self.carry(cx, effects, &mut answers, out);
         }
     }

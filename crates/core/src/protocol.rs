@@ -19,6 +19,7 @@ use crate::election::Algorithm;
 use crate::members::{Membership, NodeId};
 use crate::mutant::Mutant;
 use crate::options::Options;
+use crate::recall::Recall;
 use crate::time::Time;
 use crate::timing::Timing;
 
@@ -171,6 +172,8 @@ pub struct GroupConfig {
     pub algorithm: Algorithm,
     /// The options of every algorithm; only those of `algorithm` are read.
     pub options: Options,
+    /// Whether a node that comes up asks the others for the highest group number of its own.
+    pub recall: Recall,
     /// A fault seeded on purpose; ignored without the `mutants` feature.
     pub mutant: Option<Mutant>,
 }

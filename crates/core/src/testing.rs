@@ -20,6 +20,7 @@ use crate::node::{self, Node};
 use crate::options::Options;
 use crate::payload::{Definition, Report};
 use crate::protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
+use crate::recall::{self, Memory, Recall};
 use crate::reorganization::{self, Reorganization};
 use crate::time::Time;
 use crate::timing::{Timing, TimingConfig};
@@ -41,6 +42,7 @@ pub(crate) fn group_of(algorithm: Algorithm, n: u32, options: &[(&str, &str)]) -
         timing: Timing::new(TimingConfig::bounded_by(tm, tp)).unwrap(),
         algorithm,
         options: chosen,
+        recall: Recall::Off,
         mutant: None,
     }
 }
@@ -341,6 +343,36 @@ impl Scripted for Detector {
     }
 }
 
+impl Scripted for Memory {
+    fn message(message: &recall::Message) -> String {
+        let facts = of_facts(message.facts());
+        match message {
+            recall::Message::Recalled { counter: Some(counter), .. } => {
+                format!("{facts} {}", counter.0)
+            }
+            recall::Message::Recalled { counter: None, .. } | recall::Message::Recall { .. } => {
+                facts
+            }
+        }
+    }
+
+    fn timer(_: recall::Answers) -> String {
+        "recall".to_string()
+    }
+
+    fn record(counter: &Counter) -> String {
+        counter.0.to_string()
+    }
+
+    fn notice(notice: &recall::Notice) -> String {
+        match notice {
+            recall::Notice::Known(Some(counter)) => format!("known {}", counter.0),
+            recall::Notice::Known(None) => "nothing known".to_string(),
+            recall::Notice::Seen(counter) => format!("seen {}", counter.0),
+        }
+    }
+}
+
 impl Scripted for Node {
     fn message(message: &node::Message) -> String {
         use node::Message;
@@ -354,6 +386,7 @@ impl Scripted for Node {
             }
             Message::Reorganization(message) => Reorganization::message(message),
             Message::Detector(message) => Detector::message(message),
+            Message::Recall(message) => Memory::message(message),
         }
     }
 

@@ -351,6 +351,8 @@ names! {
         Ready = "Ready",
         ReadyAnswer = "Ready_answer",
         Heartbeat = "heartbeat",
+        Recall = "Recall",
+        RecallAnswer = "Recall_answer",
     }
 }
 
@@ -376,5 +378,6 @@ names! {
         Silence = "silence",
         Handover = "handover",
         Beat = "beat",
+        Recall = "recall",
     }
 }

@@ -4,7 +4,7 @@
 //! nothing has been received that was not sent. So an assertion about consistent states may be
 //! checked after every entry.
 
-use tanist_core::trace::{Event, Link, NodeState};
+use tanist_core::trace::{Event, Kind, Link, NodeState};
 use tanist_core::{GroupNumber, Membership, NodeId, NodeSet, Status, Time};
 
 /// What is known of all nodes and links.
@@ -28,6 +28,8 @@ pub struct Seat {
     pub is_up: bool,
     /// Whether it stands still.
     pub is_paused: bool,
+    /// Whether it asks the others for its own numbers and takes part in nothing yet.
+    pub is_recalling: bool,
     /// Since when it has been up.
     pub started_at: Time,
     /// How often it has come up.
@@ -165,7 +167,15 @@ impl Board {
                 seat.was = seat.state.status;
                 seat.state.clone_from(state);
             }),
-            Event::Call { node } => self.change(*node, |seat| seat.elections_open += 1),
+            Event::Call { node } => self.change(*node, |seat| {
+                seat.elections_open += 1;
+                seat.is_recalling = false;
+            }),
+            Event::Send { node, message, .. } => {
+                if message.kind == Kind::Recall {
+                    self.change(*node, |seat| seat.is_recalling = true);
+                }
+            }
             Event::End { node, .. } => self.change(*node, |seat| seat.elections_open = 0),
             Event::Stop { node } => self.change(*node, |seat| seat.gate = Gate::Stopping),
             Event::Stopped { node } => self.change(*node, |seat| seat.gate = Gate::Stopped),
@@ -178,8 +188,7 @@ impl Board {
             }
             Event::Cut { links } => self.set_cut(at, links, true),
             Event::Heal { links } => self.set_cut(at, links, false),
-            Event::Send { .. }
-            | Event::Lose { .. }
+            Event::Lose { .. }
             | Event::Timer { .. }
             | Event::Save { .. }
             | Event::Plan { .. }
@@ -220,6 +229,7 @@ impl Seat {
             id,
             is_up: false,
             is_paused: false,
+            is_recalling: false,
             started_at: Time::ZERO,
             lives: 0,
             state: NodeState {

@@ -19,6 +19,14 @@ pub enum Action {
         /// How many writes the disk had acknowledged and lost.
         lost_writes: u32,
     },
+    /// The disk of a node that is down loses its last writes, if a node that is up and runs has
+    /// heard of the last one: what nobody has heard of, nobody can recall.
+    Forget {
+        /// Whose disk.
+        node: NodeId,
+        /// How many writes.
+        lost_writes: u32,
+    },
     /// The node stops running; its clock and its mail go on.
     Pause(NodeId),
     /// It runs on.

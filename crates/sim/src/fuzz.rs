@@ -11,6 +11,7 @@ use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
 use tanist_core::mutant::Mutant;
 use tanist_core::options::Options;
+use tanist_core::recall::Recall;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::Link;
 use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority, Time, Timing};
@@ -128,7 +129,12 @@ impl Maker {
         let members = self.members();
         let groups = self.groups(&members);
         let conditions = self.conditions(&timing);
-        let (faults, calm) = self.faults(&timing);
+        let (mut faults, mut calm) = self.faults(&timing);
+        let recall = if self.extras.below(4) == 0 { Recall::On } else { Recall::Off };
+        match recall {
+            Recall::Off => {}
+            Recall::On => calm = self.lapses(&timing, &mut faults, calm),
+        }
         let stop = self.chance.between(Duration::ZERO, timing.processing_max);
         let plan = self.chance.between(Duration::ZERO, timing.processing_max);
         let checked = Timing::new(timing).expect("drawn timings keep their bounds");
@@ -141,6 +147,7 @@ impl Maker {
                 timing: checked,
                 algorithm: self.algorithm,
                 options,
+                recall,
                 mutant: self.mutant,
             },
             timing,
@@ -304,6 +311,34 @@ impl Maker {
             }
         }
         (faults, now)
+    }
+
+    /// Disks that lose writes once the network behaves: whoever comes back must learn from the
+    /// others which numbers it has used.
+    fn lapses(
+        &mut self,
+        timing: &TimingConfig,
+        faults: &mut Vec<Fault>,
+        calm: Duration,
+    ) -> Duration {
+        let answer = timing.message_max * 2 + timing.processing_max;
+        // Late messages hold up those behind them, so they must be through.
+        let mut now = calm + timing.message_max * 100;
+        let mut at = |now, action| {
+            faults.push(Fault { moment: Moment::At(Time::ZERO + now), action });
+        };
+        for _ in 0..=self.extras.below(3) {
+            let node = self.extras.pick(&self.ids).unwrap_or(NodeId(1));
+            let lost_writes = 1 + u32::try_from(self.extras.below(3)).unwrap_or(0);
+            at(now, Action::Crash(node));
+            now += self.extras.between(Duration::ZERO, answer * 2);
+            at(now, Action::Forget { node, lost_writes });
+            at(now, Action::Restart { node, lost_writes: 0 });
+            // Nobody else dies while this one asks.
+            now += answer;
+            now += self.extras.between(Duration::ZERO, timing.check_every + timing.timeout_every);
+        }
+        now
     }
 
     fn action(&mut self, timing: &TimingConfig) -> Action {

@@ -6,7 +6,7 @@ use tanist_core::group::Counter;
 use tanist_core::node::{Command, Message, Node, Timer};
 use tanist_core::time::micros;
 use tanist_core::trace::NodeState;
-use tanist_core::{NodeId, Time};
+use tanist_core::{GroupNumber, NodeId, Time};
 
 /// The right rate of a clock.
 pub const RATE: u32 = 1_000_000;
@@ -38,6 +38,8 @@ pub struct Host {
     pub(crate) crash_after: Option<u32>,
     /// The last message to each peer: evidence about an earlier one is void.
     last_sent: Vec<(NodeId, u64)>,
+    /// The highest group number of each node that this life heard of, where recall is on.
+    heard: Vec<GroupNumber>,
 }
 
 /// Something that is due at a machine.
@@ -93,6 +95,7 @@ impl Host {
             life: 0,
             crash_after: None,
             last_sent: Vec::new(),
+            heard: Vec::new(),
         }
     }
 
@@ -122,6 +125,21 @@ impl Host {
         self.held = None;
         self.life += 1;
         self.crash_after = None;
+        self.heard.clear();
+    }
+
+    pub(crate) fn note_heard(&mut self, group: GroupNumber) {
+        match self.heard.iter_mut().find(|known| known.node == group.node) {
+            Some(known) => *known = (*known).max(group),
+            None => self.heard.push(group),
+        }
+    }
+
+    /// Whether it is up, runs, is not about to die, and has heard of this number or a higher one.
+    pub(crate) fn has_heard_of(&self, group: GroupNumber) -> bool {
+        let is_well = self.node.is_some() && self.held.is_none() && self.crash_after.is_none();
+        let mut known = self.heard.iter().filter(|known| known.node == group.node);
+        is_well && known.any(|known| known.counter >= group.counter)
     }
 
     pub(crate) fn note_sent(&mut self, to: NodeId, id: u64) {

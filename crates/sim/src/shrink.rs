@@ -136,6 +136,7 @@ fn concerned(action: &Action) -> NodeSet {
         Action::Crash(node)
         | Action::CrashAfterEffects(node, _)
         | Action::Restart { node, .. }
+        | Action::Forget { node, .. }
         | Action::Pause(node)
         | Action::Resume(node)
         | Action::Slow(node, _)

@@ -281,6 +281,7 @@ fn timer_words(timer: TimerName) -> &'static str {
         TimerName::Silence => "has heard nothing for too long",
         TimerName::Handover => "gives up waiting for the hand-over",
         TimerName::Beat => "gives a sign of life",
+        TimerName::Recall => "gives up waiting for what the others remember",
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
 use tanist_core::options::Options;
+use tanist_core::recall::Recall;
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Event, Kind};
@@ -224,6 +225,7 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
             timing: Timing::new(timing).expect("the timing of the sweeps keeps its bounds"),
             algorithm,
             options,
+            recall: Recall::Off,
             mutant: None,
         },
         timing,

@@ -3,6 +3,7 @@
 
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
+use tanist_core::recall::Recall;
 use tanist_sim::fuzz::{judge, scenario};
 use tanist_sim::shrink::shrink;
 use tanist_sim::{Scenario, run};
@@ -50,6 +51,28 @@ fn the_same_seed_draws_the_same_scenario() {
             assert_eq!(back, first, "{text}");
         }
     }
+}
+
+/// Seeds that documents and scenarios name were drawn before there were heartbeats and recall.
+#[test]
+fn seeds_that_documents_name_mean_what_they_meant() {
+    for seed in [4711, 220_441] {
+        for algorithm in Algorithm::ALL {
+            let scenario = scenario(*algorithm, seed, None);
+            assert_eq!(scenario.timing.heartbeat, None, "seed {seed}");
+            assert_eq!(scenario.config.recall, Recall::Off, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn some_seeds_beat_and_some_recall() {
+    let drawn: Vec<Scenario> =
+        (1..=200).map(|seed| scenario(Algorithm::Bully, seed, None)).collect();
+    let beating = drawn.iter().filter(|drawn| drawn.timing.heartbeat.is_some()).count();
+    let recalling = drawn.iter().filter(|drawn| drawn.config.recall == Recall::On).count();
+    assert!((30..=70).contains(&beating), "{beating} of 200");
+    assert!((30..=70).contains(&recalling), "{recalling} of 200");
 }
 
 /// Every mutant is caught by some algorithm's seeds.

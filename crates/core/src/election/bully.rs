@@ -27,7 +27,7 @@ use alloc::vec::Vec;
 
 use minicbor::{Decode, Encode};
 
-use super::{Command, Elects, Notice, Reports, Standing, View, plain};
+use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
 use crate::options::options;
@@ -333,6 +333,7 @@ impl Bully {
             Command::Suspect => self.coordinator_timeout(cx, out),
             Command::Call => self.elect(cx, 0, out),
             Command::Check => self.check(cx, out),
+            Command::Raise(seen) => raise(&mut self.counter, seen, out),
         }
     }
 

@@ -20,7 +20,7 @@ mod tests;
 
 use minicbor::{Decode, Encode};
 
-use super::{Command, Elects, Notice, Standing, View, mint, mint_late, plain};
+use super::{Command, Elects, Notice, Standing, View, mint, mint_late, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
 use crate::mutant::Mutant;
@@ -170,6 +170,7 @@ impl BullyLecture {
             },
             Command::Call => self.elect(cx, None, out),
             Command::Check => self.announce_again(cx, out),
+            Command::Raise(seen) => raise(&mut self.counter, seen, out),
             // Without a hand-over there is nothing to wait for.
             Command::Stopped(_) | Command::Settled { .. } | Command::Unsettled { .. } => {}
         }

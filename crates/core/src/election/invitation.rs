@@ -27,7 +27,7 @@ mod tests;
 
 use minicbor::{Decode, Encode};
 
-use super::{Command, Elects, Notice, Reports, Standing, View};
+use super::{Command, Elects, Notice, Reports, Standing, View, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
 use crate::options::options;
@@ -307,6 +307,7 @@ impl Invitation {
             Command::Silent(peer) => self.member_silent(cx, peer, out),
             Command::Failed(peer) => self.failed(cx, peer, out),
             Command::Suspect => self.timeout(cx, out),
+            Command::Raise(seen) => raise(&mut self.counter, seen, out),
             Command::Call | Command::Check => {
                 if self.coordinator == cx.me {
                     self.check(cx, out);

@@ -54,6 +54,8 @@ pub enum Command {
     Call,
     /// The user wants the periodic check now.
     Check,
+    /// A peer knows of this counter of ours: the next number must be higher.
+    Raise(Counter),
 }
 
 /// What an election tells the layers around it.
@@ -376,6 +378,14 @@ pub(crate) fn mint<P: Elects>(
         out.save(*counter);
     }
     counter.group(cx.me)
+}
+
+/// Goes on from a counter that somebody else saw, if it is higher; it is saved before it is used.
+pub(crate) fn raise<P: Elects>(counter: &mut Counter, seen: Counter, out: &mut Effects<P>) {
+    if seen > *counter {
+        *counter = seen;
+        out.save(seen);
+    }
 }
 
 /// What the `save-after-send` mutant calls where the messages have left.

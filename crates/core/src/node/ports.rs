@@ -10,6 +10,7 @@ use crate::election::{self, Algorithm, Reports};
 use crate::group::GroupNumber;
 use crate::members::{NodeId, NodeSet};
 use crate::payload::{Definition, Report};
+use crate::recall;
 use crate::reorganization::{self, Handover};
 use crate::trace::{MessageFacts, Outcome, TimerName};
 
@@ -25,6 +26,9 @@ pub enum Message {
     /// The detector's.
     #[n(2)]
     Detector(#[n(0)] Heartbeat),
+    /// The memory's.
+    #[n(3)]
+    Recall(#[n(0)] recall::Message),
 }
 
 impl Message {
@@ -35,6 +39,7 @@ impl Message {
             Self::Election(message) => message.facts(),
             Self::Reorganization(message) => message.facts(algorithm),
             Self::Detector(heartbeat) => heartbeat.facts(),
+            Self::Recall(message) => message.facts(),
         }
     }
 }
@@ -48,6 +53,8 @@ pub enum Timer {
     Election(election::Timer),
     /// The hand-over's.
     Reorganization(Handover),
+    /// The memory's.
+    Recall(recall::Answers),
 }
 
 impl Timer {
@@ -58,6 +65,7 @@ impl Timer {
             Self::Detector(timer) => timer.name(),
             Self::Election(timer) => timer.name(),
             Self::Reorganization(Handover) => TimerName::Handover,
+            Self::Recall(recall::Answers) => TimerName::Recall,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A whole node on the bench: what the layers make of each other.
 
 mod heartbeats;
+mod recall;
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

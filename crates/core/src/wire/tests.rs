@@ -4,8 +4,10 @@ use alloc::vec::Vec;
 use super::*;
 use crate::detector::Heartbeat;
 use crate::election::{self, Algorithm, bully, bully_lecture, invitation};
+use crate::group::Counter;
 use crate::members::NodeSet;
 use crate::payload::{Definition, Report};
+use crate::recall;
 use crate::reorganization;
 use crate::testing::{nodes, number};
 use crate::trace::Kind;
@@ -56,6 +58,9 @@ fn one_of_each() -> Vec<Message> {
         Message::Reorganization(Handed::NewState { group, members, definition }),
         Message::Reorganization(Handed::NewStateAnswer { group, ok: false }),
         Message::Detector(Heartbeat),
+        Message::Recall(recall::Message::Recall { question: u32::MAX }),
+        Message::Recall(recall::Message::Recalled { question: 7, counter: Some(Counter(5)) }),
+        Message::Recall(recall::Message::Recalled { question: 7, counter: None }),
     ]
 }
 
@@ -105,6 +110,10 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
             &[0x82, 1, 0x81, 0x82, 0, 0x83, 0x82, 2, 3, 0x82, 1, 3, 0x40],
         ),
         (Message::Detector(Heartbeat), &[0x82, 2, 0x81, 0x80]),
+        (
+            Message::Recall(recall::Message::Recalled { question: 7, counter: Some(Counter(5)) }),
+            &[0x82, 3, 0x81, 0x82, 1, 0x82, 7, 5],
+        ),
     ] {
         assert_eq!(encode(&message), bytes, "{message:?} is {:02x?}", encode(&message));
     }

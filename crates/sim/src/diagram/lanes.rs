@@ -293,7 +293,8 @@ fn is_telling(timer: TimerName) -> bool {
         | TimerName::Timeout
         | TimerName::Stall
         | TimerName::Silence
-        | TimerName::Handover => true,
+        | TimerName::Handover
+        | TimerName::Recall => true,
         TimerName::Check
         | TimerName::Delay
         | TimerName::Retry

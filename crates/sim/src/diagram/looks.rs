@@ -14,8 +14,10 @@ use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 /// How messages of a kind are drawn.
 pub(super) fn pen(kind: Kind) -> Pen {
     match kind {
-        Kind::AreYouUp | Kind::AreYouCoordinator => Pen::new(GREY, 1.1),
-        Kind::AyuAnswer | Kind::AycAnswer => Pen::new(GREY, 1.1).dashed(ANSWER),
+        Kind::AreYouUp | Kind::AreYouCoordinator | Kind::Recall => Pen::new(GREY, 1.1),
+        Kind::AyuAnswer | Kind::AycAnswer | Kind::RecallAnswer => {
+            Pen::new(GREY, 1.1).dashed(ANSWER)
+        }
         Kind::AreYouNormal | Kind::AreYouThere | Kind::Heartbeat => Pen::new(PALE, 1.1),
         Kind::AynAnswer | Kind::AytAnswer => Pen::new(PALE, 1.1).dashed(ANSWER),
         Kind::EnterElection | Kind::Election | Kind::Invitation => Pen::new(VERMILION, 1.9),

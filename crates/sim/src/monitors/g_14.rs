@@ -1,7 +1,8 @@
 //! G-14, B-47: nobody wins while somebody better could have answered.
 //!
 //! A better process counts if it has been up since the winner called its election, runs, and can be
-//! reached: one that came up since is a matter of the next election.
+//! reached: one that came up since is a matter of the next election, and so is one that still asks
+//! for its own numbers.
 
 use tanist_core::trace::{Event, Outcome};
 use tanist_core::{NodeId, NodeSet, Time};
@@ -36,7 +37,7 @@ impl Monitor for BestWins {
         match event {
             Event::Call { node } => {
                 self.calls.retain(|(caller, _)| caller != node);
-                let live = board.live().map(|seat| seat.id);
+                let live = board.live().filter(|seat| !seat.is_recalling).map(|seat| seat.id);
                 let better = live.filter(|id| board.members.outranks(*id, *node)).collect();
                 self.calls.push((*node, better));
                 None

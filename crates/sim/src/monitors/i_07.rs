@@ -65,7 +65,9 @@ impl Monitor for UniqueNumbers {
                     | Kind::AcceptAnswer
                     | Kind::Ready
                     | Kind::ReadyAnswer
-                    | Kind::Heartbeat => false,
+                    | Kind::Heartbeat
+                    | Kind::Recall
+                    | Kind::RecallAnswer => false,
                 };
                 if forms && group.node == *node { self.use_number(board, group) } else { None }
             }

@@ -67,6 +67,10 @@ impl Reader<'_> {
             "restart" => {
                 Action::Restart { node: node()?, lost_writes: line.lost_writes.unwrap_or(0) }
             }
+            "forget" => {
+                let lost_writes = line.lost_writes.ok_or_else(|| missing("lost_writes"))?;
+                Action::Forget { node: node()?, lost_writes }
+            }
             "pause" => Action::Pause(node()?),
             "resume" => Action::Resume(node()?),
             "cut" => {
@@ -175,6 +179,7 @@ impl Reader<'_> {
 const ACTIONS: &[&str] = &[
     "crash",
     "restart",
+    "forget",
     "pause",
     "resume",
     "cut",

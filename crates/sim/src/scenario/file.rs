@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use tanist_core::options::Options;
+use tanist_core::recall::Recall;
 use tanist_core::trace::Kind;
 use tanist_core::{GroupConfig, Membership, NodeId, Status, Timing};
 use toml::Spanned;
@@ -56,6 +57,8 @@ pub(super) struct File {
     pub(super) assertions: Option<AssertionsTable>,
     pub(super) expect: Option<ExpectTable>,
     pub(super) mutant: Option<Text>,
+    #[serde(default)]
+    pub(super) recall: bool,
 }
 
 const fn one() -> u64 {
@@ -246,7 +249,14 @@ impl Reader<'_> {
         Ok(Scenario {
             name: file.name,
             about: file.about,
-            config: GroupConfig { members, timing: checked, algorithm, options, mutant },
+            config: GroupConfig {
+                members,
+                timing: checked,
+                algorithm,
+                options,
+                recall: if file.recall { Recall::On } else { Recall::Off },
+                mutant,
+            },
             timing,
             seed: file.seed,
             end: self.duration(&file.end)?,

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 use std::time::Duration;
 
+use tanist_core::recall::Recall;
 use tanist_core::time::micros;
 use tanist_core::trace::Link;
 
@@ -31,6 +32,10 @@ impl Scenario {
         }
         if let Some(mutant) = self.config.mutant {
             writeln!(to, "mutant = {:?}", mutant.name())?;
+        }
+        match self.config.recall {
+            Recall::Off => {}
+            Recall::On => writeln!(to, "recall = true")?,
         }
         if !self.down.is_empty() {
             let down: Vec<String> = self.down.iter().map(|node| node.0.to_string()).collect();
@@ -231,6 +236,10 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
         }
         Action::Restart { node, lost_writes } => {
             named(to, "restart", *node)?;
+            writeln!(to, "lost_writes = {lost_writes}")
+        }
+        Action::Forget { node, lost_writes } => {
+            named(to, "forget", *node)?;
             writeln!(to, "lost_writes = {lost_writes}")
         }
         Action::Pause(node) => named(to, "pause", *node),

@@ -26,6 +26,7 @@ impl World {
                 }
             }
             Action::Restart { node, lost_writes } => self.start(node, lost_writes),
+            Action::Forget { node, lost_writes } => self.forget(node, lost_writes),
             Action::Pause(node) => self.pause(node),
             Action::Resume(node) => self.resume(node),
             Action::Cut(links) => self.set_cut(links, true),
@@ -108,6 +109,15 @@ impl World {
         }
     }
 
+    pub(super) fn forget(&mut self, id: NodeId, lost_writes: u32) {
+        let Some(at) = self.position(id) else { return };
+        let Some(last) = self.hosts[at].saved() else { return };
+        let is_remembered = self.hosts.iter().any(|host| host.has_heard_of(last.group(id)));
+        if self.hosts[at].node.is_none() && is_remembered {
+            self.hosts[at].lose_writes(lost_writes);
+        }
+    }
+
     pub(super) fn pause(&mut self, id: NodeId) {
         let Some(at) = self.position(id) else { return };
         if self.hosts[at].node.is_some() && self.hosts[at].held.is_none() {
@@ -185,6 +195,7 @@ impl World {
                 Action::Crash(_)
                 | Action::CrashAfterEffects(..)
                 | Action::Restart { .. }
+                | Action::Forget { .. }
                 | Action::Pause(_)
                 | Action::Resume(_)
                 | Action::Cut(_)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tanist_core::node::{Command, Message, Node, Notice, Timer};
+use tanist_core::recall::Recall;
 use tanist_core::trace::{Event, Loss, MessageFacts};
 use tanist_core::{Context, Effect, Effects, NodeId, Protocol, Time};
 
@@ -44,6 +45,11 @@ impl World {
             return None;
         }
         self.emit(Event::Receive { node, from, id, message: facts });
+        if self.config.recall == Recall::On
+            && let Some(group) = facts.group
+        {
+            self.hosts[at].note_heard(group);
+        }
         Some(message)
     }
 

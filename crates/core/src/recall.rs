@@ -1,0 +1,224 @@
+//! What a node's peers remember of its group numbers, for a node whose disk may be older than its
+//! past.
+//!
+//! A disk that lost its last writes, or was restored from a copy, would make a node use a group
+//! number again (F-01, I-07). So every node remembers the highest counter of every other one that it
+//! saw, and a node that comes up asks all others before anything else:
+//!
+//! ```text
+//!   Asking --all have answered or failed, or T is over--> save the highest, go on from it --> Idle
+//! ```
+//!
+//! While it asks, the node takes part in nothing: its status is Down, and it drops what it hears of
+//! elections. Whatever names a higher number of its own later on still raises the counter.
+//!
+//! Assumes that some peer that saw the number is up and answers within T; where nobody is left that
+//! saw it, nobody can be misled by it either, but a late message may bring it back. Leaves out: the
+//! counter itself, which is the election's once that has started.
+
+#[cfg(test)]
+mod tests;
+
+use alloc::collections::BTreeMap;
+
+use minicbor::{Decode, Encode};
+
+use crate::group::{Counter, GroupNumber};
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::trace::{Kind, MessageFacts};
+
+/// Whether nodes remember each other's numbers and ask for their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Recall {
+    /// The disk is trusted: nothing is remembered and nobody is asked.
+    #[default]
+    Off,
+    /// A node asks before it starts.
+    On,
+}
+
+/// The layer's state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Memory {
+    /// The highest counter of each other node that was seen; empty where recall is off.
+    seen: BTreeMap<NodeId, Counter>,
+    stage: Stage,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Stage {
+    /// The counter is known and the election has it.
+    Idle,
+    /// The others were asked for the numbers of this node.
+    Asking { question: u32, awaiting: NodeSet, saved: Counter, highest: Counter },
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum Message {
+    /// What was the highest counter of the sender's group numbers?
+    #[n(0)]
+    Recall {
+        /// Drawn anew whenever a node comes up.
+        #[n(0)]
+        question: u32,
+    },
+    /// This one was seen.
+    #[n(1)]
+    Recalled {
+        /// Echoed: an answer to an earlier life may be older than that life's last number.
+        #[n(0)]
+        question: u32,
+        /// The highest, if there was any.
+        #[n(1)]
+        counter: Option<Counter>,
+    },
+}
+
+impl Message {
+    /// What a trace says of it.
+    #[must_use]
+    pub const fn facts(&self) -> MessageFacts {
+        match self {
+            Self::Recall { .. } => MessageFacts { kind: Kind::Recall, group: None, ok: None },
+            Self::Recalled { counter, .. } => {
+                let ok = Some(counter.is_some());
+                MessageFacts { kind: Kind::RecallAnswer, group: None, ok }
+            }
+        }
+    }
+}
+
+/// Ends the wait for answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Answers;
+
+/// What this layer is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// A message or this node's own group has this number.
+    Saw(GroupNumber),
+    /// There is evidence that this peer is dead.
+    Failed(NodeId),
+}
+
+/// What this layer tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Notice {
+    /// The election may start from this counter, which is on disk.
+    Known(Option<Counter>),
+    /// The election runs, and a peer knows of this counter of ours; it may be higher.
+    Seen(Counter),
+}
+
+impl Protocol for Memory {
+    type Message = Message;
+    type Timer = Answers;
+    type Record = Counter;
+    type Command = Command;
+    type Notice = Notice;
+
+    fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
+        let mut memory = Self::standing();
+        let others: NodeSet = match cx.config.recall {
+            Recall::Off => NodeSet::new(),
+            Recall::On => cx.config.members.others(cx.me).collect(),
+        };
+        if others.is_empty() {
+            out.notify(Notice::Known(saved));
+        } else {
+            memory.ask(cx, saved.unwrap_or_default(), others, out);
+        }
+        memory
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        match event {
+            Event::Message { from, message: Message::Recall { question } } => {
+                let counter = self.seen.get(&from).copied();
+                out.send(from, Message::Recalled { question, counter });
+            }
+            Event::Message { from, message: Message::Recalled { question, counter } } => {
+                if let Some(counter) = counter {
+                    self.learn(cx, counter, out);
+                }
+                self.count(from, question, out);
+            }
+            Event::Timer(Answers) => self.conclude(out),
+            Event::Command(Command::Saw(group)) if group.node == cx.me => {
+                self.learn(cx, Counter(group.counter), out);
+            }
+            Event::Command(Command::Saw(group)) => self.remember(cx, group),
+            Event::Command(Command::Failed(peer)) => self.strike_off(peer, out),
+        }
+    }
+}
+
+impl Memory {
+    /// Nothing seen yet and nothing to ask.
+    #[must_use]
+    pub const fn standing() -> Self {
+        Self { seen: BTreeMap::new(), stage: Stage::Idle }
+    }
+
+    fn ask(
+        &mut self,
+        cx: &mut Context<'_>,
+        saved: Counter,
+        others: NodeSet,
+        out: &mut Effects<Self>,
+    ) {
+        let question = cx.dice.roll(u32::MAX);
+        for other in others.iter() {
+            out.send(other, Message::Recall { question });
+        }
+        out.set_timer(Answers, cx.config.timing.answer());
+        self.stage = Stage::Asking { question, awaiting: others, saved, highest: saved };
+    }
+
+    fn remember(&mut self, cx: &Context<'_>, group: GroupNumber) {
+        if cx.config.recall == Recall::On && !cx.is_mutated(Mutant::ForgetSeen) {
+            let highest = self.seen.entry(group.node).or_default();
+            *highest = (*highest).max(Counter(group.counter));
+        }
+    }
+
+    /// Whatever the question was: a number of ours that somebody saw was used.
+    fn learn(&mut self, cx: &Context<'_>, counter: Counter, out: &mut Effects<Self>) {
+        if cx.config.recall == Recall::Off || cx.is_mutated(Mutant::IgnoreRecall) {
+            return;
+        }
+        match &mut self.stage {
+            Stage::Asking { highest, .. } => *highest = (*highest).max(counter),
+            Stage::Idle => out.notify(Notice::Seen(counter)),
+        }
+    }
+
+    fn count(&mut self, from: NodeId, answered: u32, out: &mut Effects<Self>) {
+        match self.stage {
+            Stage::Asking { question, .. } if question == answered => self.strike_off(from, out),
+            Stage::Asking { .. } | Stage::Idle => {}
+        }
+    }
+
+    fn strike_off(&mut self, peer: NodeId, out: &mut Effects<Self>) {
+        if let Stage::Asking { awaiting, .. } = &mut self.stage {
+            awaiting.remove(peer);
+            if awaiting.is_empty() {
+                self.conclude(out);
+            }
+        }
+    }
+
+    fn conclude(&mut self, out: &mut Effects<Self>) {
+        let Stage::Asking { saved, highest, .. } = self.stage else { return };
+        self.stage = Stage::Idle;
+        out.cancel_timer(Answers);
+        if highest > saved {
+            out.save(highest);
+        }
+        out.notify(Notice::Known(Some(highest)));
+    }
+}
