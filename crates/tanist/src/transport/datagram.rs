@@ -97,7 +97,7 @@ pub(super) fn send(hub: &Hub, to: NodeId, payload: &[u8]) {
     };
     match encode(&route.session, payload) {
         // A socket without room loses the datagram; so may the network.
-        Ok(bytes) => match hub.udp.try_send_to(&bytes, route.address) {
+        Ok(bytes) => match hub.udp.try_send_to(&bytes, hub.datagram_address(route.address)) {
             Ok(_) => hub.tally.datagrams_out.bump(),
             Err(_) => hub.tally.datagrams_dropped.bump(),
         },

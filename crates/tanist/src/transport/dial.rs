@@ -57,20 +57,16 @@ pub(super) async fn dial(
     hub: Arc<Hub>,
     peer: Arc<PeerState>,
     lost: Option<SessionId>,
-    earliest: Option<Instant>,
+    earliest: Instant,
 ) -> Dialled {
-    if let Some(earliest) = earliest {
+    if earliest > Instant::now() {
         sleep_until(earliest).await;
     }
     let mut pause = FIRST_PAUSE;
     loop {
         hub.tally.dials.bump();
         let covers = peer.queue.last();
-        let connected = match timeout(hub.limits.dial, connect(&peer.address)).await {
-            Ok(connected) => connected,
-            Err(_) => Err(ConnectError::Failed(DialError::Silent)),
-        };
-        let (stream, address) = match connected {
+        let (stream, address) = match connect(&peer.address, hub.limits.dial).await {
             Ok(connected) => connected,
             Err(ConnectError::Refused) => return Dialled::Refused { covers },
             Err(ConnectError::Failed(error)) => return Dialled::Failed(error),
@@ -95,17 +91,28 @@ enum ConnectError {
 
 /// Tries the peer's addresses in order. It is refused only if every one of them refuses: one that
 /// does not answer may be the one where the peer is.
-async fn connect(address: &str) -> Result<(TcpStream, SocketAddr), ConnectError> {
-    let found = lookup_host(address).await;
-    let found = found.map_err(|error| ConnectError::Failed(DialError::Lookup(error)))?;
+async fn connect(
+    address: &str,
+    patience: Duration,
+) -> Result<(TcpStream, SocketAddr), ConnectError> {
+    let found: Vec<SocketAddr> = match timeout(patience, lookup_host(address)).await {
+        Ok(Ok(found)) => found.collect(),
+        Ok(Err(error)) => return Err(ConnectError::Failed(DialError::Lookup(error))),
+        Err(_) => return Err(ConnectError::Failed(DialError::Silent)),
+    };
+    // An address that does not answer must not use up the time of the next one.
+    let patience = patience / u32::try_from(found.len().max(1)).unwrap_or(u32::MAX);
     let mut failure = None;
     let mut is_refused = false;
     for address in found {
-        match TcpStream::connect(address).await {
-            Ok(stream) if is_own_echo(&stream) => is_refused = true,
-            Ok(stream) => return Ok((stream, address)),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => is_refused = true,
-            Err(error) => failure = Some(DialError::Connect(error)),
+        match timeout(patience, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) if is_own_echo(&stream) => is_refused = true,
+            Ok(Ok(stream)) => return Ok((stream, address)),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                is_refused = true;
+            }
+            Ok(Err(error)) => failure = Some(DialError::Connect(error)),
+            Err(_) => failure = Some(DialError::Silent),
         }
     }
     match failure {

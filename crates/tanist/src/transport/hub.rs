@@ -3,7 +3,7 @@
 //! Locks are held for a few instructions and never across an await.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -40,6 +40,7 @@ pub(super) struct Hub {
     pub(super) places: Arc<Semaphore>,
     /// For what strangers do at our port.
     pub(super) warning: Throttle,
+    is_ipv6: bool,
     dials: AtomicU64,
 }
 
@@ -66,6 +67,7 @@ impl Hub {
             group,
             key,
             incarnation,
+            is_ipv6: udp.local_addr().is_ok_and(|address| address.is_ipv6()),
             udp,
             incoming,
             peers: states,
@@ -77,6 +79,17 @@ impl Hub {
             limits,
         };
         (hub, arrivals)
+    }
+
+    /// The address in the family of our socket: one that takes both families writes the older
+    /// kind of address in the newer way.
+    pub(super) fn datagram_address(&self, address: SocketAddr) -> SocketAddr {
+        match address.ip() {
+            IpAddr::V4(ip) if self.is_ipv6 => {
+                SocketAddr::new(IpAddr::V6(ip.to_ipv6_mapped()), address.port())
+            }
+            IpAddr::V4(_) | IpAddr::V6(_) => address,
+        }
     }
 
     /// The number of the next dial of this process.

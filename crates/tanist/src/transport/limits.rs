@@ -22,7 +22,7 @@ pub struct Limits {
     pub links_per_peer_max: usize,
     /// How long a handshake may take.
     pub handshake: Duration,
-    /// How long it may take to find an address and to connect.
+    /// How long it may take to look up a name, and how long to connect to what was found.
     pub dial: Duration,
     /// How long written bytes may stay unacknowledged before the link is given up
     /// (`TCP_USER_TIMEOUT`). It bounds how late a frame can arrive after a partition.

@@ -128,13 +128,15 @@ async fn shake_hands(
         }
     };
     let Hello { from, dial, lost, incarnation, .. } = hello;
+    // The peer takes datagrams at its configured port, on the machine that it dials from.
+    let mut address = remote;
+    address.set_port(peer.port().unwrap_or(remote.port()));
     let link = Established {
         stream,
         claim: Claim { session: session.id(), dialler: from, dial, lost },
         session: Arc::new(session),
         incarnation,
-        // The peer takes datagrams at its configured port, on the machine that it dials from.
-        address: SocketAddr::new(remote.ip(), peer.port().unwrap_or(remote.port())),
+        address,
         round_trip: begun.elapsed(),
         records_read: 1,
         after,

@@ -134,6 +134,10 @@ pub struct Transport {
 impl Transport {
     /// Starts listening, with tasks on the current runtime. What comes in goes to `incoming`; a
     /// driver that does not drain it holds up the links, and datagrams are dropped.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime, and on one without its I/O and time drivers.
     pub fn start(
         config: Config,
         sockets: Sockets,

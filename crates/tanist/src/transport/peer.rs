@@ -126,9 +126,7 @@ impl Peer {
             return self.adopt(link).await;
         };
         if link.incarnation != current.incarnation {
-            // The old process is gone; what it may have left unread is nobody's.
             self.hub.tally.links_replaced.bump();
-            current.task.abort();
             self.give_up();
             return self.adopt(link).await;
         }
@@ -152,6 +150,10 @@ impl Peer {
         self.backoff = None;
         self.hub.tally.links_made.bump();
         let (incarnation, claim) = (link.incarnation, link.claim);
+        if self.last.is_some_and(|last| last.0 != incarnation) {
+            // The old process is gone; what it may have left unread is nobody's.
+            self.links.abort_all();
+        }
         let after = self.last.filter(|last| last.0 == incarnation).map(|last| last.1);
         self.last = Some((incarnation, claim.session));
         self.hub.sessions.add(self.state.id, Arc::clone(&link.session));
@@ -207,8 +209,9 @@ impl Peer {
     }
 
     fn begin_dial(&mut self) {
-        let earliest = self.dialled_at.map(|last| last + DIALS_APART);
-        self.dialled_at = Some(earliest.map_or_else(Instant::now, |at| at.max(Instant::now())));
+        let now = Instant::now();
+        let earliest = self.dialled_at.map_or(now, |last| now.max(last + DIALS_APART));
+        self.dialled_at = Some(earliest);
         let (hub, state) = (Arc::clone(&self.hub), Arc::clone(&self.state));
         let lost = self.last.map(|last| last.1);
         self.dialling = Some(Box::pin(dial(hub, state, lost, earliest)));

@@ -134,6 +134,19 @@ mod tests {
         assert!(matches!(taken, Err(BindError::Udp { .. })), "{taken:?}");
     }
 
+    #[tokio::test]
+    async fn links_are_prompt_and_notice_a_machine_that_is_gone() {
+        let sockets = Sockets::bind("127.0.0.1:0").unwrap();
+        let stream = tokio::net::TcpStream::connect(sockets.address()).await.unwrap();
+        let limits = Limits::default();
+        tune(&stream, &limits).unwrap();
+        let socket = SockRef::from(&stream);
+        assert!(stream.nodelay().unwrap());
+        assert!(socket.keepalive().unwrap());
+        assert_eq!(socket.tcp_keepalive_time().unwrap(), limits.keepalive_idle);
+        assert_eq!(socket.tcp_user_timeout().unwrap(), Some(limits.unacknowledged));
+    }
+
     #[test]
     fn what_is_no_address_is_refused() {
         let refused = Sockets::bind("seven");

@@ -3,6 +3,8 @@
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::Duration;
 
+use tanist::transport::frame::{Frame, Record};
+use tanist::transport::handshake::Hello;
 use tanist::transport::{Limits, Ticket};
 use tanist_core::members::NodeId;
 
@@ -176,12 +178,9 @@ fn a_link_that_gives_way_to_another_is_no_evidence() {
     // Node 1 dials again and again without having lost the link: the later dial counts.
     let mut links = Vec::new();
     for dial in 1..=5 {
-        let mut link = Rogue::dial(node.address, &plan.key, &tanist_hello(dial));
-        let mut frame = vec![0];
-        frame.extend(
-            tanist::transport::frame::Frame { group: "jobs", id: dial, payload: b"" }.encode(),
-        );
-        link.write(&frame);
+        let mut link = Rogue::dial(node.address, &plan.key, &Hello { dial, ..hello(1, 2) });
+        let frame = Frame { group: "jobs", id: dial, payload: b"" }.encode();
+        link.write(&Record::Last(&frame).encode());
         links.push(link);
     }
     node.until_counted("five links", |counters| counters.frames_in == 5);
@@ -192,8 +191,4 @@ fn a_link_that_gives_way_to_another_is_no_evidence() {
         while superseded.read().is_some() {}
     }
     assert_eq!((node.gone_count(), node.counters().dials), (0, 0));
-}
-
-fn tanist_hello(dial: u64) -> tanist::transport::handshake::Hello {
-    tanist::transport::handshake::Hello { dial, ..hello(1, 2) }
 }

@@ -1,12 +1,16 @@
 //! Frames, and the links that carry them.
 
 use std::fs;
+use std::net::TcpListener;
 use std::sync::{Arc, Barrier};
 
+use tanist::transport::frame::{Frame, Record};
+use tanist::transport::handshake::Hello;
 use tanist::transport::{Incoming, Sockets, Ticket};
 use tanist_core::members::NodeId;
 
 use super::node::{Node, Plan, bind, until};
+use super::rogue::{Rogue, expect_closed, hello};
 
 #[test]
 fn frames_go_both_ways_in_order() {
@@ -92,7 +96,7 @@ fn dials_that_cross_end_in_one_link_and_lose_nothing() {
         assert_eq!(nodes[0].expect_frames(&nodes[1], 101), Vec::from_iter(0..=100));
         assert_eq!(nodes[1].expect_frames(&nodes[0], 101), Vec::from_iter(0..=100));
         assert_eq!(nodes[0].gone_count() + nodes[1].gone_count(), 0, "round {round}");
-        crossed += nodes[0].counters().dials.min(nodes[1].counters().dials);
+        crossed += nodes[0].counters().links_superseded;
     }
     assert!(crossed > 0, "no two dials crossed, so nothing was tried");
 }
@@ -131,6 +135,65 @@ fn met_comes_before_the_first_frame_and_once() {
         Some(seen.iter().filter(|event| matches!(event, Incoming::Met { .. })).count())
     };
     assert_eq!(nodes[1].until("something", count), 1);
+}
+
+#[test]
+fn a_dial_that_crossed_gives_way_and_one_after_a_loss_does_not() {
+    let plan = Plan::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let node = plan.start_one(1, bind(), &[(NodeId(2), address)]);
+    node.send_bytes(NodeId(2), 0, Vec::new());
+    let mut dialled_by_lower = Rogue::accept(&listener, &plan.key, 2);
+    node.until_counted("a link", |counters| counters.links_made == 1);
+    let mut crossed = Rogue::dial(node.address, &plan.key, &hello(2, 1));
+    // Nothing is written to it, not even the first record.
+    assert_eq!(crossed.read(), None);
+    node.send_bytes(NodeId(2), 1, b"on the first link".to_vec());
+    while !dialled_by_lower.read().unwrap().ends_with(b"on the first link") {}
+    let lost = Some(dialled_by_lower.session.id());
+    let late = Hello { dial: 2, lost, ..hello(2, 1) };
+    let mut late = Rogue::dial(node.address, &plan.key, &late);
+    node.until_counted("another link", |counters| counters.links_made == 2);
+    node.send_bytes(NodeId(2), 2, b"on the new link".to_vec());
+    while !late.read().unwrap().ends_with(b"on the new link") {}
+    assert_eq!(dialled_by_lower.read(), None);
+    assert_eq!((node.gone_count(), node.counters().links_lost), (0, 0));
+}
+
+#[test]
+fn frames_do_not_overtake_those_of_the_link_before() {
+    let plan = Plan::new();
+    let nodes = plan.start(2);
+    let frame = |id| Record::Last(&Frame { group: "jobs", id, payload: b"" }.encode()).encode();
+    let mut first = Rogue::dial(nodes[0].address, &plan.key, &hello(2, 1));
+    first.write(&frame(1));
+    let after = Some(first.session.id());
+    let again = Hello { dial: 2, ..hello(2, 1) };
+    let (_, mut second) = Rogue::greet(nodes[0].address, &plan.key, &again);
+    second.write(&Record::Opening { after }.encode());
+    second.write(&frame(3));
+    nodes[0].until_counted("another link", |counters| counters.links_made == 2);
+    first.write(&frame(2));
+    drop(first);
+    assert_eq!(nodes[0].expect_frames(&nodes[1], 3), [1, 2, 3]);
+}
+
+#[test]
+fn an_old_process_is_not_heard_after_the_new_one() {
+    let plan = Plan::new();
+    let nodes = plan.start(2);
+    let frame = |id| Record::Last(&Frame { group: "jobs", id, payload: b"" }.encode()).encode();
+    let mut old = Rogue::dial(nodes[0].address, &plan.key, &hello(2, 1));
+    old.write(&frame(1));
+    nodes[0].expect_frames(&nodes[1], 1);
+    let restarted = Hello { incarnation: 667, ..hello(2, 1) };
+    let mut new = Rogue::dial(nodes[0].address, &plan.key, &restarted);
+    assert_eq!(nodes[0].expect_met(NodeId(2), 2), 667);
+    expect_closed(&mut old.stream);
+    new.write(&frame(2));
+    assert_eq!(nodes[0].expect_frames(&nodes[1], 2), [1, 2]);
+    assert_eq!(nodes[0].counters().links_replaced, 1);
 }
 
 #[test]
