@@ -133,6 +133,15 @@ impl Algorithm {
         Self::ALL.iter().copied().find(|algorithm| algorithm.name() == name)
     }
 
+    /// Whether its coordinator hands a definition to the group, and says who is in it (E-08).
+    #[must_use]
+    pub const fn hands_over(self) -> bool {
+        match self {
+            Self::Bully | Self::Invitation => true,
+            Self::BullyLecture => false,
+        }
+    }
+
     /// Its options.
     #[must_use]
     pub const fn options(self) -> &'static [OptionInfo] {
