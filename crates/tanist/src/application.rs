@@ -1,0 +1,148 @@
+//! The application's side of a node: who has to stop before the node may answer.
+//!
+//! ```text
+//!   Notice::Stop  -> lower the leader's flag, ask the task to stop, wait for guards and task
+//!                 -> Command::Stopped(report)
+//!   Notice::Plan  -> ask the task (or plan nothing)       -> Command::Define
+//!   Notice::Begin -> show the new role, tell the task to start
+//! ```
+//!
+//! Nothing in here waits: what takes time comes back through the driver's inbox.
+
+use tanist_core::election::Reports;
+use tanist_core::node::Command;
+use tanist_core::{Definition, Report};
+use tokio::sync::mpsc;
+
+use crate::driver::Request;
+use crate::lead::Term;
+use crate::role::{Role, Suspension, View, Why};
+use crate::shared::Shared;
+use crate::task::{Answer, Ask, TaskError};
+
+/// What stands above the node.
+#[derive(Debug)]
+pub(crate) struct Application {
+    task: Option<mpsc::UnboundedSender<Ask>>,
+    inbox: mpsc::WeakUnboundedSender<Request>,
+    term: Option<Term>,
+    drain: Option<Drain>,
+    drains: u64,
+}
+
+/// A stop that is under way.
+#[derive(Debug)]
+struct Drain {
+    number: u64,
+    has_guards: bool,
+    /// What the task handed up; none while it is still at it.
+    report: Option<Report>,
+}
+
+impl Application {
+    pub(crate) const fn new(
+        task: Option<mpsc::UnboundedSender<Ask>>,
+        inbox: mpsc::WeakUnboundedSender<Request>,
+    ) -> Self {
+        Self { task, inbox, term: None, drain: None, drains: 0 }
+    }
+
+    /// Stops it: no operation is accepted from here on. The answer may be there at once.
+    pub(crate) fn stop(&mut self, shared: &Shared) -> Result<Option<Command>, TaskError> {
+        self.drains += 1;
+        let number = self.drains;
+        let mut has_guards = false;
+        if let Some(term) = self.term.take() {
+            let mut guards = term.end();
+            has_guards = !guards.are_dropped();
+            if has_guards && let Some(inbox) = self.inbox.upgrade() {
+                tokio::spawn(async move {
+                    guards.dropped().await;
+                    // A driver that is gone waits for nobody.
+                    let _ = inbox.send(Request::GuardsDropped { drain: number });
+                });
+            }
+        }
+        let left = shared.role().view().cloned();
+        let why = if left.is_none() { Why::Starting } else { Why::Election };
+        shared.publish(Role::Suspended(Suspension { why, left }));
+        let report = match &self.task {
+            Some(task) => {
+                task.send(Ask::Stop { drain: number }).map_err(|_| TaskError::Gone)?;
+                None
+            }
+            None => Some(Report::default()),
+        };
+        self.drain = Some(Drain { number, has_guards, report });
+        Ok(self.drained())
+    }
+
+    /// All guards of the term are gone.
+    pub(crate) fn guards_dropped(&mut self, number: u64) -> Option<Command> {
+        let drain = self.drain.as_mut().filter(|drain| drain.number == number)?;
+        drain.has_guards = false;
+        self.drained()
+    }
+
+    /// The task has something to say.
+    pub(crate) fn answered(&mut self, answer: Answer) -> Result<Option<Command>, TaskError> {
+        match answer {
+            Answer::Stopped { drain: number, report } => {
+                if let Some(drain) = self.drain.as_mut().filter(|drain| drain.number == number) {
+                    drain.report = Some(report);
+                }
+                Ok(self.drained())
+            }
+            Answer::Planned { group, definition } => {
+                Ok(Some(Command::Define { group, definition }))
+            }
+            Answer::Failed(error) => Err(error),
+        }
+    }
+
+    /// Asks for a plan. Without a task there is none, and nobody misses it.
+    pub(crate) fn plan(&self, view: View, reports: Reports) -> Result<Option<Command>, TaskError> {
+        match &self.task {
+            Some(task) => {
+                task.send(Ask::Plan { view, reports }).map_err(|_| TaskError::Gone)?;
+                Ok(None)
+            }
+            None => {
+                let definition = Definition::default();
+                Ok(Some(Command::Define { group: view.group, definition }))
+            }
+        }
+    }
+
+    /// Begins under a definition.
+    pub(crate) fn begin(
+        &mut self,
+        view: View,
+        definition: Definition,
+        shared: &Shared,
+    ) -> Result<(), TaskError> {
+        self.drain = None;
+        if view.is_coordinator() {
+            let (term, lead) = Term::begin(view.clone());
+            self.term = Some(term);
+            shared.publish(Role::Leader(lead));
+        } else {
+            shared.publish(Role::Member(view.clone()));
+        }
+        match &self.task {
+            Some(task) => task.send(Ask::Start { view, definition }).map_err(|_| TaskError::Gone),
+            None => Ok(()),
+        }
+    }
+
+    fn drained(&mut self) -> Option<Command> {
+        let drain = self.drain.as_mut()?;
+        if drain.has_guards {
+            return None;
+        }
+        // Taken, so that it is told once.
+        let report = drain.report.take()?;
+        self.drain = None;
+        Some(Command::Stopped(report))
+    }
+}

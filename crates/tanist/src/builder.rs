@@ -1,0 +1,278 @@
+//! How a node is described before it starts.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tanist_core::election::Algorithm;
+use tanist_core::options::Options;
+use tanist_core::recall::Recall;
+use tanist_core::timing::{Timing, TimingConfig};
+use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority};
+
+use crate::error::StartError;
+use crate::group::{Group, Setup};
+use crate::key::GroupKey;
+use crate::task::GroupTask;
+use crate::transport::Limits;
+
+/// Describes a node; [`Builder::start`] starts it.
+#[derive(Debug)]
+#[must_use = "a builder does nothing until it is started"]
+pub struct Builder {
+    group: String,
+    node: Option<String>,
+    peers: Vec<String>,
+    priorities: Vec<(String, u32)>,
+    algorithm: Algorithm,
+    options: Vec<(String, String)>,
+    timing: TimingConfig,
+    data_dir: Option<PathBuf>,
+    key: Option<GroupKey>,
+    key_file: Option<PathBuf>,
+    listen: Option<SocketAddr>,
+    trace: Option<PathBuf>,
+}
+
+impl Builder {
+    pub(crate) fn new(group: String) -> Self {
+        Self {
+            group,
+            node: None,
+            peers: Vec::new(),
+            priorities: Vec::new(),
+            algorithm: Algorithm::Invitation,
+            options: Vec::new(),
+            timing: default_timing(),
+            data_dir: None,
+            key: None,
+            key_file: None,
+            listen: None,
+            trace: None,
+        }
+    }
+
+    /// Which of the nodes this one is: `n1`, `n2` and so on.
+    pub fn node(mut self, node: impl Into<String>) -> Self {
+        self.node = Some(node.into());
+        self
+    }
+
+    /// All nodes with their addresses, this one included: `n1=10.0.0.1:7400`.
+    pub fn peers(mut self, peers: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.peers.extend(peers.into_iter().map(Into::into));
+        self
+    }
+
+    /// The priority of a node, the same on all nodes; without one it is the number in its name.
+    /// Of two with the same priority the one with the higher number comes first.
+    pub fn priority(mut self, node: impl Into<String>, priority: u32) -> Self {
+        self.priorities.push((node.into(), priority));
+        self
+    }
+
+    /// The algorithm, the same on all nodes; [`Algorithm::Invitation`] if not given.
+    pub const fn algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// An option of the algorithm, as `tanist algorithms` lists them.
+    pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.push((name.into(), value.into()));
+        self
+    }
+
+    /// Bounds and periods, the same on all nodes; [`default_timing`] if not given.
+    pub const fn timing(mut self, timing: TimingConfig) -> Self {
+        self.timing = timing;
+        self
+    }
+
+    /// Where the node keeps what must survive a crash. One directory for each node and group.
+    pub fn data_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.data_dir = Some(path.into());
+        self
+    }
+
+    /// The key that all nodes share.
+    pub fn key(mut self, key: GroupKey) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// The file with the key, as `tanist keygen` writes it. Nobody else may be able to read it.
+    pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.key_file = Some(path.into());
+        self
+    }
+
+    /// Where to listen, if not at the address that the peers are told.
+    pub const fn listen(mut self, address: SocketAddr) -> Self {
+        self.listen = Some(address);
+        self
+    }
+
+    /// Writes down everything that the node does, in the simulator's schema.
+    pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
+        self.trace = Some(path.into());
+        self
+    }
+
+    /// Starts the node. Other than that, it has no task: its roles are all there is to know.
+    pub async fn start(self) -> Result<Group, StartError> {
+        Group::start(self.checked()?).await
+    }
+
+    /// Starts the node with a task that is stopped, planned and started with its group.
+    pub async fn start_with<T: GroupTask>(self, task: T) -> Result<Group, StartError> {
+        let setup = self.checked()?;
+        let algorithm = setup.config.algorithm;
+        if !algorithm.hands_over() {
+            return Err(StartError::NoHandover(algorithm.name()));
+        }
+        Group::start_with(setup, task).await
+    }
+
+    /// Checks everything that can be checked before anything is touched.
+    fn checked(self) -> Result<Setup, StartError> {
+        let name = self.node.ok_or(StartError::Missing(NO_NODE))?;
+        let me = parse_node(&name).ok_or_else(|| StartError::Name(name.clone()))?;
+        let mut peers = Vec::new();
+        for peer in &self.peers {
+            peers.push(parse_peer(peer).ok_or_else(|| StartError::Peer(peer.clone()))?);
+        }
+        let mut priorities = Vec::new();
+        for (name, priority) in &self.priorities {
+            let node = parse_node(name).ok_or_else(|| StartError::Name(name.clone()))?;
+            priorities.push((node, *priority));
+        }
+        let members = peers.iter().map(|(id, _)| {
+            let given = priorities.iter().rev().find(|(node, _)| node == id);
+            Member { priority: Priority(given.map_or(id.0, |(_, priority)| *priority)), id: *id }
+        });
+        let members = Membership::new(members)?;
+        let address = match peers.iter().find(|(id, _)| *id == me) {
+            Some((_, address)) => address.clone(),
+            None => return Err(StartError::Stranger(name)),
+        };
+        let mut options = Options::default();
+        for (name, value) in &self.options {
+            options.set(self.algorithm, name, value)?;
+        }
+        let timing = Timing::new(self.timing)?;
+        let key = match (self.key, self.key_file) {
+            (Some(key), _) => key,
+            (None, Some(path)) => GroupKey::read(&path)?,
+            (None, None) => return Err(StartError::Missing(NO_KEY)),
+        };
+        let algorithm = self.algorithm;
+        Ok(Setup {
+            name: self.group.into(),
+            me,
+            peers: peers.into_iter().filter(|(id, _)| *id != me).collect(),
+            listen: self.listen.map_or(address, |address| address.to_string()),
+            config: GroupConfig {
+                members,
+                timing,
+                algorithm,
+                options,
+                recall: Recall::On,
+                mutant: None,
+            },
+            limits: Limits { unacknowledged: timing.silence(), ..Limits::default() },
+            data_dir: self.data_dir.ok_or(StartError::Missing(NO_DATA_DIR))?,
+            key,
+            trace: self.trace,
+        })
+    }
+}
+
+/// Reads `n7`.
+#[must_use]
+pub fn parse_node(name: &str) -> Option<NodeId> {
+    let digits = name.strip_prefix('n')?;
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    let number = digits.parse().ok().filter(|number| is_plain && *number <= NODE_MAX)?;
+    Some(NodeId(number))
+}
+
+fn parse_peer(text: &str) -> Option<(NodeId, String)> {
+    let (name, address) = text.split_once('=')?;
+    let (host, port) = address.rsplit_once(':')?;
+    let port: u16 = port.parse().ok()?;
+    let is_address = !host.is_empty() && port > 0;
+    is_address.then(|| parse_node(name).map(|id| (id, address.to_owned()))).flatten()
+}
+
+/// Timings for one data centre or one machine: a process that dies is noticed by its closed
+/// connection at once, one that hangs after a second.
+///
+/// | what | how long |
+/// |---|---|
+/// | a message arrives within (Tm) | 50 ms |
+/// | and is answered within (Tp) | 50 ms |
+/// | heartbeats | every 250 ms |
+/// | silence that is suspicious (S) | 1 s |
+/// | a coordinator looks for other groups | every 2 s |
+#[must_use]
+pub fn default_timing() -> TimingConfig {
+    let bound = Duration::from_millis(50);
+    TimingConfig {
+        heartbeat: Some(Duration::from_millis(250)),
+        silence: Some(Duration::from_secs(1)),
+        check_every: Duration::from_secs(2),
+        timeout_every: Duration::from_secs(2),
+        ..TimingConfig::bounded_by(bound, bound)
+    }
+}
+
+/// Names fit into the upper part of a message's number.
+const NODE_MAX: u32 = u16::MAX as u32;
+
+const NO_NODE: &str = "which node is this? Say it with `node`, for example n1";
+const NO_KEY: &str = "no group key was given: make one with `tanist keygen FILE`, put the same \
+                      file on every node and name it with `key_file`";
+const NO_DATA_DIR: &str = "no data directory was given: a node must remember the group numbers \
+                           that it used. Name one with `data_dir`";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_have_one_spelling() {
+        assert_eq!(parse_node("n17"), Some(NodeId(17)));
+        for wrong in ["", "n", "n0", "n01", "17", "n+1", "n 1", "n65536", "N1"] {
+            assert_eq!(parse_node(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn peers_are_names_with_addresses() {
+        let peer = |text| parse_peer(text).map(|(id, address)| (id.0, address));
+        assert_eq!(peer("n2=10.0.0.2:7400"), Some((2, "10.0.0.2:7400".to_owned())));
+        assert_eq!(peer("n2=[::1]:7400"), Some((2, "[::1]:7400".to_owned())));
+        for wrong in ["n2", "n2=", "n2=host", "n2=:7400", "n2=host:0", "x=host:7400"] {
+            assert_eq!(peer(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_before_anything_is_touched() {
+        let full = || {
+            let two = ["n1=127.0.0.1:7401", "n2=127.0.0.1:7402"];
+            Builder::new("g".to_owned()).node("n1").peers(two).data_dir("/nowhere")
+        };
+        let refusal = |builder: Builder| builder.checked().map(|_| ()).unwrap_err().to_string();
+        let key = || GroupKey::generate().unwrap();
+        assert!(full().key(key()).checked().is_ok());
+        assert!(refusal(full()).contains("tanist keygen"));
+        assert!(refusal(full().key(key()).node("n3")).contains("not one of the peers"));
+        assert!(refusal(full().key(key()).node("first")).contains("n1, n2"));
+        assert!(refusal(full().key(key()).peers(["n2=host:1"])).contains("twice"));
+        assert!(refusal(full().key(key()).option("waits", "no")).contains("waits"));
+        let hasty = TimingConfig { silence: Some(Duration::from_millis(1)), ..default_timing() };
+        assert!(refusal(full().key(key()).timing(hasty)).contains("at least"));
+    }
+}

@@ -1,0 +1,362 @@
+//! One node, driven: events in, effects carried out in order, each finished before the next begins.
+//!
+//! The driver has a thread and a runtime of its own, so that a program that blocks its own runtime
+//! does not make its node look dead, and the disk may be waited for where it must be. It decides
+//! nothing about elections: those rules are [`tanist_core`]'s, and the simulator runs the same.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use tanist_core::node::{Command, Message, Node, Notice};
+use tanist_core::trace::{Event as Trace, NodeState};
+use tanist_core::{
+    Context, Dice, Effect, Effects, Event, GroupConfig, GroupNumber, NodeId, NodeSet, Protocol,
+    wire,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::application::Application;
+use crate::clock::{self, Alarm};
+use crate::error::Failure;
+use crate::journal::Journal;
+use crate::meter::Meter;
+use crate::role::View;
+use crate::shared::Shared;
+use crate::store::Store;
+use crate::task::Answer;
+use crate::timers::Timers;
+use crate::transport::{Incoming, Ticket, Transport};
+
+/// What a driver is made of.
+pub(crate) struct Parts {
+    pub(crate) me: NodeId,
+    pub(crate) config: GroupConfig,
+    pub(crate) store: Store,
+    pub(crate) is_restarted: bool,
+    pub(crate) transport: Transport,
+    pub(crate) incoming: mpsc::Receiver<Incoming>,
+    pub(crate) requests: mpsc::UnboundedReceiver<Request>,
+    pub(crate) application: Application,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) journal: Option<Journal>,
+}
+
+/// What the rest of the program asks of a driver.
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// All guards of the term that ended with this drain are gone.
+    GuardsDropped { drain: u64 },
+    /// The task answers.
+    Answered(Answer),
+    /// Hold an election now.
+    Call,
+    /// Discard everything to and from these peers, for an experiment.
+    Block(Vec<NodeId>),
+    /// Stop doing that.
+    Unblock,
+    /// What do you see?
+    Inspect(oneshot::Sender<Meter>),
+    /// Stop the application and leave.
+    Shutdown,
+}
+
+/// A driver at work.
+pub(crate) struct Driver {
+    me: NodeId,
+    config: GroupConfig,
+    node: Node,
+    timers: Timers,
+    alarm: Alarm,
+    store: Store,
+    transport: Transport,
+    incoming: mpsc::Receiver<Incoming>,
+    requests: mpsc::UnboundedReceiver<Request>,
+    application: Application,
+    shared: Arc<Shared>,
+    journal: Option<Journal>,
+    /// What was said about the node's state last.
+    told: Option<NodeState>,
+    /// Evidence about a message counts only if no later one was sent to that peer.
+    last_sent: BTreeMap<NodeId, Ticket>,
+    /// Names the next message in traces, uniquely over all nodes and lives.
+    next_message: u64,
+    meter: Meter,
+}
+
+impl Driver {
+    /// Starts the node and drives it until it is told to leave, or cannot go on.
+    pub(crate) async fn run(parts: Parts) -> Result<(), Failure> {
+        let shared = Arc::clone(&parts.shared);
+        let ended = match Self::start(parts) {
+            Ok(mut driver) => driver.drive().await,
+            Err(failure) => Err(failure),
+        };
+        shared.end();
+        ended
+    }
+
+    fn start(parts: Parts) -> Result<Self, Failure> {
+        let Parts { me, config, store, is_restarted, transport, .. } = parts;
+        let mut effects = Effects::new();
+        let saved = store.counter();
+        let mut cx = Context { me, now: clock::now(), dice: &mut SystemDice, config: &config };
+        let node = Node::start(&mut cx, saved, &mut effects);
+        let mut driver = Self {
+            me,
+            config,
+            node,
+            timers: Timers::default(),
+            alarm: Alarm::new().map_err(Failure::Clock)?,
+            store,
+            transport,
+            incoming: parts.incoming,
+            requests: parts.requests,
+            application: parts.application,
+            shared: parts.shared,
+            journal: parts.journal,
+            told: None,
+            last_sent: BTreeMap::new(),
+            next_message: first_message(me),
+            meter: Meter::default(),
+        };
+        driver.note(|node| Trace::Start { node, restarted: is_restarted });
+        driver.tell_state();
+        driver.carry_out(effects)?;
+        Ok(driver)
+    }
+
+    async fn drive(&mut self) -> Result<(), Failure> {
+        loop {
+            self.alarm.set(self.timers.next()).map_err(Failure::Clock)?;
+            self.meter.wakes += 1;
+            tokio::select! {
+                biased;
+                Some(incoming) = self.incoming.recv() => {
+                    self.hear(incoming)?;
+                    // Whatever has arrived meanwhile comes before any timer.
+                    while let Ok(incoming) = self.incoming.try_recv() {
+                        self.hear(incoming)?;
+                    }
+                }
+                request = self.requests.recv() => match request {
+                    // None: everybody who could shut it down is gone, so it goes.
+                    Some(Request::Shutdown) | None => return self.leave().await,
+                    Some(request) => self.obey(request)?,
+                },
+                rung = self.alarm.ring() => {
+                    rung.map_err(Failure::Clock)?;
+                    self.ring()?;
+                }
+            }
+        }
+    }
+
+    /// Stops the application and goes. The others take the silence for a pause, and the closed
+    /// connections that follow for what they are.
+    async fn leave(&mut self) -> Result<(), Failure> {
+        let mut stopped = self.application.stop(&self.shared)?;
+        while stopped.is_none() {
+            stopped = match self.requests.recv().await {
+                Some(Request::GuardsDropped { drain }) => self.application.guards_dropped(drain),
+                Some(Request::Answered(answer)) => self.application.answered(answer)?,
+                Some(_) => None,
+                None => break,
+            };
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, incoming: Incoming) -> Result<(), Failure> {
+        match incoming {
+            Incoming::Frame { from, id, payload } => match wire::decode(&payload) {
+                Ok(message) => {
+                    let facts = message.facts(self.config.algorithm);
+                    self.meter.received(facts.kind);
+                    self.note(|node| Trace::Receive { node, from, id, message: facts });
+                    self.step(Event::Message { from, message })
+                }
+                Err(error) => {
+                    self.meter.undecodable += 1;
+                    tracing::warn!(%from, %error, "a frame that is no message was dropped");
+                    Ok(())
+                }
+            },
+            Incoming::Datagram { from, payload } => match wire::decode(&payload) {
+                Ok(message @ Message::Detector(_)) => {
+                    self.meter.received(message.facts(self.config.algorithm).kind);
+                    self.step(Event::Message { from, message })
+                }
+                // Only heartbeats travel unacknowledged.
+                Ok(_) | Err(_) => {
+                    self.meter.undecodable += 1;
+                    Ok(())
+                }
+            },
+            Incoming::Gone { peer, ticket } => {
+                if self.last_sent.get(&peer).is_none_or(|last| *last == ticket) {
+                    self.meter.refusals += 1;
+                    return self.step(Event::Command(Command::Refused(peer)));
+                }
+                Ok(())
+            }
+            Incoming::Met { peer, incarnation } => {
+                tracing::debug!(%peer, incarnation, "met");
+                Ok(())
+            }
+        }
+    }
+
+    fn obey(&mut self, request: Request) -> Result<(), Failure> {
+        let command = match request {
+            Request::GuardsDropped { drain } => self.application.guards_dropped(drain),
+            Request::Answered(answer) => self.application.answered(answer)?,
+            Request::Call => Some(Command::Call),
+            Request::Block(peers) => {
+                self.transport.block(&peers);
+                None
+            }
+            Request::Unblock => {
+                self.transport.unblock_all();
+                None
+            }
+            Request::Inspect(reply) => {
+                // Whoever asked may have gone away.
+                let _ = reply.send(self.meter.read(&self.transport));
+                None
+            }
+            Request::Shutdown => None,
+        };
+        command.map_or(Ok(()), |command| self.answer(command))
+    }
+
+    /// The application has come back.
+    fn answer(&mut self, command: Command) -> Result<(), Failure> {
+        if matches!(command, Command::Stopped(_)) {
+            self.note(|node| Trace::Stopped { node });
+        }
+        self.step(Event::Command(command))
+    }
+
+    /// Fires what has run out by now.
+    fn ring(&mut self) -> Result<(), Failure> {
+        let now = clock::now();
+        while let Some(timer) = self.timers.take_due(now) {
+            self.note(|node| Trace::Timer { node, timer: timer.name() });
+            self.step(Event::Timer(timer))?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, event: Event<Node>) -> Result<(), Failure> {
+        let mut effects = Effects::new();
+        let mut cx =
+            Context { me: self.me, now: clock::now(), dice: &mut SystemDice, config: &self.config };
+        self.node.step(&mut cx, event, &mut effects);
+        self.tell_state();
+        self.carry_out(effects)
+    }
+
+    /// Carries out effects in order, and what the application answers at once after them.
+    fn carry_out(&mut self, mut effects: Effects<Node>) -> Result<(), Failure> {
+        let mut answers = Vec::new();
+        for effect in effects.drain() {
+            match effect {
+                Effect::Send { to, message } => self.send(to, &message),
+                Effect::SetTimer { timer, after } => self.timers.set(timer, clock::now() + after),
+                Effect::CancelTimer(timer) => self.timers.cancel(timer),
+                Effect::Save(counter) => {
+                    // A write that failed is a crash: what the disk holds is not known.
+                    self.store.save(counter)?;
+                    self.note(|node| Trace::Save { node, counter: counter.0 });
+                }
+                Effect::Notify(notice) => answers.extend(self.notify(notice)?),
+            }
+        }
+        answers.into_iter().try_for_each(|command| self.answer(command))
+    }
+
+    fn send(&mut self, to: NodeId, message: &Message) {
+        let facts = message.facts(self.config.algorithm);
+        self.meter.sent(facts.kind);
+        let payload = wire::encode(message);
+        if matches!(message, Message::Detector(_)) {
+            return self.transport.send_datagram(to, &payload);
+        }
+        let id = self.next_message;
+        self.next_message += 1;
+        self.note(|node| Trace::Send { node, to, id, message: facts });
+        let ticket = self.transport.send(to, id, payload);
+        self.last_sent.insert(to, ticket);
+    }
+
+    fn notify(&mut self, notice: Notice) -> Result<Option<Command>, Failure> {
+        match notice {
+            Notice::Called => {
+                self.meter.elections += 1;
+                self.note(|node| Trace::Call { node });
+                Ok(None)
+            }
+            Notice::Ended(outcome) => {
+                self.note(|node| Trace::End { node, outcome });
+                Ok(None)
+            }
+            Notice::Stop => {
+                self.note(|node| Trace::Stop { node });
+                Ok(self.application.stop(&self.shared)?)
+            }
+            Notice::Plan { group, members, reports } => {
+                self.note(|node| Trace::Plan { node, group });
+                let view = self.view(group, self.me, members);
+                Ok(self.application.plan(view, reports)?)
+            }
+            Notice::Begin { group, coordinator, members, definition } => {
+                self.note(|node| Trace::Begin { node, group });
+                let view = self.view(group, coordinator, members);
+                self.application.begin(view, definition, &self.shared)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn view(&self, group: GroupNumber, coordinator: NodeId, members: NodeSet) -> View {
+        View { me: self.me, group, coordinator, members }
+    }
+
+    fn tell_state(&mut self) {
+        if self.told.as_ref().is_some_and(|told| self.node.is_in(told)) {
+            return;
+        }
+        let state = self.node.state();
+        self.shared.show_phase(state.status);
+        self.told = Some(state.clone());
+        self.note(|node| Trace::State { node, state });
+    }
+
+    fn note(&mut self, event: impl FnOnce(NodeId) -> Trace) {
+        if let Some(journal) = &mut self.journal {
+            journal.note(event(self.me));
+        }
+    }
+}
+
+/// Chance from the operating system.
+struct SystemDice;
+
+impl Dice for SystemDice {
+    fn roll(&mut self, faces: u32) -> u32 {
+        // Without a source of chance the lowest face is as good as any: it only spreads delays.
+        getrandom::u32().unwrap_or(0) % faces.max(1)
+    }
+}
+
+/// Node and clock in one number: two lives of a node never send the same one, unless they send
+/// more than a message each microsecond.
+fn first_message(me: NodeId) -> u64 {
+    (u64::from(me.0) << 48) | (clock::now().as_micros() & ((1 << 48) - 1))
+}
+
+/// Why a driver's thread could not be made.
+pub(crate) fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
+}

@@ -1,0 +1,357 @@
+//! One node in your program: what you hold of it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use tanist_core::{GroupConfig, NodeId};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::application::Application;
+use crate::builder::Builder;
+use crate::driver::{self, Driver, Parts, Request};
+use crate::error::{Failure, StartError};
+use crate::journal::Journal;
+use crate::key::GroupKey;
+use crate::lead::Lead;
+use crate::meter::Meter;
+use crate::role::Role;
+use crate::shared::{Changes, Roles, Shared, Status};
+use crate::store::Store;
+use crate::task::{self, Ask, GroupTask};
+use crate::transport::{self, Limits, Sockets, Transport};
+
+/// A node of a group, running in a thread of its own. Cheap to clone.
+///
+/// When the last clone is dropped the node leaves as if it had been shut down, but nobody waits
+/// for it.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use tanist::Group;
+///
+/// let group = Group::builder("billing")
+///     .node("n1")
+///     .peers(["n1=10.0.0.1:7400", "n2=10.0.0.2:7400", "n3=10.0.0.3:7400"])
+///     .data_dir("/var/lib/tanist")
+///     .key_file("/etc/tanist/group.key")
+///     .start()
+///     .await?;
+/// let mut roles = group.roles();
+/// while let Some(role) = roles.next().await {
+///     println!("this node {role}");
+/// }
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Group {
+    name: Arc<str>,
+    me: NodeId,
+    algorithm: &'static str,
+    shared: Arc<Shared>,
+    requests: mpsc::UnboundedSender<Request>,
+    ended: watch::Receiver<Option<Arc<Result<(), Failure>>>>,
+}
+
+/// Everything that a node needs to start, checked.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) name: Arc<str>,
+    pub(crate) me: NodeId,
+    pub(crate) peers: Vec<(NodeId, String)>,
+    pub(crate) listen: String,
+    pub(crate) config: GroupConfig,
+    pub(crate) limits: Limits,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) key: GroupKey,
+    pub(crate) trace: Option<PathBuf>,
+}
+
+impl Group {
+    /// Describes a node of the group with this name.
+    pub fn builder(group: impl Into<String>) -> Builder {
+        Builder::new(group.into())
+    }
+
+    /// This node.
+    #[must_use]
+    pub const fn me(&self) -> NodeId {
+        self.me
+    }
+
+    /// What it is at the moment.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.shared.role()
+    }
+
+    /// What it is, and everything that it will be.
+    #[must_use]
+    pub fn roles(&self) -> Roles {
+        Roles::new(self.changes())
+    }
+
+    /// The same with times and numbers, for whoever keeps a record.
+    #[must_use]
+    pub fn changes(&self) -> Changes {
+        self.shared.follow()
+    }
+
+    /// What it is, for people and monitoring.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.shared.status(&self.name, self.me, self.algorithm)
+    }
+
+    /// What it counted so far, and what it knows of its peers. None if the node has ended.
+    pub async fn meter(&self) -> Option<Meter> {
+        let (reply, meter) = oneshot::channel();
+        self.requests.send(Request::Inspect(reply)).ok()?;
+        meter.await.ok()
+    }
+
+    /// Waits until this node leads.
+    ///
+    /// # Errors
+    /// If the node ends first.
+    pub async fn leading(&self) -> Result<Lead, Ended> {
+        let mut roles = self.roles();
+        while let Some(role) = roles.next().await {
+            if let Role::Leader(lead) = role
+                && lead.is_leading()
+            {
+                return Ok(lead);
+            }
+        }
+        Err(self.why_ended())
+    }
+
+    /// Runs a job on this node whenever, and only while, it leads.
+    ///
+    /// The job is begun anew in every term. When the term is over it has `grace` to end by itself
+    /// ([`Lead::lost`] tells it); then it is dropped where it stands. This node answers the
+    /// election only after that, so two jobs never overlap among nodes that can reach each other.
+    /// Returns what the job returned, if it ended during its term.
+    ///
+    /// ```no_run
+    /// # use std::time::Duration;
+    /// # async fn example(group: tanist::Group) -> Result<(), Box<dyn std::error::Error>> {
+    /// let charged = group.while_leader(Duration::from_secs(5), async |lead| {
+    ///     let mut charged = 0;
+    ///     while charged < 100 && lead.sleep(Duration::from_secs(60)).await.is_leading() {
+    ///         charged += 1; // write lead.group_number() beside everything that is done here
+    ///     }
+    ///     charged
+    /// }).await?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// If the node ends first.
+    pub async fn while_leader<T>(
+        &self,
+        grace: Duration,
+        mut job: impl AsyncFnMut(Lead) -> T,
+    ) -> Result<T, Ended> {
+        loop {
+            let lead = self.leading().await?;
+            // None: the term was over before it could be used.
+            let Some(_guard) = lead.guard() else { continue };
+            let (term, over) = (lead.clone(), lead.clone());
+            let deadline = async move {
+                over.lost().await;
+                tokio::time::sleep(grace).await;
+            };
+            tokio::select! {
+                biased;
+                result = job(term) => if lead.is_leading() {
+                    return Ok(result);
+                },
+                () = deadline => {}
+            }
+        }
+    }
+
+    /// Holds an election now, if the algorithm sees a reason for one.
+    pub fn call_election(&self) {
+        // A node that has ended holds no elections.
+        let _ = self.requests.send(Request::Call);
+    }
+
+    /// Discards everything to and from these peers, as a cut network would: for experiments.
+    pub fn cut(&self, peers: impl IntoIterator<Item = NodeId>) {
+        let _ = self.requests.send(Request::Block(peers.into_iter().collect()));
+    }
+
+    /// Ends every [`Group::cut`].
+    pub fn heal(&self) {
+        let _ = self.requests.send(Request::Unblock);
+    }
+
+    /// Stops the application, closes all connections so that the others elect at once, and waits
+    /// until the node is gone.
+    ///
+    /// # Errors
+    /// If the node had failed before.
+    pub async fn shutdown(self) -> Result<(), Ended> {
+        // It may have ended already; then there is nothing to ask.
+        let _ = self.requests.send(Request::Shutdown);
+        self.ended().await
+    }
+
+    /// Waits until the node has ended, for whatever reason.
+    ///
+    /// # Errors
+    /// If it failed.
+    pub async fn ended(&self) -> Result<(), Ended> {
+        let mut ended = self.ended.clone();
+        let result = match ended.wait_for(Option::is_some).await {
+            Ok(result) => result.clone(),
+            Err(_) => None,
+        };
+        match result {
+            Some(result) if result.is_ok() => Ok(()),
+            Some(_) | None => Err(self.why_ended()),
+        }
+    }
+
+    fn why_ended(&self) -> Ended {
+        let result = self.ended.borrow().clone();
+        let reason = match result.as_deref() {
+            Some(Ok(())) => "it was shut down".to_owned(),
+            Some(Err(failure)) => failure.to_string(),
+            None => Failure::Panicked.to_string(),
+        };
+        Ended { node: self.me, reason }
+    }
+
+    pub(crate) async fn start(setup: Setup) -> Result<Self, StartError> {
+        let (requests, asked) = mpsc::unbounded_channel();
+        Self::launch(setup, None, requests, asked).await
+    }
+
+    pub(crate) async fn start_with<T: GroupTask>(
+        setup: Setup,
+        task: T,
+    ) -> Result<Self, StartError> {
+        let (requests, asked) = mpsc::unbounded_channel();
+        let (asks, to_do) = mpsc::unbounded_channel();
+        let inbox = requests.downgrade();
+        let group = Self::launch(setup, Some(asks), requests, asked).await?;
+        tokio::spawn(task::serve(task, to_do, move |answer| {
+            if let Some(inbox) = inbox.upgrade() {
+                // A driver that is gone needs no answer.
+                let _ = inbox.send(Request::Answered(answer));
+            }
+        }));
+        Ok(group)
+    }
+
+    async fn launch(
+        setup: Setup,
+        task: Option<mpsc::UnboundedSender<Ask>>,
+        requests: mpsc::UnboundedSender<Request>,
+        asked: mpsc::UnboundedReceiver<Request>,
+    ) -> Result<Self, StartError> {
+        let shared = Arc::new(Shared::new());
+        let (ending, ended) = watch::channel(None);
+        let group = Self {
+            name: Arc::clone(&setup.name),
+            me: setup.me,
+            algorithm: setup.config.algorithm.name(),
+            shared: Arc::clone(&shared),
+            requests: requests.clone(),
+            ended,
+        };
+        let application = Application::new(task, requests.downgrade());
+        let (starting, started) = oneshot::channel();
+        let name = format!("tanist-{}", setup.me);
+        let body = move || {
+            let outcome = run(setup, application, asked, shared, starting);
+            ending.send_replace(outcome.map(Arc::new));
+        };
+        thread::Builder::new().name(name).spawn(body).map_err(StartError::Thread)?;
+        match started.await {
+            Ok(Ok(())) => Ok(group),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(StartError::Thread(std::io::Error::other("the node's thread panicked"))),
+        }
+    }
+}
+
+/// The node has ended, so what was asked of it cannot happen any more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{node} has ended: {reason}")]
+pub struct Ended {
+    /// Which node.
+    pub node: NodeId,
+    /// Why.
+    pub reason: String,
+}
+
+/// The life of a node's thread. None: it never got as far as living.
+fn run(
+    setup: Setup,
+    application: Application,
+    requests: mpsc::UnboundedReceiver<Request>,
+    shared: Arc<Shared>,
+    starting: oneshot::Sender<Result<(), StartError>>,
+) -> Option<Result<(), Failure>> {
+    let runtime = match driver::runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            // If nobody waits for the start any more, nobody needs to know that it failed.
+            let _ = starting.send(Err(StartError::Thread(error)));
+            return None;
+        }
+    };
+    runtime.block_on(async {
+        match prepare(setup, application, requests, shared) {
+            Ok(parts) => {
+                let _ = starting.send(Ok(()));
+                Some(Driver::run(parts).await)
+            }
+            Err(error) => {
+                let _ = starting.send(Err(error));
+                None
+            }
+        }
+    })
+}
+
+/// The port first, then the disk: a second start of the same node touches nothing.
+fn prepare(
+    setup: Setup,
+    application: Application,
+    requests: mpsc::UnboundedReceiver<Request>,
+    shared: Arc<Shared>,
+) -> Result<Parts, StartError> {
+    let Setup { name, me, peers, listen, config, limits, data_dir, key, trace } = setup;
+    let sockets = Sockets::bind(&listen)?;
+    let opened = Store::open(&data_dir, me, &name)?;
+    let journal = match trace {
+        Some(path) => {
+            let journal = Journal::open(&path, &name, &config);
+            Some(journal.map_err(|cause| StartError::Trace { path, cause })?)
+        }
+        None => None,
+    };
+    let (arrivals, incoming) = mpsc::channel(INCOMING_MAX);
+    let transport = transport::Config { me, group: name, key, peers, limits };
+    Ok(Parts {
+        me,
+        config,
+        store: opened.store,
+        is_restarted: !opened.is_new,
+        transport: Transport::start(transport, sockets, arrivals)?,
+        incoming,
+        requests,
+        application,
+        shared,
+        journal,
+    })
+}
+
+/// How much may have arrived and not been taken before the network is made to wait.
+const INCOMING_MAX: usize = 1024;

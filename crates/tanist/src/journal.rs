@@ -1,0 +1,124 @@
+//! A node's own trace, in the simulator's schema: what it did, when, one line each.
+//!
+//! A line is written before the driver goes on, by one system call, so that what was sent is in the
+//! file even if the process is killed the moment after. Heartbeats are left out. A journal that
+//! cannot be written is given up with a warning; an election does not depend on it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use tanist_core::GroupConfig;
+use tanist_core::time::micros;
+use tanist_core::trace::{Entry, Event, Header, SCHEMA, Source};
+
+use crate::clock;
+
+/// A trace file that is being written.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: Option<File>,
+    line: Vec<u8>,
+}
+
+impl Journal {
+    /// Opens the file, and begins a new part of it if there is one from an earlier life.
+    pub(crate) fn open(path: &Path, group: &str, config: &GroupConfig) -> io::Result<Self> {
+        let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+        drop_half_line(&mut file)?;
+        let mut journal = Self { path: path.to_owned(), file: Some(file), line: Vec::new() };
+        journal.write(&header(group, config));
+        Ok(journal)
+    }
+
+    /// Writes down that something happened just now.
+    pub(crate) fn note(&mut self, event: Event) {
+        if self.file.is_some() {
+            self.write(&Entry { at: clock::now(), event });
+        }
+    }
+
+    fn write(&mut self, what: &impl Serialize) {
+        let Some(file) = &mut self.file else { return };
+        let written =
+            serde_json::to_writer(&mut self.line, what).map_err(io::Error::from).and_then(|()| {
+                self.line.push(b'\n');
+                file.write_all(&self.line)
+            });
+        self.line.clear();
+        if let Err(error) = written {
+            let path = self.path.display();
+            tracing::warn!("the trace {path} ends here: {error}. The node goes on without one.");
+            self.file = None;
+        }
+    }
+}
+
+/// An earlier life may have been killed in the middle of a line.
+fn drop_half_line(file: &mut File) -> io::Result<()> {
+    let length = file.metadata()?.len();
+    let from = length.saturating_sub(LINE_MAX);
+    file.seek(SeekFrom::Start(from))?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end)?;
+    let whole = end.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    file.set_len(from + whole as u64)
+}
+
+fn header(group: &str, config: &GroupConfig) -> Header {
+    let options = config.options.changed(config.algorithm);
+    Header {
+        tanist_trace: SCHEMA,
+        source: Source::Live,
+        scenario: group.to_owned(),
+        algorithm: config.algorithm.name().to_owned(),
+        options: options.iter().map(|(name, value)| format!("{name}={value}")).collect(),
+        seed: 0,
+        nodes: config.members.all().to_vec(),
+        answer_us: micros(config.timing.answer()),
+        check_every_us: micros(config.timing.check_every()),
+    }
+}
+
+/// No line is longer; what is longer is not one of ours.
+const LINE_MAX: u64 = 1 << 22;
+
+#[cfg(test)]
+mod tests {
+    use tanist_core::election::Algorithm;
+    use tanist_core::options::Options;
+    use tanist_core::timing::{Timing, TimingConfig};
+    use tanist_core::{Membership, NodeId};
+
+    use super::*;
+
+    fn config() -> GroupConfig {
+        let millisecond = std::time::Duration::from_millis(1);
+        GroupConfig {
+            members: Membership::numbered(3).unwrap(),
+            timing: Timing::new(TimingConfig::bounded_by(millisecond, millisecond)).unwrap(),
+            algorithm: Algorithm::Bully,
+            options: Options::default(),
+            recall: tanist_core::recall::Recall::On,
+            mutant: None,
+        }
+    }
+
+    #[test]
+    fn a_second_life_drops_the_half_line_of_the_first() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("n1.jsonl");
+        let mut journal = Journal::open(&path, "billing", &config()).unwrap();
+        journal.note(Event::Start { node: NodeId(1), restarted: false });
+        let first = std::fs::read(&path).unwrap();
+        std::fs::write(&path, [&first[..], b"{\"at_us\":12,\"ev"].concat()).unwrap();
+        drop(Journal::open(&path, "billing", &config()).unwrap());
+        let lines = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = lines.lines().collect();
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert_eq!(lines[0], lines[2]);
+        assert!(lines[1].contains("\"start\""), "{}", lines[1]);
+    }
+}

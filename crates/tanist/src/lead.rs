@@ -1,0 +1,156 @@
+//! Leading, for as long as it lasts: what a leader holds, and how it learns that it is over.
+//!
+//! The flag is lowered before the node answers anybody in the election that ends its term, and the
+//! answer waits until every [`LeadGuard`] is gone. That is stop-before-acknowledge, up to the
+//! user's own code.
+
+use std::time::Duration;
+
+use tanist_core::GroupNumber;
+use tokio::sync::{mpsc, watch};
+
+use crate::role::View;
+
+/// One term of leading one group. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Lead {
+    view: View,
+    is_leading: watch::Receiver<bool>,
+    guards: mpsc::WeakSender<()>,
+}
+
+impl Lead {
+    /// The group that is led.
+    #[must_use]
+    pub const fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Its number: what to write beside everything that is done in this term.
+    #[must_use]
+    pub const fn group_number(&self) -> GroupNumber {
+        self.view.group
+    }
+
+    /// Whether this term lasts. True says that no election had reached this node when it was
+    /// asked; it is no lock.
+    #[must_use]
+    pub fn is_leading(&self) -> bool {
+        *self.is_leading.borrow()
+    }
+
+    /// Waits until the term is over.
+    pub async fn lost(&self) {
+        let mut is_leading = self.is_leading.clone();
+        // An error means that the node is gone, and its terms with it.
+        let _ = is_leading.wait_for(|is_leading| !is_leading).await;
+    }
+
+    /// Sleeps, but not beyond the end of the term. Ask [`Lead::is_leading`] of the result.
+    pub async fn sleep(&self, span: Duration) -> &Self {
+        tokio::select! {
+            () = self.lost() => {}
+            () = tokio::time::sleep(span) => {}
+        }
+        self
+    }
+
+    /// Keeps the next group from forming with this node until the guard is dropped.
+    ///
+    /// None if the term is over. Whoever holds a guard for too long is left out of the next group
+    /// and taken in by a later one.
+    #[must_use]
+    pub fn guard(&self) -> Option<LeadGuard> {
+        let guard = self.guards.upgrade()?;
+        self.is_leading().then_some(LeadGuard { _open: guard })
+    }
+}
+
+/// Something that must be finished before this node may answer the next election.
+#[derive(Debug)]
+pub struct LeadGuard {
+    _open: mpsc::Sender<()>,
+}
+
+/// The driver's side of a [`Lead`].
+#[derive(Debug)]
+pub(crate) struct Term {
+    is_leading: watch::Sender<bool>,
+    guards: mpsc::Sender<()>,
+    all_dropped: mpsc::Receiver<()>,
+}
+
+impl Term {
+    /// Begins a term.
+    pub(crate) fn begin(view: View) -> (Self, Lead) {
+        let (is_leading, seen) = watch::channel(true);
+        let (guards, all_dropped) = mpsc::channel(1);
+        let lead = Lead { view, is_leading: seen, guards: guards.downgrade() };
+        (Self { is_leading, guards, all_dropped }, lead)
+    }
+
+    /// Ends it: the flag is lowered now, and what comes back waits for the guards.
+    pub(crate) fn end(self) -> Guards {
+        self.is_leading.send_replace(false);
+        drop(self.guards);
+        Guards { all_dropped: self.all_dropped }
+    }
+}
+
+/// The guards of a term that is over.
+#[derive(Debug)]
+pub(crate) struct Guards {
+    all_dropped: mpsc::Receiver<()>,
+}
+
+impl Guards {
+    /// Whether none is held.
+    pub(crate) fn are_dropped(&mut self) -> bool {
+        matches!(self.all_dropped.try_recv(), Err(mpsc::error::TryRecvError::Disconnected))
+    }
+
+    /// Waits until none is held.
+    pub(crate) async fn dropped(mut self) {
+        // Nobody sends: the answer comes when the last sender is gone.
+        while self.all_dropped.recv().await.is_some() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tanist_core::{NodeId, NodeSet};
+
+    use super::*;
+
+    fn term() -> (Term, Lead) {
+        let me = NodeId(1);
+        let group = GroupNumber { counter: 4, node: me };
+        Term::begin(View { me, group, coordinator: me, members: NodeSet::from(vec![me]) })
+    }
+
+    #[tokio::test]
+    async fn the_flag_falls_before_the_guards_do() {
+        let (term, lead) = term();
+        assert!(lead.is_leading());
+        let guard = lead.guard().unwrap();
+        let mut guards = term.end();
+        assert!(!lead.is_leading());
+        lead.lost().await;
+        assert!(!guards.are_dropped());
+        assert!(lead.guard().is_none(), "a term that is over gives no guard");
+        drop(guard);
+        guards.dropped().await;
+    }
+
+    #[tokio::test]
+    async fn sleep_ends_with_the_term() {
+        let (term, lead) = term();
+        let sleeper = lead.clone();
+        let asleep =
+            tokio::spawn(
+                async move { sleeper.sleep(Duration::from_secs(3600)).await.is_leading() },
+            );
+        assert!(term.end().are_dropped());
+        assert!(!asleep.await.unwrap());
+    }
+}

@@ -1,0 +1,43 @@
+//! What a node counts about itself.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tanist_core::trace::Kind;
+
+use crate::transport::{Counters, PeerView, Transport};
+
+/// Counts since the node came up, and what it knows of its peers.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Meter {
+    /// Elections of its own that it began.
+    pub elections: u64,
+    /// Messages sent, by kind.
+    pub sent: BTreeMap<&'static str, u64>,
+    /// Messages received, by kind.
+    pub received: BTreeMap<&'static str, u64>,
+    /// Frames that were no message.
+    pub undecodable: u64,
+    /// How often a closed or refused connection told that a peer is dead.
+    pub refusals: u64,
+    /// How often the driver woke up.
+    pub wakes: u64,
+    /// What the transport counts.
+    pub transport: Counters,
+    /// The peers, as the transport sees them.
+    pub peers: Vec<PeerView>,
+}
+
+impl Meter {
+    pub(crate) fn sent(&mut self, kind: Kind) {
+        *self.sent.entry(kind.name()).or_default() += 1;
+    }
+
+    pub(crate) fn received(&mut self, kind: Kind) {
+        *self.received.entry(kind.name()).or_default() += 1;
+    }
+
+    pub(crate) fn read(&self, transport: &Transport) -> Self {
+        Self { transport: transport.counters(), peers: transport.peers(), ..self.clone() }
+    }
+}

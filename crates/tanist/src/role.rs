@@ -1,0 +1,156 @@
+//! What a node is at the moment, in the words of its user.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use tanist_core::{GroupNumber, NodeId, NodeSet};
+
+use crate::lead::Lead;
+
+/// A group as one of its members sees it.
+///
+/// Everything that a user is told carries one of these, so that nobody has to ask again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct View {
+    #[serde(serialize_with = "as_text")]
+    pub(crate) me: NodeId,
+    #[serde(serialize_with = "as_text")]
+    pub(crate) group: GroupNumber,
+    #[serde(serialize_with = "as_text")]
+    pub(crate) coordinator: NodeId,
+    #[serde(serialize_with = "as_texts")]
+    pub(crate) members: NodeSet,
+}
+
+impl View {
+    /// This node.
+    #[must_use]
+    pub const fn me(&self) -> NodeId {
+        self.me
+    }
+
+    /// The group's number, unique and never reused.
+    ///
+    /// Numbers of different coordinators are not ordered in time: it names a group, it is no
+    /// fencing token.
+    #[must_use]
+    pub const fn group_number(&self) -> GroupNumber {
+        self.group
+    }
+
+    /// Who coordinates the group.
+    #[must_use]
+    pub const fn coordinator(&self) -> NodeId {
+        self.coordinator
+    }
+
+    /// Everybody in it, this node and the coordinator included.
+    #[must_use]
+    pub const fn members(&self) -> &NodeSet {
+        &self.members
+    }
+
+    /// Whether this node coordinates.
+    #[must_use]
+    pub fn is_coordinator(&self) -> bool {
+        self.me == self.coordinator
+    }
+}
+
+impl fmt::Display for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "group {} of {} under {}", self.group, self.members, self.coordinator)
+    }
+}
+
+/// Names as people write them: `n3`, `7.n3`.
+pub(crate) fn as_text<S: Serializer>(name: &impl fmt::Display, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(name)
+}
+
+fn as_texts<S: Serializer>(nodes: &NodeSet, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(nodes.iter().map(|node| node.to_string()))
+}
+
+/// What a node is: the leader of its group, a member, or between groups.
+#[derive(Clone, Debug)]
+pub enum Role {
+    /// This node coordinates its group and may act.
+    Leader(Lead),
+    /// Another node coordinates the group that this one is in.
+    Member(View),
+    /// No operation is accepted: the node is between groups.
+    Suspended(Suspension),
+}
+
+impl Role {
+    /// The group that the node is in, or was in last.
+    #[must_use]
+    pub fn view(&self) -> Option<&View> {
+        match self {
+            Self::Leader(lead) => Some(lead.view()),
+            Self::Member(view) => Some(view),
+            Self::Suspended(suspension) => suspension.left.as_ref(),
+        }
+    }
+
+    /// Whether this node leads.
+    #[must_use]
+    pub const fn is_leader(&self) -> bool {
+        matches!(self, Self::Leader(_))
+    }
+
+    /// The role in a word.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Leader(_) => "leader",
+            Self::Member(_) => "member",
+            Self::Suspended(_) => "suspended",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Leader(lead) => write!(f, "leads {}", lead.view()),
+            Self::Member(view) => write!(f, "is in {view}"),
+            Self::Suspended(Suspension { why, left: Some(left) }) => {
+                write!(f, "{why}, after group {}", left.group)
+            }
+            Self::Suspended(Suspension { why, left: None }) => write!(f, "{why}"),
+        }
+    }
+}
+
+/// Being between groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspension {
+    /// Why nothing may be done.
+    pub why: Why,
+    /// The group that the node was in before, if it was in one.
+    pub left: Option<View>,
+}
+
+/// Why a node is between groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// It has just come up.
+    Starting,
+    /// An election or the reorganization after it is on.
+    Election,
+    /// The user shut it down, or its disk failed.
+    Ended,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Starting => "comes up",
+            Self::Election => "is in an election",
+            Self::Ended => "has ended",
+        })
+    }
+}

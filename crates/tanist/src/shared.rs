@@ -1,0 +1,218 @@
+//! What the driver shows to everybody who holds a [`crate::Group`].
+
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::SystemTime;
+
+use futures_core::Stream;
+use serde::Serialize;
+use tanist_core::{NodeId, Status as Phase, Time};
+use tokio::sync::mpsc;
+
+use crate::clock;
+use crate::role::{Role, Suspension, View, Why, as_text};
+
+/// The one place where the current role is kept.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    change: Change,
+    phase: Phase,
+    followers: Vec<mpsc::UnboundedSender<Change>>,
+    is_over: bool,
+}
+
+impl Shared {
+    /// A node that is coming up.
+    pub(crate) fn new() -> Self {
+        let role = Role::Suspended(Suspension { why: Why::Starting, left: None });
+        let inner = Inner {
+            change: Change { index: 0, at: clock::now(), when: SystemTime::now(), role },
+            phase: Phase::Down,
+            followers: Vec::new(),
+            is_over: false,
+        };
+        Self { inner: Mutex::new(inner) }
+    }
+
+    /// Shows a new role to everybody.
+    pub(crate) fn publish(&self, role: Role) {
+        let mut inner = self.lock();
+        let index = inner.change.index + 1;
+        inner.change = Change { index, at: clock::now(), when: SystemTime::now(), role };
+        let change = inner.change.clone();
+        inner.followers.retain(|follower| follower.send(change.clone()).is_ok());
+    }
+
+    /// Shows where in an election the node is.
+    pub(crate) fn show_phase(&self, phase: Phase) {
+        self.lock().phase = phase;
+    }
+
+    /// The last role of all: streams end after it.
+    pub(crate) fn end(&self) {
+        let left = self.role().view().cloned();
+        self.publish(Role::Suspended(Suspension { why: Why::Ended, left }));
+        let mut inner = self.lock();
+        inner.phase = Phase::Down;
+        inner.is_over = true;
+        inner.followers.clear();
+    }
+
+    /// The current role.
+    pub(crate) fn role(&self) -> Role {
+        self.lock().change.role.clone()
+    }
+
+    /// The current role and every later one.
+    pub(crate) fn follow(&self) -> Changes {
+        let (follower, changes) = mpsc::unbounded_channel();
+        let mut inner = self.lock();
+        // The receiver is in our hands, so it takes the role.
+        let _ = follower.send(inner.change.clone());
+        if !inner.is_over {
+            inner.followers.push(follower);
+        }
+        Changes { changes }
+    }
+
+    /// The state in the form that `tanist status` shows.
+    pub(crate) fn status(&self, group: &str, me: NodeId, algorithm: &'static str) -> Status {
+        let inner = self.lock();
+        Status {
+            group: group.to_owned(),
+            node: me,
+            algorithm,
+            role: inner.change.role.name(),
+            phase: inner.phase,
+            view: inner.change.role.view().cloned(),
+            index: inner.change.index,
+            since: inner.change.when,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Nobody panics while holding it: every change above is a plain assignment.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A role that a node took, and when.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// Counts the node's roles since it came up.
+    pub index: u64,
+    /// When, by the boot-time clock, which all processes of one machine share.
+    pub at: Time,
+    /// When, by the wall clock.
+    pub when: SystemTime,
+    /// The role.
+    pub role: Role,
+}
+
+/// What a node becomes, one change after the other. The first is what it is now.
+///
+/// No change is left out. A reader that falls behind gets them late, not fewer.
+#[derive(Debug)]
+pub struct Changes {
+    changes: mpsc::UnboundedReceiver<Change>,
+}
+
+impl Changes {
+    /// The next change; none when the node has ended.
+    pub async fn next(&mut self) -> Option<Change> {
+        self.changes.recv().await
+    }
+}
+
+impl Stream for Changes {
+    type Item = Change;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
+        self.changes.poll_recv(cx)
+    }
+}
+
+/// The roles of a node: [`Changes`] without the times.
+#[derive(Debug)]
+pub struct Roles {
+    changes: Changes,
+}
+
+impl Roles {
+    pub(crate) const fn new(changes: Changes) -> Self {
+        Self { changes }
+    }
+
+    /// The next role; none when the node has ended.
+    pub async fn next(&mut self) -> Option<Role> {
+        self.changes.next().await.map(|change| change.role)
+    }
+}
+
+impl Stream for Roles {
+    type Item = Role;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Role>> {
+        Pin::new(&mut self.changes).poll_next(cx).map(|next| next.map(|change| change.role))
+    }
+}
+
+/// A node at a glance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Status {
+    /// The name of the group of processes, as configured.
+    pub group: String,
+    /// This node.
+    #[serde(serialize_with = "as_text")]
+    pub node: NodeId,
+    /// The algorithm that elects.
+    pub algorithm: &'static str,
+    /// `leader`, `member` or `suspended`.
+    pub role: &'static str,
+    /// The textbook's status variable.
+    pub phase: Phase,
+    /// The group that the node is in, or was in last.
+    pub view: Option<View>,
+    /// How many roles the node has had since it came up.
+    pub index: u64,
+    /// When it took this one, by the wall clock.
+    #[serde(serialize_with = "as_milliseconds")]
+    pub since: SystemTime,
+}
+
+fn as_milliseconds<S: serde::Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    to.serialize_u64(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_stream_begins_with_the_current_role_and_leaves_none_out() {
+        let shared = Shared::new();
+        let mut early = shared.follow();
+        let suspended = |why| Role::Suspended(Suspension { why, left: None });
+        shared.publish(suspended(Why::Election));
+        let mut late = shared.follow();
+        shared.end();
+        let names = async |roles: &mut Changes| {
+            let mut names = Vec::new();
+            while let Some(change) = roles.next().await {
+                names.push(change.role.to_string());
+            }
+            names
+        };
+        let (up, election, ended) = ("comes up", "is in an election", "has ended");
+        assert_eq!(names(&mut early).await, [up, election, ended]);
+        assert_eq!(names(&mut late).await, [election, ended]);
+        assert_eq!(names(&mut shared.follow()).await, [ended]);
+    }
+}
