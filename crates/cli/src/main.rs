@@ -12,6 +12,8 @@ mod exit;
 mod hunt;
 mod interrupt;
 mod library;
+mod live;
+mod log;
 mod output;
 mod problem;
 mod progress;
@@ -23,7 +25,7 @@ use clap::Parser;
 
 use crate::commands::{Command, welcome};
 
-/// Coordinator election: Bully, Invitation and their kin, in a simulator that a seed drives.
+/// Coordinator election: N processes agree who leads them, without running a store beside them.
 #[derive(Debug, Parser)]
 #[command(name = "tanist", version, after_help = EXAMPLES)]
 struct Cli {
@@ -48,6 +50,8 @@ fn main() -> ExitCode {
 
 const EXAMPLES: &str = "\
 Examples:
+  tanist dev                            five real processes with a leader; kill it and watch
+  tanist agent -c agent.toml            one node of your own group
   tanist algorithms                     what there is, and what it promises under which model
   tanist sim list                       the scenarios that come with the program
   tanist sim run bully-figure-10-8      one election, message by message
@@ -56,4 +60,5 @@ Examples:
   tanist trace check traces/            what live nodes recorded, judged in the same way
 
 Exit codes:
-  0 all is well, 1 no or failed, 2 usage, 6 bad file, 130 interrupted";
+  0 all is well, 1 no or failed, 2 usage, 3 no agent there, 4 bound reached, 6 bad file,
+  130 interrupted";

@@ -10,12 +10,14 @@ pub(crate) enum Problem {
     Usage(String),
     /// A scenario file is not one.
     BadFile(String),
+    /// No agent, or no group, is there to answer.
+    Unreachable(String),
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(what) => write!(f, "error: {what}"),
+            Self::Usage(what) | Self::Unreachable(what) => write!(f, "error: {what}"),
             // Without a prefix, so that an editor finds file and line.
             Self::BadFile(what) => f.write_str(what),
         }
@@ -28,6 +30,7 @@ impl std::error::Error for Problem {}
 pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<Problem>() {
         Some(Problem::Usage(_)) => ExitCode::from(2),
+        Some(Problem::Unreachable(_)) => ExitCode::from(3),
         Some(Problem::BadFile(_)) => ExitCode::from(6),
         None => ExitCode::FAILURE,
     }

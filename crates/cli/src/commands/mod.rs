@@ -1,11 +1,17 @@
 //! One file per command: its arguments, what it does, how it tells the result.
 
+pub(crate) mod agent;
 mod algorithms;
+mod bench;
 mod check;
+mod dev;
 mod fuzz;
+mod keygen;
 mod list;
+mod look;
 mod mutants;
 mod run;
+mod store;
 mod sweep;
 mod trace;
 pub(crate) mod welcome;
@@ -19,6 +25,19 @@ use crate::problem::Problem;
 /// What `tanist` can be asked to do.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
+    Dev(dev::Args),
+    Agent(agent::Args),
+    Status(look::Status),
+    Members(look::Members),
+    Leader(look::Leader),
+    Watch(look::Watch),
+    Keygen(keygen::Args),
+    /// What a node keeps on disk.
+    #[command(subcommand)]
+    Store(store::Command),
+    /// Measure groups of real processes on this machine.
+    #[command(subcommand, after_help = bench::EXAMPLES)]
+    Bench(bench::Command),
     Algorithms(algorithms::Args),
     /// Run elections in the simulator: one, a series, or very many.
     #[command(subcommand, after_help = SIM_EXAMPLES)]
@@ -43,6 +62,15 @@ impl Command {
     /// Does it.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
         match self {
+            Self::Dev(args) => args.run(),
+            Self::Agent(args) => args.run(),
+            Self::Status(args) => args.run(),
+            Self::Members(args) => args.run(),
+            Self::Leader(args) => args.run(),
+            Self::Watch(args) => args.run(),
+            Self::Keygen(args) => args.run(),
+            Self::Store(command) => command.run(),
+            Self::Bench(command) => command.run(),
             Self::Algorithms(args) => args.run(),
             Self::Sim(Sim::List(args)) => args.run(),
             Self::Sim(Sim::Run(args)) => args.run(),
@@ -55,8 +83,14 @@ impl Command {
     }
 }
 
+/// Reads `name=value`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 /// Reads the name of an algorithm.
-fn algorithm(name: &str) -> Result<Algorithm, String> {
+pub(crate) fn algorithm(name: &str) -> Result<Algorithm, String> {
     Algorithm::from_name(name).ok_or_else(|| {
         let known: Vec<&str> = Algorithm::ALL.iter().map(|known| known.name()).collect();
         format!("there is {}; see: tanist algorithms", known.join(", "))

@@ -1,0 +1,152 @@
+//! `tanist agent`: one node in the foreground.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use tanist::{Change, Group};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::exit::Exit;
+use crate::live::change::ChangeLine;
+use crate::live::config::AgentFile;
+use crate::live::server::{Server, Subject};
+use crate::live::work::{Ledger, Work};
+use crate::output;
+use crate::problem::Problem;
+
+/// Run one node in the foreground, described by a file.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Args {
+    /// The file that describes the node.
+    #[arg(short, long, value_name = "FILE")]
+    config: PathBuf,
+    /// How changes of role are written on stdout.
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: Form,
+    /// Take part in experiments, and die with the parent process: for `tanist dev`.
+    #[arg(long, hide = true)]
+    dev: bool,
+}
+
+/// How changes are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Form {
+    /// A sentence each.
+    Text,
+    /// A line of JSON each.
+    Ndjson,
+}
+
+impl Args {
+    /// Runs the node until it is told to end.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        if self.dev {
+            die_with_parent()?;
+        }
+        crate::log::to_stderr();
+        let file = AgentFile::read(&self.config)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(self.live(&file))
+    }
+
+    async fn live(&self, file: &AgentFile) -> anyhow::Result<Exit> {
+        // Before the node starts, so that no signal is lost.
+        let mut term = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let (group, work) = self.start(file).await?;
+        let serving = match &file.socket {
+            Some(path) => {
+                let fail = || format!("error: cannot listen on {}", path.display());
+                let server = Server::bind(path).with_context(fail)?;
+                let subject = Subject {
+                    group: group.clone(),
+                    peers: file.peers.clone(),
+                    takes_experiments: self.dev,
+                    work,
+                };
+                Some(tokio::spawn(server.serve(subject)))
+            }
+            None => None,
+        };
+        let told = self.tell(&group, &mut term, &mut interrupt).await;
+        if let Some(serving) = serving {
+            serving.abort();
+            // It was told to end; how it did does not matter.
+            let _ = serving.await;
+        }
+        told?;
+        group.shutdown().await?;
+        Ok(Exit::Well)
+    }
+
+    async fn start(&self, file: &AgentFile) -> Result<(Group, Option<Arc<Ledger>>), Problem> {
+        let started = match file.work.filter(|_| self.dev) {
+            Some(pieces) => {
+                let (work, ledger) = Work::new(pieces);
+                file.builder().start_with(work).await.map(|group| (group, Some(ledger)))
+            }
+            None => file.builder().start().await.map(|group| (group, None)),
+        };
+        started.map_err(|error| Problem::BadFile(format!("{}: {error}", self.config.display())))
+    }
+
+    /// Tells every change until a signal comes or the node fails.
+    async fn tell(
+        &self,
+        group: &Group,
+        term: &mut Signal,
+        interrupt: &mut Signal,
+    ) -> anyhow::Result<()> {
+        let mut changes = group.changes();
+        loop {
+            tokio::select! {
+                change = changes.next() => match change {
+                    Some(change) => self.write(group, &change)?,
+                    None => return Ok(group.ended().await?),
+                },
+                _ = term.recv() => return Ok(()),
+                _ = interrupt.recv() => return Ok(()),
+            }
+        }
+    }
+
+    fn write(&self, group: &Group, change: &Change) -> io::Result<()> {
+        let line = ChangeLine::new(group.me(), change);
+        match self.output {
+            Form::Text => output::print(&format!("{}\n", line.text)),
+            Form::Ndjson => output::print(&format!("{}\n", serde_json::to_string(&line)?)),
+        }
+    }
+}
+
+/// Whoever started this group is gone: nobody would ever end it.
+fn die_with_parent() -> anyhow::Result<()> {
+    let parent = rustix::process::getppid();
+    let kill = rustix::process::Signal::KILL;
+    rustix::process::set_parent_process_death_signal(Some(kill))?;
+    if rustix::process::getppid() != parent {
+        anyhow::bail!("error: the process that started this agent is gone");
+    }
+    Ok(())
+}
+
+const EXAMPLE: &str = "\
+Example of a file:
+  group    = \"billing\"
+  node     = \"n1\"
+  peers    = [\"n1=10.0.0.1:7400\", \"n2=10.0.0.2:7400\", \"n3=10.0.0.3:7400\"]
+  data_dir = \"/var/lib/tanist\"          # made by the first start; never copy it
+  key_file = \"/etc/tanist/group.key\"    # made by `tanist keygen`, the same on all nodes
+  socket   = \"/run/tanist/billing.sock\" # for tanist status, members, leader and watch
+  algorithm = \"invitation\"              # see `tanist algorithms`
+  [timing]                              # what is not given is as here
+  message_max = \"50ms\"
+  processing_max = \"50ms\"
+  heartbeat = \"250ms\"
+  suspect_after = \"1s\"
+  check_every = \"2s\"
+
+Ends cleanly on SIGTERM and SIGINT: the others elect at once.";

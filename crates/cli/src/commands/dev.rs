@@ -1,0 +1,381 @@
+//! `tanist dev`: a throw-away group of real processes, and what can be done to it.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+use tanist::{Algorithm, NodeId, parse_node};
+
+use crate::exit::Exit;
+use crate::interrupt;
+use crate::live::control::{Answer, Ask, Client};
+use crate::live::local::{LocalGroup, Plan, Seen};
+use crate::live::places;
+use crate::live::work::Progress;
+use crate::output;
+use crate::problem::Problem;
+
+/// Run a throw-away group of real processes on this machine, or do something to it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    act: Option<Act>,
+    /// How many nodes.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=200))]
+    nodes: u32,
+    /// Who elects.
+    #[arg(long, default_value = "invitation", value_parser = super::algorithm)]
+    algorithm: Algorithm,
+    /// An option of the algorithm, as `tanist algorithms` lists them.
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = super::pair)]
+    options: Vec<(String, String)>,
+    /// A line of the timing table, for example heartbeat=100ms.
+    #[arg(long = "timing", value_name = "NAME=VALUE", value_parser = super::pair)]
+    timing: Vec<(String, String)>,
+    /// Give the group so many pieces of work to share, a hundredth of a second each.
+    #[arg(long, value_name = "PIECES", value_parser = clap::value_parser!(u32).range(1..=20_000))]
+    work: Option<u32>,
+    /// Keep the traces of all nodes in this directory when the group ends.
+    #[arg(long, value_name = "DIR")]
+    traces: Option<PathBuf>,
+    /// End as soon as all nodes have agreed on a leader.
+    #[arg(long)]
+    once: bool,
+}
+
+/// What can be done to the group that runs.
+#[derive(Clone, Debug, Serialize, Deserialize, clap::Subcommand)]
+#[serde(tag = "act", rename_all = "snake_case")]
+pub(crate) enum Act {
+    /// Kill a node where it stands (SIGKILL).
+    Kill {
+        /// Which.
+        node: String,
+    },
+    /// Stop a node as if its machine hung (SIGSTOP).
+    Pause {
+        /// Which.
+        node: String,
+    },
+    /// Let a stopped node go on (SIGCONT).
+    Resume {
+        /// Which.
+        node: String,
+    },
+    /// Start a node again on its own disk.
+    Restart {
+        /// Which.
+        node: String,
+    },
+    /// Cut every link between these nodes and the others.
+    Cut {
+        /// One side of the cut: n1,n2
+        #[arg(value_delimiter = ',', required = true)]
+        nodes: Vec<String>,
+    },
+    /// Make every link whole.
+    Heal,
+}
+
+impl Args {
+    /// Runs a group, or tells the one that runs.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        match &self.act {
+            Some(act) => tell(act),
+            None => self.host(),
+        }
+    }
+
+    fn host(&self) -> anyhow::Result<Exit> {
+        interrupt::listen();
+        let place = Place::take()?;
+        let plan = Plan {
+            nodes: self.nodes,
+            algorithm: self.algorithm,
+            options: self.options.clone(),
+            timing: self.timing.clone(),
+            is_traced: true,
+            work: self.work,
+        };
+        let begun = Instant::now();
+        let mut show = Show { begun, agreed: None, work: (begun, String::new()) };
+        show.say(&format!("{} starts {} nodes", self.algorithm.name(), self.nodes))?;
+        let mut group = LocalGroup::start(&plan, &place.directory)?;
+        let orders = listen(&place.directory)?;
+        loop {
+            if interrupt::is_asked() {
+                break;
+            }
+            while let Ok(order) = orders.try_recv() {
+                order.carry_out(&mut group, &mut show)?;
+            }
+            if let Some(seen) = group.next(PULSE)? {
+                show.tell(&seen)?;
+            }
+            let has_agreed = show.agreement(&group)?;
+            if self.work.is_some() {
+                show.work(&group)?;
+            }
+            if has_agreed && self.once {
+                break;
+            }
+        }
+        drop(group);
+        if let Some(target) = &self.traces {
+            keep(&place.directory.join("traces"), target)?;
+            show.say(&format!("the traces are in {}", target.display()))?;
+        }
+        drop(place);
+        show.say("all nodes are gone, and what they wrote")?;
+        Ok(if self.once { Exit::Well } else { Exit::Interrupted })
+    }
+}
+
+/// What the user reads.
+struct Show {
+    begun: Instant,
+    agreed: Option<String>,
+    /// When the work was last looked at, and what was said of it.
+    work: (Instant, String),
+}
+
+impl Show {
+    fn say(&self, text: &str) -> anyhow::Result<()> {
+        let seconds = self.begun.elapsed().as_secs_f64();
+        Ok(output::print(&format!("{seconds:9.3}s  {text}\n"))?)
+    }
+
+    fn tell(&self, seen: &Seen) -> anyhow::Result<()> {
+        match seen {
+            Seen::Change(line) if line.role == "leader" => {
+                let others: Vec<&str> = line
+                    .members
+                    .iter()
+                    .filter(|member| **member != line.node)
+                    .map(String::as_str)
+                    .collect();
+                let with = match others.len() {
+                    0 => "alone".to_owned(),
+                    _ => format!("with {}", others.join(" ")),
+                };
+                let number = line.group.as_deref().unwrap_or("-");
+                self.say(&format!("{} leads group {number} {with}", line.node))
+            }
+            Seen::Change(_) => Ok(()),
+            Seen::Died(node, why) => self.say(&format!("{node} ended by itself: {why}")),
+        }
+    }
+
+    /// Says it once when everybody agrees; whether that is so.
+    fn agreement(&mut self, group: &LocalGroup) -> anyhow::Result<bool> {
+        let awake = group.awake();
+        let Some(agreement) = group.agreement(&awake) else { return Ok(false) };
+        if self.agreed.as_deref() == Some(&agreement.group) {
+            return Ok(true);
+        }
+        let (count, all) = (awake.len(), group.ids().len());
+        let who = if count == all {
+            format!("all {all} nodes")
+        } else {
+            format!("{count} of {all} nodes")
+        };
+        self.say(&format!("{who} agree: {} leads", agreement.coordinator))?;
+        if self.agreed.is_none() {
+            let leader = &agreement.coordinator;
+            self.say(&format!("try, in another terminal: tanist dev kill {leader}"))?;
+            self.say(
+                "                              tanist members; tanist watch; Ctrl-C here ends it",
+            )?;
+        }
+        self.agreed = Some(agreement.group);
+        Ok(true)
+    }
+}
+
+impl Show {
+    /// Says how far the work is, as its coordinators see it, once a second while that changes.
+    fn work(&mut self, group: &LocalGroup) -> anyhow::Result<()> {
+        if self.work.0.elapsed() < LOOK {
+            return Ok(());
+        }
+        self.work.0 = Instant::now();
+        let mut parts = Vec::new();
+        for node in group.leaders() {
+            let Ok(progress) = group.ask::<Progress>(node, &Ask::Work) else { continue };
+            let Progress { pieces, done, doubled, .. } = progress;
+            let twice = match doubled {
+                0 => String::new(),
+                _ => format!(", {doubled} of them on both sides of a cut and counted once"),
+            };
+            parts.push(format!("{node} knows of {} of {pieces} pieces{twice}", done.len()));
+        }
+        let text = parts.join("; ");
+        if !text.is_empty() && text != self.work.1 {
+            self.say(&text)?;
+            self.work.1 = text;
+        }
+        Ok(())
+    }
+}
+
+/// Something to be done, and where to say how it went.
+struct Order {
+    act: Act,
+    reply: UnixStream,
+}
+
+impl Order {
+    fn carry_out(mut self, group: &mut LocalGroup, show: &mut Show) -> anyhow::Result<()> {
+        let answer = match self.act.apply(group) {
+            Ok(text) => {
+                show.say(&text)?;
+                Answer::Ok(text.into())
+            }
+            Err(error) => Answer::Error(format!("{error:#}").replacen("error: ", "", 1)),
+        };
+        let mut line = serde_json::to_vec(&answer)?;
+        line.push(b'\n');
+        // Whoever asked may have gone.
+        let _ = self.reply.write_all(&line);
+        Ok(())
+    }
+}
+
+impl Act {
+    fn apply(&self, group: &mut LocalGroup) -> anyhow::Result<String> {
+        Ok(match self {
+            Self::Kill { node } => {
+                group.kill(named(node)?)?;
+                format!("{node} was killed")
+            }
+            Self::Pause { node } => {
+                group.pause(named(node)?)?;
+                format!("{node} was stopped")
+            }
+            Self::Resume { node } => {
+                group.resume(named(node)?)?;
+                format!("{node} goes on")
+            }
+            Self::Restart { node } => {
+                group.restart(named(node)?)?;
+                format!("{node} was started again")
+            }
+            Self::Cut { nodes } => {
+                let side: anyhow::Result<Vec<NodeId>> =
+                    nodes.iter().map(|name| named(name)).collect();
+                group.cut(&side?)?;
+                format!("{} were cut off from the others", nodes.join(" "))
+            }
+            Self::Heal => {
+                group.heal()?;
+                "every link is whole".to_owned()
+            }
+        })
+    }
+}
+
+fn named(name: &str) -> anyhow::Result<NodeId> {
+    parse_node(name).with_context(|| format!("error: `{name}` is no node; nodes are n1, n2 …"))
+}
+
+/// Tells the group that runs.
+fn tell(act: &Act) -> anyhow::Result<Exit> {
+    let socket = places::dev()?.join("dev.sock");
+    let mut client = Client::connect(&socket).map_err(|_| {
+        Problem::Unreachable("no local group is running; start one with: tanist dev".to_owned())
+    })?;
+    let done: String = client.ask(act)?;
+    output::print(&format!("{done}\n"))?;
+    Ok(Exit::Well)
+}
+
+/// Takes orders from other terminals.
+fn listen(directory: &Path) -> anyhow::Result<Receiver<Order>> {
+    let listener = UnixListener::bind(directory.join("dev.sock"))?;
+    let (sender, orders) = mpsc::channel();
+    thread::Builder::new().name("orders".to_owned()).spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let sender = sender.clone();
+            // A client that says nothing keeps only its own thread waiting.
+            thread::spawn(move || take_order(stream, &sender));
+        }
+    })?;
+    Ok(orders)
+}
+
+fn take_order(stream: UnixStream, orders: &Sender<Order>) {
+    let Ok(reply) = stream.try_clone() else { return };
+    let mut line = String::new();
+    if BufReader::new(stream).read_line(&mut line).is_err() {
+        return;
+    }
+    if let Ok(act) = serde_json::from_str(&line) {
+        // A group that has ended takes no orders.
+        let _ = orders.send(Order { act, reply });
+    }
+}
+
+/// The one place where a user's throw-away group lives. Removed when it is dropped.
+struct Place {
+    directory: PathBuf,
+    _lock: File,
+}
+
+impl Place {
+    fn take() -> anyhow::Result<Self> {
+        let directory = places::dev()?;
+        let lock = File::create(places::runtime()?.join("dev.lock"))?;
+        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            bail!("error: a local group is running already; end it with Ctrl-C in its terminal");
+        }
+        // Nobody holds the lock, so what is there was left behind.
+        if directory.exists() {
+            fs::remove_dir_all(&directory)?;
+        }
+        places::private(&directory)?;
+        Ok(Self { directory, _lock: lock })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed by the next group.
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn keep(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("error: cannot make {}", to.display()))?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// How often the work is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long an order from another terminal may wait while nothing happens.
+const PULSE: Duration = Duration::from_millis(50);
+
+const EXAMPLES: &str = "\
+Examples:
+  tanist dev                          five nodes, invitation; Ctrl-C ends them
+  tanist dev --nodes 3 --algorithm bully
+  tanist dev kill n5                  from another terminal, as all that follow
+  tanist dev restart n5
+  tanist dev cut n1,n2                two groups work on
+  tanist dev heal                     and become one
+  tanist dev --work 2000              give them something to do together
+  tanist dev --traces run             keep what every node did; see: tanist trace check run
+
+Every node is a process with its own disk and its own socket. Nothing is left behind.";

@@ -1,0 +1,204 @@
+//! `tanist status`, `members`, `leader` and `watch`: what an agent on this machine sees.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::exit::Exit;
+use crate::live::change::ChangeLine;
+use crate::live::control::{Ask, Client};
+use crate::live::places;
+use crate::output::{self, Format};
+use crate::table::{Table, left};
+
+/// Which agent is meant.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Agent {
+    /// The agent's socket, as its file names it.
+    #[arg(long, value_name = "PATH", env = "TANIST_SOCKET")]
+    socket: Option<PathBuf>,
+    /// A node of the group that `tanist dev` runs; without it, the first that answers.
+    #[arg(long, value_name = "NODE", conflicts_with = "socket")]
+    node: Option<String>,
+}
+
+impl Agent {
+    fn connect(&self) -> anyhow::Result<Client> {
+        let path = places::socket(self.socket.as_deref(), self.node.as_deref())?;
+        Ok(Client::connect(&path)?)
+    }
+}
+
+/// Show what a node is: leader, member, or between groups.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Status {
+    #[command(flatten)]
+    agent: Agent,
+    /// How it is written.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: Format,
+}
+
+/// Show all nodes as one of them sees them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Members {
+    #[command(flatten)]
+    agent: Agent,
+    /// How it is written.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: Format,
+}
+
+/// Print the name of the leader; exit with 1 if there is none at the moment.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Leader {
+    #[command(flatten)]
+    agent: Agent,
+    /// How it is written.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: Format,
+}
+
+/// Follow the roles of a node until interrupted. The first line is what it is now.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Watch {
+    #[command(flatten)]
+    agent: Agent,
+    /// How it is written.
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    output: super::agent::Form,
+}
+
+#[derive(Debug, Deserialize)]
+struct StatusLine {
+    group: String,
+    node: String,
+    algorithm: String,
+    role: String,
+    phase: String,
+    view: Option<ViewLine>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ViewLine {
+    group: String,
+    coordinator: String,
+    members: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct MembersLine {
+    status: StatusLine,
+    members: Vec<MemberLine>,
+}
+
+#[derive(Debug, Deserialize)]
+struct MemberLine {
+    node: String,
+    address: String,
+    role: String,
+    is_self: bool,
+    is_connected: bool,
+}
+
+impl Status {
+    /// Shows it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let value: Value = self.agent.connect()?.ask(&Ask::Status)?;
+        if self.output == Format::Json {
+            output::print_json(&value)?;
+            return Ok(Exit::Well);
+        }
+        let status: StatusLine = serde_json::from_value(value)?;
+        let mut table = Table::list(0);
+        let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+        row("group", status.group);
+        row("node", status.node);
+        row("algorithm", status.algorithm);
+        row("role", status.role);
+        row("state", status.phase);
+        if let Some(view) = status.view {
+            row("number", view.group);
+            row("leader", view.coordinator);
+            row("members", view.members.join(" "));
+        }
+        output::print(&table.to_string())?;
+        Ok(Exit::Well)
+    }
+}
+
+impl Members {
+    /// Shows them.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let value: Value = self.agent.connect()?.ask(&Ask::Members)?;
+        if self.output == Format::Json {
+            output::print_json(&value)?;
+            return Ok(Exit::Well);
+        }
+        let seen: MembersLine = serde_json::from_value(value)?;
+        let status = seen.status;
+        let number = status.view.map_or_else(|| "-".to_owned(), |view| view.group);
+        let mut text = format!(
+            "GROUP {}  number {number}  algorithm {}  seen by {}\n",
+            status.group, status.algorithm, status.node
+        );
+        let mut table = Table::new([left("NODE"), left("ROLE"), left("ADDRESS"), left("LINK")]);
+        for member in seen.members {
+            let mark = if member.role == "leader" { "★ " } else { "  " };
+            let link = match (member.is_self, member.is_connected) {
+                (true, _) => "this node",
+                (false, true) => "open",
+                (false, false) => "-",
+            };
+            let role = format!("{mark}{}", member.role);
+            table.row([member.node, role, member.address, link.to_owned()]);
+        }
+        text.push_str(&table.to_string());
+        output::print(&text)?;
+        Ok(Exit::Well)
+    }
+}
+
+impl Leader {
+    /// Prints it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let value: Value = self.agent.connect()?.ask(&Ask::Status)?;
+        let status: StatusLine = serde_json::from_value(value)?;
+        let view = status.view.filter(|_| status.role != "suspended");
+        match (self.output, view) {
+            (Format::Table, Some(view)) => output::print(&format!("{}\n", view.coordinator))?,
+            (Format::Table, None) => {
+                output::complain(&format!("{} is between groups and has no leader", status.node));
+                return Ok(Exit::Broken);
+            }
+            (Format::Json, view) => {
+                let leader = view.as_ref().map(|view| &view.coordinator);
+                let number = view.as_ref().map(|view| &view.group);
+                output::print_json(&serde_json::json!({ "leader": leader, "group": number }))?;
+                if view.is_none() {
+                    return Ok(Exit::Broken);
+                }
+            }
+        }
+        Ok(Exit::Well)
+    }
+}
+
+impl Watch {
+    /// Follows it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let mut client = self.agent.connect()?.follow(&Ask::Watch)?;
+        while let Some(line) = client.line()? {
+            match self.output {
+                super::agent::Form::Ndjson => output::print(&line)?,
+                super::agent::Form::Text => {
+                    let change: ChangeLine = serde_json::from_str(&line)?;
+                    output::print(&format!("{}\n", change.text))?;
+                }
+            }
+        }
+        output::complain("the agent has gone");
+        Ok(Exit::Broken)
+    }
+}

@@ -1,0 +1,54 @@
+//! A change of a node's role as one line of JSON.
+
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use tanist::{Change, NodeId};
+
+/// What an agent says when its role changes. Names stay as they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ChangeLine {
+    /// Counts the roles of this life of the node.
+    pub(crate) index: u64,
+    /// Microseconds on the machine's boot-time clock.
+    pub(crate) at_us: u64,
+    /// Milliseconds of the wall clock since 1970.
+    pub(crate) when_ms: u64,
+    /// Whose role it is.
+    pub(crate) node: String,
+    /// `leader`, `member` or `suspended`.
+    pub(crate) role: String,
+    /// The number of the group that the node is in, or was in last.
+    pub(crate) group: Option<String>,
+    /// Its coordinator.
+    pub(crate) coordinator: Option<String>,
+    /// Everybody in it.
+    pub(crate) members: Vec<String>,
+    /// The same in a sentence.
+    pub(crate) text: String,
+}
+
+impl ChangeLine {
+    /// The line for a change.
+    pub(crate) fn new(me: NodeId, change: &Change) -> Self {
+        let view = change.role.view();
+        let when = change.when.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let members = view.map(|view| view.members().iter().map(|id| id.to_string()).collect());
+        Self {
+            index: change.index,
+            at_us: change.at.as_micros(),
+            when_ms: u64::try_from(when.as_millis()).unwrap_or(u64::MAX),
+            node: me.to_string(),
+            role: change.role.name().to_owned(),
+            group: view.map(|view| view.group_number().to_string()),
+            coordinator: view.map(|view| view.coordinator().to_string()),
+            members: members.unwrap_or_default(),
+            text: format!("{me} {}", change.role),
+        }
+    }
+
+    /// Whether the node is in a group at the moment.
+    pub(crate) fn is_in_group(&self) -> bool {
+        self.role != "suspended"
+    }
+}

@@ -1,0 +1,476 @@
+//! A group of real agent processes on this machine, and everything that can be done to it.
+//!
+//! Every agent is a child that tells its changes on stdout and dies with its parent. The caller
+//! must start them from the main thread, since "parent" means the thread that forked.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use rustix::process::{Pid, Signal, kill_process};
+use tanist::{Algorithm, GroupKey, NodeId, clock};
+use tanist_core::Time;
+
+use super::change::ChangeLine;
+use super::control::{Ask, Client};
+use super::harness::Harness;
+use super::places;
+
+/// What a local group is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) nodes: u32,
+    pub(crate) algorithm: Algorithm,
+    /// `name=value`, for the algorithm.
+    pub(crate) options: Vec<(String, String)>,
+    /// Lines for the `[timing]` table of every node.
+    pub(crate) timing: Vec<(String, String)>,
+    /// Whether everybody writes a trace.
+    pub(crate) is_traced: bool,
+    /// Pieces of work for the group to share.
+    pub(crate) work: Option<u32>,
+}
+
+/// A group that runs.
+#[derive(Debug)]
+pub(crate) struct LocalGroup {
+    directory: PathBuf,
+    nodes: BTreeMap<NodeId, LocalNode>,
+    heard: Receiver<Heard>,
+    hearing: Sender<Heard>,
+    harness: Option<Harness>,
+    /// Whether members learn from their coordinator who else is one.
+    knows_members: bool,
+    cut: Option<(Vec<NodeId>, Vec<NodeId>)>,
+}
+
+#[derive(Debug)]
+struct LocalNode {
+    child: Option<Child>,
+    is_paused: bool,
+    life: u32,
+    last: Option<ChangeLine>,
+}
+
+#[derive(Debug)]
+enum Heard {
+    Change { node: NodeId, life: u32, line: ChangeLine },
+    Closed { node: NodeId, life: u32 },
+}
+
+/// Something that a group did.
+#[derive(Clone, Debug)]
+pub(crate) enum Seen {
+    /// A node took a role.
+    Change(ChangeLine),
+    /// A node that nobody had killed ended, with this explanation.
+    Died(NodeId, String),
+}
+
+/// All nodes that can take part are in one group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Agreement {
+    pub(crate) group: String,
+    pub(crate) coordinator: String,
+    /// When the coordinator knew.
+    pub(crate) first: Time,
+    /// When the last one knew.
+    pub(crate) all: Time,
+}
+
+impl LocalGroup {
+    /// Starts all nodes of a plan, with everything that they write in one directory.
+    pub(crate) fn start(plan: &Plan, directory: &Path) -> anyhow::Result<Self> {
+        places::private(directory)?;
+        GroupKey::generate()?.write_new(&directory.join("group.key"))?;
+        let ids: Vec<NodeId> = (1..=plan.nodes).map(NodeId).collect();
+        let peers: Vec<String> = ids
+            .iter()
+            .zip(free_ports(ids.len())?)
+            .map(|(id, port)| format!("{id}=127.0.0.1:{port}"))
+            .collect();
+        let traces = directory.join("traces");
+        if plan.is_traced {
+            places::private(&traces)?;
+        }
+        let (hearing, heard) = mpsc::channel();
+        let mut group = Self {
+            directory: directory.to_owned(),
+            nodes: BTreeMap::new(),
+            heard,
+            hearing,
+            harness: plan.is_traced.then(|| Harness::new(&traces)),
+            knows_members: plan.algorithm.hands_over(),
+            cut: None,
+        };
+        for id in ids {
+            let text = agent_file(plan, directory, id, &peers);
+            std::fs::write(directory.join(format!("{id}.toml")), text)?;
+            group
+                .nodes
+                .insert(id, LocalNode { child: None, is_paused: false, life: 0, last: None });
+            group.spawn(id)?;
+        }
+        Ok(group)
+    }
+
+    /// The nodes of the plan.
+    pub(crate) fn ids(&self) -> Vec<NodeId> {
+        self.nodes.keys().copied().collect()
+    }
+
+    /// The nodes that run and are not stopped.
+    pub(crate) fn awake(&self) -> Vec<NodeId> {
+        let nodes = self.nodes.iter();
+        nodes.filter(|(_, node)| node.is_awake()).map(|(id, _)| *id).collect()
+    }
+
+    /// The nodes that lead a group.
+    pub(crate) fn leaders(&self) -> Vec<NodeId> {
+        let leads = |node: &LocalNode| node.last.as_ref().is_some_and(|last| last.role == "leader");
+        let nodes = self.nodes.iter().filter(|(_, node)| node.is_awake() && leads(node));
+        nodes.map(|(id, _)| *id).collect()
+    }
+
+    /// The process of a node, while it runs.
+    pub(crate) fn process(&self, id: NodeId) -> Option<u32> {
+        self.nodes.get(&id)?.child.as_ref().map(Child::id)
+    }
+
+    /// Kills a node where it stands; says just before when that was.
+    pub(crate) fn kill(&mut self, id: NodeId) -> anyhow::Result<Time> {
+        let node = self.running(id)?;
+        let Some(mut child) = node.child.take() else { bail!("error: {id} is not running") };
+        node.is_paused = false;
+        node.last = None;
+        let at = clock::now();
+        child.kill()?;
+        child.wait()?;
+        self.note(|harness| harness.crash(at, id))?;
+        Ok(at)
+    }
+
+    /// Stops a node as if its machine hung; says just before when that was.
+    pub(crate) fn pause(&mut self, id: NodeId) -> anyhow::Result<Time> {
+        let node = self.running(id)?;
+        if node.is_paused {
+            bail!("error: {id} is stopped already; let it go on with: tanist dev resume {id}");
+        }
+        node.is_paused = true;
+        let at = clock::now();
+        node.signal(Signal::STOP)?;
+        self.note(|harness| harness.pause(at, id))?;
+        Ok(at)
+    }
+
+    /// Lets a stopped node go on.
+    pub(crate) fn resume(&mut self, id: NodeId) -> anyhow::Result<()> {
+        let node = self.running(id)?;
+        if !node.is_paused {
+            bail!("error: {id} is not stopped");
+        }
+        node.is_paused = false;
+        let at = clock::now();
+        node.signal(Signal::CONT)?;
+        self.note(|harness| harness.resume(at, id))
+    }
+
+    /// Starts a node again on its own disk; one that runs is killed first.
+    pub(crate) fn restart(&mut self, id: NodeId) -> anyhow::Result<()> {
+        if self.node(id)?.child.is_some() {
+            self.kill(id)?;
+        }
+        self.spawn(id)
+    }
+
+    /// Cuts every link between these nodes and the others.
+    pub(crate) fn cut(&mut self, side: &[NodeId]) -> anyhow::Result<()> {
+        if self.cut.is_some() {
+            self.heal()?;
+        }
+        for id in side {
+            self.node(*id)?;
+        }
+        let other: Vec<NodeId> = self.ids().into_iter().filter(|id| !side.contains(id)).collect();
+        if side.is_empty() || other.is_empty() {
+            bail!("error: a cut needs nodes on both sides");
+        }
+        self.cut = Some((side.to_vec(), other.clone()));
+        self.note(|harness| harness.cut(side, &other))?;
+        for id in self.awake() {
+            self.apply_cut(id)?;
+        }
+        Ok(())
+    }
+
+    /// Makes every link whole.
+    pub(crate) fn heal(&mut self) -> anyhow::Result<()> {
+        let Some((one, other)) = self.cut.take() else { return Ok(()) };
+        for id in self.awake() {
+            self.ask::<serde_json::Value>(id, &Ask::Heal)?;
+        }
+        self.note(|harness| harness.heal(&one, &other))
+    }
+
+    /// Asks a node something over its socket.
+    pub(crate) fn ask<R: serde::de::DeserializeOwned>(
+        &self,
+        id: NodeId,
+        ask: &Ask,
+    ) -> anyhow::Result<R> {
+        let socket = places::socket_of(&self.directory, &id.to_string());
+        Client::connect(&socket)?.ask(ask)
+    }
+
+    /// Waits for the next thing that the group does, up to a limit.
+    pub(crate) fn next(&mut self, limit: Duration) -> anyhow::Result<Option<Seen>> {
+        let end = Instant::now() + limit;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.heard.recv_timeout(left) {
+                Ok(heard) => {
+                    if let Some(seen) = self.take(heard)? {
+                        return Ok(Some(seen));
+                    }
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(None),
+            }
+        }
+    }
+
+    /// Waits until all nodes that can take part are in one group, in another than that of this
+    /// number; for the one of two sides, if the group is cut.
+    pub(crate) fn agree(
+        &mut self,
+        nodes: &[NodeId],
+        old: Option<&str>,
+        limit: Duration,
+    ) -> anyhow::Result<Agreement> {
+        let end = Instant::now() + limit;
+        loop {
+            if let Some(agreement) = self.agreement(nodes)
+                && old != Some(agreement.group.as_str())
+            {
+                return Ok(agreement);
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            match self.next(left)? {
+                Some(Seen::Died(id, why)) => bail!("error: {id} ended by itself: {why}"),
+                Some(Seen::Change(_)) => {}
+                None if left.is_zero() => {
+                    bail!("error: no agreement within {limit:?}:\n{}", self.describe());
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Whether these nodes are one whole group now.
+    pub(crate) fn agreement(&self, nodes: &[NodeId]) -> Option<Agreement> {
+        let lines: Option<Vec<&ChangeLine>> =
+            nodes.iter().map(|id| self.nodes.get(id)?.last.as_ref()).collect();
+        let lines = lines?;
+        let first = lines.first()?;
+        let names: Vec<String> = nodes.iter().map(|id| id.to_string()).collect();
+        let is_one = lines.iter().all(|line| {
+            line.is_in_group() && line.group == first.group && line.coordinator == first.coordinator
+        });
+        let leader = lines.iter().find(|line| line.role == "leader")?;
+        let is_whole = !self.knows_members || sorted(&leader.members) == sorted(&names);
+        if !is_one || !is_whole {
+            return None;
+        }
+        Some(Agreement {
+            group: leader.group.clone()?,
+            coordinator: leader.coordinator.clone()?,
+            first: Time::from_micros(leader.at_us),
+            all: Time::from_micros(lines.iter().map(|line| line.at_us).max()?),
+        })
+    }
+
+    /// Every node in a line.
+    pub(crate) fn describe(&self) -> String {
+        let line = |(id, node): (&NodeId, &LocalNode)| match (&node.child, &node.last) {
+            (None, _) => format!("  {id} is down\n"),
+            (Some(_), _) if node.is_paused => format!("  {id} is stopped\n"),
+            (Some(_), Some(last)) => format!("  {}\n", last.text),
+            (Some(_), None) => format!("  {id} has said nothing yet\n"),
+        };
+        self.nodes.iter().map(line).collect()
+    }
+
+    fn spawn(&mut self, id: NodeId) -> anyhow::Result<()> {
+        let program = std::env::current_exe().context("error: where is this program?")?;
+        let mut child = Command::new(program)
+            .args(["agent", "--dev", "-o", "ndjson", "-c"])
+            .arg(self.directory.join(format!("{id}.toml")))
+            // A Ctrl-C at the terminal is for whoever runs the group.
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log_of(&self.directory, id)?)
+            .spawn()
+            .with_context(|| format!("error: cannot start {id}"))?;
+        let stdout = child.stdout.take().context("error: the child has no stdout")?;
+        let node = self.node(id)?;
+        node.life += 1;
+        node.child = Some(child);
+        node.is_paused = false;
+        node.last = None;
+        let life = node.life;
+        let hearing = self.hearing.clone();
+        thread::Builder::new()
+            .name(format!("hears-{id}"))
+            .spawn(move || hear(id, life, stdout, &hearing))?;
+        Ok(())
+    }
+
+    fn take(&mut self, heard: Heard) -> anyhow::Result<Option<Seen>> {
+        match heard {
+            Heard::Change { node: id, life, line } => {
+                let node = self.node(id)?;
+                if node.life != life || node.child.is_none() {
+                    return Ok(None);
+                }
+                let is_first = node.last.is_none();
+                node.last = Some(line.clone());
+                if is_first && self.cut.is_some() {
+                    self.apply_cut(id)?;
+                }
+                Ok(Some(Seen::Change(line)))
+            }
+            Heard::Closed { node: id, life } => {
+                let node = self.node(id)?;
+                if node.life != life {
+                    return Ok(None);
+                }
+                let Some(mut child) = node.child.take() else { return Ok(None) };
+                node.last = None;
+                let status = child.wait()?;
+                self.note(|harness| harness.crash(clock::now(), id))?;
+                let log = std::fs::read_to_string(self.directory.join(format!("{id}.log")));
+                let why = match status.signal() {
+                    Some(signal) => format!("killed by signal {signal}"),
+                    None => log.unwrap_or_default().lines().last().unwrap_or("").to_owned(),
+                };
+                Ok(Some(Seen::Died(id, why)))
+            }
+        }
+    }
+
+    fn apply_cut(&self, id: NodeId) -> anyhow::Result<()> {
+        let Some((one, other)) = &self.cut else { return Ok(()) };
+        let away = if one.contains(&id) { other } else { one };
+        let peers = away.iter().map(|peer| peer.to_string()).collect();
+        self.ask::<serde_json::Value>(id, &Ask::Cut { peers }).map(|_| ())
+    }
+
+    fn note(
+        &mut self,
+        what: impl FnOnce(&mut Harness) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        self.harness.as_mut().map_or(Ok(()), what)
+    }
+
+    fn node(&mut self, id: NodeId) -> anyhow::Result<&mut LocalNode> {
+        let known: Vec<String> = self.nodes.keys().map(|id| id.to_string()).collect();
+        let wrong = || format!("error: there is no {id}; there is {}", known.join(" "));
+        self.nodes.get_mut(&id).with_context(wrong)
+    }
+
+    fn running(&mut self, id: NodeId) -> anyhow::Result<&mut LocalNode> {
+        let node = self.node(id)?;
+        if node.child.is_none() {
+            bail!("error: {id} is not running; start it with: tanist dev restart {id}");
+        }
+        Ok(node)
+    }
+}
+
+impl Drop for LocalGroup {
+    fn drop(&mut self) {
+        for node in self.nodes.values_mut() {
+            if let Some(mut child) = node.child.take() {
+                // What cannot be killed is dead already.
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+        }
+    }
+}
+
+impl LocalNode {
+    const fn is_awake(&self) -> bool {
+        self.child.is_some() && !self.is_paused
+    }
+
+    fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+        let process = self.child.as_ref().and_then(|child| i32::try_from(child.id()).ok());
+        let process = process.and_then(Pid::from_raw).context("error: no such process")?;
+        Ok(kill_process(process, signal)?)
+    }
+}
+
+fn hear(node: NodeId, life: u32, stdout: ChildStdout, hearing: &Sender<Heard>) {
+    for line in BufReader::new(stdout).lines() {
+        let Ok(line) = line else { break };
+        if let Ok(line) = serde_json::from_str(&line)
+            && hearing.send(Heard::Change { node, life, line }).is_err()
+        {
+            return;
+        }
+    }
+    // If nobody listens any more, nobody needs to know.
+    let _ = hearing.send(Heard::Closed { node, life });
+}
+
+fn agent_file(plan: &Plan, directory: &Path, id: NodeId, peers: &[String]) -> String {
+    let path = |name: String| format!("{:?}", directory.join(name));
+    let mut lines = vec![
+        "group = \"dev\"".to_owned(),
+        format!("node = \"{id}\""),
+        format!("peers = {peers:?}"),
+        format!("data_dir = {}", path(format!("{id}.data"))),
+        format!("key_file = {}", path("group.key".to_owned())),
+        format!("socket = {}", path(format!("{id}.sock"))),
+        format!("algorithm = {:?}", plan.algorithm.name()),
+    ];
+    if plan.is_traced {
+        lines.push(format!("trace = {}", path(format!("traces/{id}.jsonl"))));
+    }
+    lines.extend(plan.work.map(|pieces| format!("work = {pieces}")));
+    let table = |name: &str, rows: &[(String, String)]| {
+        let rows = rows.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
+        format!("[{name}]\n{}", rows.collect::<String>())
+    };
+    lines.push(table("options", &plan.options));
+    lines.push(table("timing", &plan.timing));
+    lines.join("\n")
+}
+
+fn log_of(directory: &Path, id: NodeId) -> anyhow::Result<Stdio> {
+    let path = directory.join(format!("{id}.log"));
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
+    Ok(Stdio::from(file))
+}
+
+/// Ports that nobody uses, all different. Somebody may take one before its agent does; the agent
+/// says so then.
+fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
+    let held: Result<Vec<TcpListener>, _> =
+        (0..count).map(|_| TcpListener::bind(("127.0.0.1", 0))).collect();
+    held?.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
+}
+
+fn sorted(names: &[String]) -> Vec<&String> {
+    let mut names: Vec<&String> = names.iter().collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,11 @@
+//! Real nodes: the file that describes one, the socket that answers for one, and groups of them on
+//! this machine.
+
+pub(crate) mod change;
+pub(crate) mod config;
+pub(crate) mod control;
+pub(crate) mod harness;
+pub(crate) mod local;
+pub(crate) mod places;
+pub(crate) mod server;
+pub(crate) mod work;
