@@ -1,0 +1,226 @@
+//! One agent, and what it refuses.
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use super::group::tanist;
+
+/// A directory with a key and files for two agents.
+struct Home {
+    directory: tempfile::TempDir,
+    ports: [u16; 2],
+}
+
+impl Home {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Self { directory, ports: [free_port(), free_port()] };
+        let made = home.command().args(["keygen", "group.key"]).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+        home
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = tanist(self.path());
+        command.current_dir(self.path());
+        command
+    }
+
+    fn file(&self, node: usize, more: &str) -> String {
+        let [one, two] = self.ports;
+        let text = format!(
+            "group = \"billing\"\nnode = \"n{node}\"\ndata_dir = \"data{node}\"\n\
+             peers = [\"n1=127.0.0.1:{one}\", \"n2=127.0.0.1:{two}\"]\n\
+             key_file = \"group.key\"\nsocket = \"n{node}.sock\"\n{more}"
+        );
+        let name = format!("n{node}.toml");
+        std::fs::write(self.path().join(&name), text).unwrap();
+        name
+    }
+
+    /// An agent that is refused.
+    fn refused(&self, file: &str) -> (Option<i32>, String) {
+        let Output { status, stderr, .. } =
+            self.command().args(["agent", "-c", file]).output().unwrap();
+        (status.code(), String::from_utf8(stderr).unwrap())
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+struct Agent {
+    child: Child,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Agent {
+    fn start(home: &Home, file: &str) -> Self {
+        let mut child =
+            home.command().args(["agent", "-c", file]).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    fn tells(&mut self, words: &str) -> String {
+        for line in self.lines.by_ref() {
+            let line = line.unwrap();
+            if line.contains(words) {
+                return line;
+            }
+        }
+        panic!("it ended without `{words}`")
+    }
+
+    fn signal(&self, name: &str) {
+        let process = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &process]).status().unwrap().success());
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn two_agents_agree_and_one_that_is_told_to_end_hands_over() {
+    let home = Home::new();
+    let (one, two) = (home.file(1, ""), home.file(2, ""));
+    let mut first = Agent::start(&home, &one);
+    let mut second = Agent::start(&home, &two);
+    first.tells("of {n1 n2} under n2");
+    second.tells("leads group");
+    second.signal("-TERM");
+    assert_eq!(second.child.wait().unwrap().code(), Some(0));
+    first.tells("of {n1} under n1");
+}
+
+#[test]
+fn a_second_agent_of_the_same_node_is_refused() {
+    let home = Home::new();
+    let file = home.file(1, "");
+    let mut agent = Agent::start(&home, &file);
+    agent.tells("n1");
+    let (code, stderr) = home.refused(&file);
+    assert_eq!(code, Some(6), "{stderr}");
+    assert!(stderr.contains("another node running there"), "{stderr}");
+    // With another port it is the store that refuses.
+    let other = home.file(1, &format!("listen = \"127.0.0.1:{}\"\n", free_port()));
+    let (code, stderr) = home.refused(&other);
+    assert_eq!(code, Some(6), "{stderr}");
+    assert!(stderr.contains("data1"), "{stderr}");
+}
+
+#[test]
+fn a_damaged_store_is_refused_and_never_silently_new() {
+    let home = Home::new();
+    let file = home.file(1, "");
+    let mut agent = Agent::start(&home, &file);
+    agent.tells("leads group 1.n1");
+    drop(agent);
+    let counter = home.path().join("data1/counter");
+    let whole = std::fs::read(&counter).unwrap();
+    std::fs::write(&counter, &whole[..whole.len() - 1]).unwrap();
+    let (code, stderr) = home.refused(&file);
+    assert_eq!(code, Some(6), "{stderr}");
+    assert!(stderr.contains("counter"), "{stderr}");
+    std::fs::remove_file(&counter).unwrap();
+    let (code, stderr) = home.refused(&file);
+    assert_eq!(code, Some(6), "{stderr}");
+    std::fs::write(&counter, &whole).unwrap();
+    Agent::start(&home, &file).tells("leads group 2.n1");
+}
+
+#[test]
+fn a_copied_store_is_refused_until_it_is_adopted() {
+    let home = Home::new();
+    let file = home.file(1, "");
+    Agent::start(&home, &file).tells("leads group 1.n1");
+    let copied = Command::new("cp").args(["-a", "data1", "copy"]).current_dir(home.path()).status();
+    assert!(copied.unwrap().success());
+    std::fs::remove_dir_all(home.path().join("data1")).unwrap();
+    std::fs::rename(home.path().join("copy"), home.path().join("data1")).unwrap();
+    let (code, stderr) = home.refused(&file);
+    assert_eq!(code, Some(6), "{stderr}");
+    assert!(stderr.contains("tanist store adopt"), "{stderr}");
+    let adopt = ["store", "adopt", "data1", "--node", "n1", "--group", "billing"];
+    let adopted = home.command().args(adopt).output().unwrap();
+    assert!(adopted.status.success(), "{adopted:?}");
+    Agent::start(&home, &file).tells("leads group 2.n1");
+}
+
+#[test]
+fn an_older_copy_of_the_store_does_not_reuse_a_number_that_a_peer_saw() {
+    let home = Home::new();
+    let (one, two) = (home.file(1, ""), home.file(2, ""));
+    let mut second = Agent::start(&home, &two);
+    second.tells("leads group 1.n2 of {n2}");
+    drop(second);
+    let counter = home.path().join("data2/counter");
+    let old = std::fs::read(&counter).unwrap();
+
+    let mut first = Agent::start(&home, &one);
+    let mut second = Agent::start(&home, &two);
+    let line = second.tells("of {n1 n2} under n2");
+    let number = |line: &str| -> u64 {
+        let after = line.split("group ").nth(1).unwrap();
+        after.split('.').next().unwrap().parse().unwrap()
+    };
+    let used = number(&line);
+    assert!(used > 1);
+    drop(second);
+    // The disk comes back as it was before.
+    std::fs::write(&counter, old).unwrap();
+    first.tells("of {n1} under n1");
+    let mut second = Agent::start(&home, &two);
+    let line = second.tells("leads group");
+    assert!(number(&line) > used, "{line} although {used}.n2 was used");
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said_with_its_line() {
+    let home = Home::new();
+    let (code, stderr) = home.refused(&home.file(1, "algorythm = \"bully\"\n"));
+    assert_eq!(code, Some(6));
+    assert!(stderr.starts_with("n1.toml:7:") && stderr.contains("algorithm"), "{stderr}");
+    let (code, stderr) = home.refused(&home.file(1, "[timing]\nsuspect_after = \"10ms\"\n"));
+    assert_eq!(code, Some(6));
+    assert!(stderr.contains("at least") && stderr.contains("heartbeat"), "{stderr}");
+    let (code, stderr) = home.refused("nowhere.toml");
+    assert_eq!(code, Some(6));
+    assert!(stderr.contains("tanist agent --help"), "{stderr}");
+}
+
+#[test]
+fn a_key_that_others_can_read_is_refused() {
+    let home = Home::new();
+    let file = home.file(1, "");
+    let opened = Command::new("chmod").args(["644", "group.key"]).current_dir(home.path()).status();
+    assert!(opened.unwrap().success());
+    let (code, stderr) = home.refused(&file);
+    assert_eq!(code, Some(6));
+    assert!(stderr.contains("chmod"), "{stderr}");
+}
+
+#[test]
+fn agents_with_different_keys_do_not_meet() {
+    let home = Home::new();
+    let (one, two) = (home.file(1, ""), home.file(2, ""));
+    let mut first = Agent::start(&home, &one);
+    first.tells("leads group 1.n1 of {n1}");
+    std::fs::remove_file(home.path().join("group.key")).unwrap();
+    let made = home.command().args(["keygen", "group.key"]).output().unwrap();
+    assert!(made.status.success());
+    let mut second = Agent::start(&home, &two);
+    second.tells("leads group 1.n2 of {n2}");
+}

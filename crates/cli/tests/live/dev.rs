@@ -1,0 +1,140 @@
+//! `tanist dev` and the commands that look at its nodes.
+
+use serde_json::Value;
+
+use super::group::{Dev, all_gone};
+
+#[test]
+fn a_group_agrees_is_looked_at_and_leaves_nothing_behind() {
+    let mut dev = Dev::start(&["--nodes", "3"]);
+    dev.tells("all 3 nodes agree: n3 leads");
+    let agents = dev.agents();
+    assert_eq!(agents.len(), 3);
+
+    let status = dev.json(&["status", "--node", "n1"]);
+    assert_eq!((&status["node"], &status["role"]), (&"n1".into(), &"member".into()));
+    assert_eq!(status["view"]["coordinator"], "n3");
+    assert_eq!(status["view"]["members"], serde_json::json!(["n1", "n2", "n3"]));
+    let members = dev.json(&["members", "--node", "n2"]);
+    let roles: Vec<&Value> =
+        members["members"].as_array().unwrap().iter().map(|member| &member["role"]).collect();
+    assert_eq!(roles, ["member", "member", "leader"]);
+    assert_eq!(dev.json(&["leader"])["leader"], "n3");
+    let leader = dev.run(&["leader"]);
+    assert_eq!(leader.stdout, b"n3\n");
+    let table = String::from_utf8(dev.run(&["members"]).stdout).unwrap();
+    assert!(table.contains("★ leader"), "{table}");
+    assert!(!table.contains('\u{1b}'), "escape codes in a pipe: {table}");
+
+    dev.signal("-INT");
+    assert_eq!(dev.ends(), Some(130));
+    all_gone(&agents);
+    assert!(!dev.directory().exists());
+}
+
+#[test]
+fn agents_die_with_the_process_that_started_them() {
+    let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
+    dev.tells("all 3 nodes agree: n3 leads");
+    let agents = dev.agents();
+    dev.signal("-KILL");
+    dev.ends();
+    all_gone(&agents);
+}
+
+#[test]
+fn a_killed_leader_is_replaced_and_comes_back_with_its_disk() {
+    let mut dev = Dev::start(&["--nodes", "3"]);
+    dev.tells("all 3 nodes agree: n3 leads");
+    let before = dev.json(&["status", "--node", "n3"]);
+    dev.act(&["kill", "n3"]);
+    dev.tells("2 of 3 nodes agree: n2 leads");
+    let refused = dev.run(&["dev", "kill", "n3"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("tanist dev restart n3"));
+    dev.act(&["restart", "n3"]);
+    dev.tells("all 3 nodes agree: n3 leads");
+    let after = dev.json(&["status", "--node", "n3"]);
+    let counter = |status: &Value| {
+        let number = status["view"]["group"].as_str().unwrap().to_owned();
+        number.split('.').next().unwrap().parse::<u64>().unwrap()
+    };
+    assert!(counter(&after) > counter(&before), "{before} {after}");
+}
+
+#[test]
+fn a_hung_leader_is_replaced_and_taken_in_again() {
+    let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
+    dev.tells("all 3 nodes agree: n3 leads");
+    dev.act(&["pause", "n3"]);
+    dev.tells("2 of 3 nodes agree: n2 leads");
+    dev.act(&["resume", "n3"]);
+    dev.tells("all 3 nodes agree: n3 leads");
+}
+
+#[test]
+fn two_halves_work_on_and_their_work_is_combined_when_they_meet() {
+    let mut dev = Dev::start(&["--nodes", "5", "--work", "1500"]);
+    dev.tells("all 5 nodes agree: n5 leads");
+    let whole = dev.json(&["leader", "--node", "n5"]);
+    dev.act(&["cut", "n1,n2"]);
+    dev.tells("n2 leads group");
+    let two = |status: &Value| {
+        status["role"] != "suspended" && status["view"]["members"].as_array().unwrap().len() == 2
+    };
+    let three = |status: &Value| {
+        status["role"] != "suspended" && status["view"]["members"].as_array().unwrap().len() == 3
+    };
+    let low = dev.status_when("n1", two);
+    let high = dev.status_when("n4", three);
+    assert_eq!(low["view"]["members"], serde_json::json!(["n1", "n2"]));
+    assert_eq!(high["view"]["members"], serde_json::json!(["n3", "n4", "n5"]));
+    assert_ne!(low["view"]["group"], high["view"]["group"]);
+    assert_ne!(low["view"]["group"], whole["group"]);
+    // Both go on: each side's coordinator knows of more and more pieces.
+    dev.tells("n2 knows of");
+    dev.act(&["heal"]);
+    let line = dev.tells("knows of 1500 of 1500 pieces");
+    assert!(line.contains("counted once"), "{line}");
+    let one = dev.json(&["leader", "--node", "n1"]);
+    assert_eq!(one["leader"], dev.json(&["leader", "--node", "n5"])["leader"]);
+    assert_eq!(one["group"], dev.json(&["leader", "--node", "n5"])["group"]);
+}
+
+#[test]
+fn a_recorded_run_of_real_nodes_passes_the_monitors_and_can_be_drawn() {
+    let traces = tempfile::tempdir().unwrap();
+    let path = traces.path().join("run");
+    let path = path.to_str().unwrap();
+    let mut dev = Dev::start(&["--nodes", "3", "--traces", path]);
+    dev.tells("all 3 nodes agree: n3 leads");
+    dev.act(&["kill", "n3"]);
+    dev.tells("2 of 3 nodes agree: n2 leads");
+    dev.act(&["restart", "n3"]);
+    dev.tells("all 3 nodes agree: n3 leads");
+    dev.signal("-INT");
+    dev.ends();
+    let svg = traces.path().join("run.svg");
+    let picture = svg.to_str().unwrap();
+    let output = dev.run(&["trace", "check", path, "--svg", picture, "-o", "json"]);
+    assert!(output.status.success(), "{output:?}");
+    let judged: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let assertions = judged["assertions"].as_array().unwrap();
+    let holds = |id: &str| {
+        assertions.iter().any(|judged| judged["id"] == id && judged["verdict"] == "holds")
+    };
+    for id in ["A-3.1", "A-3.2", "A-4", "I-02", "I-07"] {
+        assert!(holds(id), "{id} in {judged:#}");
+    }
+    assert!(std::fs::read_to_string(&svg).unwrap().starts_with("<svg"));
+}
+
+#[test]
+fn without_a_group_the_commands_say_what_to_start() {
+    let home = tempfile::tempdir().unwrap();
+    for arguments in [&["status"][..], &["members"], &["leader"], &["watch"], &["dev", "heal"]] {
+        let output = super::group::tanist(home.path()).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("tanist dev"), "{output:?}");
+    }
+}

@@ -1,0 +1,151 @@
+//! A group that `tanist dev` runs in a directory of its own, for one test.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Nothing takes longer, even on a busy machine.
+pub(crate) const LIMIT: Duration = Duration::from_secs(90);
+
+pub(crate) struct Dev {
+    child: Child,
+    lines: Receiver<String>,
+    told: Vec<String>,
+    home: tempfile::TempDir,
+}
+
+/// The program under test.
+pub(crate) fn tanist(home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tanist"));
+    command.env("XDG_RUNTIME_DIR", home).env_remove("TANIST_SOCKET");
+    command
+}
+
+impl Dev {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let mut child =
+            tanist(home.path()).arg("dev").args(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Self { child, lines, told: Vec::new(), home }
+    }
+
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.home.path().join("tanist/dev")
+    }
+
+    /// Waits for a line with these words, and gives it.
+    pub(crate) fn tells(&mut self, words: &str) -> String {
+        let end = Instant::now() + LIMIT;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => {
+                    self.told.push(line.clone());
+                    if line.contains(words) {
+                        return line;
+                    }
+                }
+                Err(error) => panic!("no `{words}` ({error}) in:\n{}", self.told.join("\n")),
+            }
+        }
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        tanist(self.home.path()).args(arguments).output().unwrap()
+    }
+
+    /// Does something to the group; it must work.
+    pub(crate) fn act(&self, arguments: &[&str]) {
+        let output = self.run(&[&["dev"], arguments].concat());
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    }
+
+    /// What a command says in JSON.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[arguments, &["-o", "json"]].concat());
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Looks until a node's status is as wanted.
+    pub(crate) fn status_when(&self, node: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let end = Instant::now() + LIMIT;
+        loop {
+            let status = self.json(&["status", "--node", node]);
+            if wanted(&status) {
+                return status;
+            }
+            assert!(Instant::now() < end, "{node} stays {status}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The processes of the agents.
+    pub(crate) fn agents(&self) -> Vec<u32> {
+        agents_of(self.child.id())
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let process = self.child.id().to_string();
+        assert!(Command::new("kill").args([name, &process]).status().unwrap().success());
+    }
+
+    /// Waits for its end, and gives the exit code.
+    pub(crate) fn ends(&mut self) -> Option<i32> {
+        let end = Instant::now() + LIMIT;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(Instant::now() < end, "it does not end");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Dev {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The children of a process that are agents.
+fn agents_of(parent: u32) -> Vec<u32> {
+    let parent = format!("PPid:\t{parent}");
+    let is_agent = |process: &u32| {
+        let read = |name| std::fs::read_to_string(format!("/proc/{process}/{name}"));
+        let status = read("status").unwrap_or_default();
+        let command = read("cmdline").unwrap_or_default();
+        status.lines().any(|line| line == parent) && command.contains("agent")
+    };
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_agent).collect()
+}
+
+/// Whether a process runs; one that only waits to be buried does not.
+pub(crate) fn is_running(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"));
+    status.is_ok_and(|status| !status.contains("State:\tZ"))
+}
+
+/// Waits until none of the processes runs.
+pub(crate) fn all_gone(processes: &[u32]) {
+    let end = Instant::now() + LIMIT;
+    while processes.iter().any(|process| is_running(*process)) {
+        assert!(Instant::now() < end, "some of {processes:?} still run");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
