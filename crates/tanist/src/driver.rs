@@ -7,12 +7,14 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
+use tanist_core::group::Counter;
 use tanist_core::node::{Command, Message, Node, Notice};
 use tanist_core::trace::{Event as Trace, NodeState};
 use tanist_core::{
     Context, Dice, Effect, Effects, Event, GroupConfig, GroupNumber, NodeId, NodeSet, Protocol,
-    wire,
+    Time, wire,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -82,6 +84,8 @@ pub(crate) struct Driver {
     /// Names the next message in traces, uniquely over all nodes and lives.
     next_message: u64,
     meter: Meter,
+    /// When the next number is put on disk beforehand.
+    reserve_at: Time,
 }
 
 impl Driver {
@@ -119,6 +123,7 @@ impl Driver {
             last_sent: BTreeMap::new(),
             next_message: first_message(me),
             meter: Meter::default(),
+            reserve_at: Time::NEVER,
         };
         driver.note(|node| Trace::Start { node, restarted: is_restarted });
         driver.tell_state();
@@ -128,7 +133,8 @@ impl Driver {
 
     async fn drive(&mut self) -> Result<(), Failure> {
         loop {
-            self.alarm.set(self.timers.next()).map_err(Failure::Clock)?;
+            let next = self.timers.next().min(self.reserve_at);
+            self.alarm.set(next).map_err(Failure::Clock)?;
             self.meter.wakes += 1;
             tokio::select! {
                 biased;
@@ -245,6 +251,24 @@ impl Driver {
             self.note(|node| Trace::Timer { node, timer: timer.name() });
             self.step(Event::Timer(timer))?;
         }
+        if self.reserve_at <= now {
+            self.reserve()?;
+        }
+        Ok(())
+    }
+
+    /// Puts the next number on disk while nobody waits for it, so that the next election need not
+    /// wait for the disk. A number that is never used is skipped.
+    fn reserve(&mut self) -> Result<(), Failure> {
+        self.reserve_at = Time::NEVER;
+        let next = self.store.counter().unwrap_or_default().next();
+        self.save(next)
+    }
+
+    fn save(&mut self, counter: Counter) -> Result<(), Failure> {
+        // A write that failed is a crash: what the disk holds is not known.
+        self.store.save(counter)?;
+        self.note(|node| Trace::Save { node, counter: counter.0 });
         Ok(())
     }
 
@@ -266,9 +290,8 @@ impl Driver {
                 Effect::SetTimer { timer, after } => self.timers.set(timer, clock::now() + after),
                 Effect::CancelTimer(timer) => self.timers.cancel(timer),
                 Effect::Save(counter) => {
-                    // A write that failed is a crash: what the disk holds is not known.
-                    self.store.save(counter)?;
-                    self.note(|node| Trace::Save { node, counter: counter.0 });
+                    self.save(counter)?;
+                    self.reserve_at = clock::now() + RESERVE_AFTER;
                 }
                 Effect::Notify(notice) => answers.extend(self.notify(notice)?),
             }
@@ -339,6 +362,9 @@ impl Driver {
         }
     }
 }
+
+/// Long after an election is over and long before the next is likely.
+const RESERVE_AFTER: Duration = Duration::from_secs(1);
 
 /// Chance from the operating system.
 struct SystemDice;

@@ -272,7 +272,7 @@ impl Act {
                 let side: anyhow::Result<Vec<NodeId>> =
                     nodes.iter().map(|name| named(name)).collect();
                 group.cut(&side?)?;
-                format!("{} were cut off from the others", nodes.join(" "))
+                format!("every link between {} and the others is cut", nodes.join(" "))
             }
             Self::Heal => {
                 group.heal()?;

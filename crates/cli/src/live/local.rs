@@ -396,12 +396,14 @@ impl LocalGroup {
 
 impl Drop for LocalGroup {
     fn drop(&mut self) {
-        for node in self.nodes.values_mut() {
-            if let Some(mut child) = node.child.take() {
-                // What cannot be killed is dead already.
-                let _ = child.kill();
-                let _ = child.wait();
-            }
+        // All stand still before the first dies, so that nobody elects anybody in the last moment.
+        // What cannot be stopped or killed is dead already.
+        for node in self.nodes.values() {
+            let _ = node.signal(Signal::STOP);
+        }
+        for child in self.nodes.values_mut().filter_map(|node| node.child.as_mut()) {
+            let _ = child.kill();
+            let _ = child.wait();
         }
     }
 }

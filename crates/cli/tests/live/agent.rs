@@ -56,6 +56,12 @@ fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
+/// The counter in the number of the group that a line speaks of.
+fn number(line: &str) -> u64 {
+    let after = line.split("group ").nth(1).unwrap();
+    after.split('.').next().unwrap().parse().unwrap()
+}
+
 struct Agent {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
@@ -113,7 +119,7 @@ fn a_second_agent_of_the_same_node_is_refused() {
     agent.tells("n1");
     let (code, stderr) = home.refused(&file);
     assert_eq!(code, Some(6), "{stderr}");
-    assert!(stderr.contains("another node running there"), "{stderr}");
+    assert!(stderr.contains("cannot listen") && stderr.contains("ss -ltnp"), "{stderr}");
     // With another port it is the store that refuses.
     let other = home.file(1, &format!("listen = \"127.0.0.1:{}\"\n", free_port()));
     let (code, stderr) = home.refused(&other);
@@ -138,7 +144,7 @@ fn a_damaged_store_is_refused_and_never_silently_new() {
     let (code, stderr) = home.refused(&file);
     assert_eq!(code, Some(6), "{stderr}");
     std::fs::write(&counter, &whole).unwrap();
-    Agent::start(&home, &file).tells("leads group 2.n1");
+    assert!(number(&Agent::start(&home, &file).tells("leads group")) > 1);
 }
 
 #[test]
@@ -156,7 +162,7 @@ fn a_copied_store_is_refused_until_it_is_adopted() {
     let adopt = ["store", "adopt", "data1", "--node", "n1", "--group", "billing"];
     let adopted = home.command().args(adopt).output().unwrap();
     assert!(adopted.status.success(), "{adopted:?}");
-    Agent::start(&home, &file).tells("leads group 2.n1");
+    assert!(number(&Agent::start(&home, &file).tells("leads group")) > 1);
 }
 
 #[test]
@@ -172,10 +178,6 @@ fn an_older_copy_of_the_store_does_not_reuse_a_number_that_a_peer_saw() {
     let mut first = Agent::start(&home, &one);
     let mut second = Agent::start(&home, &two);
     let line = second.tells("of {n1 n2} under n2");
-    let number = |line: &str| -> u64 {
-        let after = line.split("group ").nth(1).unwrap();
-        after.split('.').next().unwrap().parse().unwrap()
-    };
     let used = number(&line);
     assert!(used > 1);
     drop(second);

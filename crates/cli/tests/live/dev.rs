@@ -1,8 +1,11 @@
 //! `tanist dev` and the commands that look at its nodes.
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
-use super::group::{Dev, all_gone};
+use super::group::{Dev, LIMIT, all_gone};
 
 #[test]
 fn a_group_agrees_is_looked_at_and_leaves_nothing_behind() {
@@ -103,30 +106,50 @@ fn two_halves_work_on_and_their_work_is_combined_when_they_meet() {
 
 #[test]
 fn a_recorded_run_of_real_nodes_passes_the_monitors_and_can_be_drawn() {
-    let traces = tempfile::tempdir().unwrap();
-    let path = traces.path().join("run");
+    let kept = tempfile::tempdir().unwrap();
+    let path = kept.path().join("run");
     let path = path.to_str().unwrap();
-    let mut dev = Dev::start(&["--nodes", "3", "--traces", path]);
+    let often = ["--timing", "check_every=400ms"];
+    let mut dev = Dev::start(&[&["--nodes", "3", "--traces", path], &often[..]].concat());
     dev.tells("all 3 nodes agree: n3 leads");
     dev.act(&["kill", "n3"]);
     dev.tells("2 of 3 nodes agree: n2 leads");
     dev.act(&["restart", "n3"]);
     dev.tells("all 3 nodes agree: n3 leads");
+    // What should come true in the end is judged when enough of the end has been recorded.
+    let traces = dev.directory().join("traces");
+    let traces = traces.to_str().unwrap();
+    let wanted = ["A-3.1", "A-3.2", "A-4", "B-37", "G-09", "I-02", "I-07", "I-50", "I-51"];
+    let end = Instant::now() + LIMIT;
+    loop {
+        let judged = judgement(&dev, &["trace", "check", traces, "-o", "json"]);
+        let holds = |id: &&str| verdict(&judged, id) == "holds";
+        if wanted.iter().all(holds) {
+            break;
+        }
+        assert!(Instant::now() < end, "{judged:#}");
+        thread::sleep(Duration::from_millis(100));
+    }
     dev.signal("-INT");
     dev.ends();
-    let svg = traces.path().join("run.svg");
+    let svg = kept.path().join("run.svg");
     let picture = svg.to_str().unwrap();
-    let output = dev.run(&["trace", "check", path, "--svg", picture, "-o", "json"]);
-    assert!(output.status.success(), "{output:?}");
-    let judged: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let assertions = judged["assertions"].as_array().unwrap();
-    let holds = |id: &str| {
-        assertions.iter().any(|judged| judged["id"] == id && judged["verdict"] == "holds")
-    };
-    for id in ["A-3.1", "A-3.2", "A-4", "I-02", "I-07"] {
-        assert!(holds(id), "{id} in {judged:#}");
-    }
+    let around = ["trace", "check", path, "--around-crash", "1", "--svg", picture, "-o", "json"];
+    let judged = judgement(&dev, &around);
+    assert_eq!(verdict(&judged, "I-07"), "holds", "{judged:#}");
     assert!(std::fs::read_to_string(&svg).unwrap().starts_with("<svg"));
+}
+
+fn judgement(dev: &Dev, arguments: &[&str]) -> Value {
+    let output = dev.run(arguments);
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn verdict(judged: &Value, id: &str) -> String {
+    let assertions = judged["assertions"].as_array().unwrap();
+    let found = assertions.iter().find(|assertion| assertion["id"] == id);
+    found.map_or("", |found| found["verdict"].as_str().unwrap()).to_owned()
 }
 
 #[test]
