@@ -6,8 +6,8 @@
 //! the same code.
 //!
 //! Reading order: [`protocol`] (the box with four ports), [`node`] (the layers wired together),
-//! [`election`] (one file per algorithm), [`reorganization`], [`detector`] and [`recall`] (what every
-//! algorithm shares), [`trace`] (what happened, one schema for everybody).
+//! [`election`] (one file per algorithm), [`reorganization`], [`detector`] and [`recall`] (what
+//! every algorithm shares), [`trace`] (what happened, one schema for everybody).
 #![no_std]
 #![warn(missing_docs)]
 

@@ -2,8 +2,8 @@
 //! past.
 //!
 //! A disk that lost its last writes, or was restored from a copy, would make a node use a group
-//! number again (F-01, I-07). So every node remembers the highest counter of every other one that it
-//! saw, and a node that comes up asks all others before anything else:
+//! number again (F-01, I-07). So every node remembers the highest counter of every other one that
+//! it saw, and a node that comes up asks all others before anything else:
 //!
 //! ```text
 //!   Asking --all have answered or failed, or T is over--> save the highest, go on from it --> Idle

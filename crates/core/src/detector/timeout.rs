@@ -4,9 +4,9 @@
 //! on it may fail and try again. Evidence from the transport (a refused or reset connection) is
 //! passed on at once.
 //!
-//! With heartbeats configured, those who are tied to each other, a coordinator and its participants,
-//! send each other a [`Heartbeat`] every period and watch each other. A new tie is beaten at once;
-//! without a tie nothing is sent and no timer runs.
+//! With heartbeats configured, those who are tied to each other, a coordinator and its
+//! participants, send each other a [`Heartbeat`] every period and watch each other. A new tie is
+//! beaten at once; without a tie nothing is sent and no timer runs.
 //!
 //! Assumes that both ends of a tie know of it soon after each other. Leaves out: adapting S to what
 //! the network does.
@@ -20,7 +20,7 @@ use crate::members::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::trace::{Kind, MessageFacts, TimerName};
 
-/// Silence of the peers that the layer above asked to watch, and of those that this node is tied to.
+/// Silence of the peers that the layer above asked to watch, and of those that it is tied to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Detector {
     watched: NodeSet,
@@ -64,7 +64,7 @@ impl Timer {
 pub enum Command {
     /// Watch these peers and no others, beside those that this node is tied to.
     Watch(NodeSet),
-    /// This node is tied to these peers and to no others. Told only where heartbeats are configured.
+    /// This node is tied to these peers and no others. Told only where heartbeats are configured.
     Tie(NodeSet),
     /// A message came from this peer.
     Heard(NodeId),
