@@ -81,6 +81,18 @@ impl Hub {
         (hub, arrivals)
     }
 
+    /// Tells the driver of a peer's process, unless it knows or the peer is blocked.
+    pub(super) async fn meet(&self, peer: &PeerState, incarnation: u64) {
+        if peer.has_met(incarnation) {
+            return;
+        }
+        // A driver that has ended hears nothing more, and the tasks end with the transport.
+        let Ok(place) = self.incoming.reserve().await else { return };
+        if !peer.is_blocked() && peer.note_met(incarnation) {
+            place.send(Incoming::Met { peer: peer.id, incarnation });
+        }
+    }
+
     /// The address in the family of our socket: one that takes both families writes the older
     /// kind of address in the newer way.
     pub(super) fn datagram_address(&self, address: SocketAddr) -> SocketAddr {
@@ -114,6 +126,8 @@ pub(super) struct PeerState {
     is_blocked: AtomicBool,
     has_overflowed: AtomicBool,
     route: Mutex<Option<Route>>,
+    /// The process that the driver knows of.
+    met: Mutex<Option<u64>>,
 }
 
 /// Where datagrams go while there is a link.
@@ -143,7 +157,8 @@ impl PeerState {
             bytes_out: Cell::default(),
             is_blocked: AtomicBool::new(false),
             has_overflowed: AtomicBool::new(false),
-            route: Mutex::new(None),
+            route: Mutex::default(),
+            met: Mutex::default(),
         }
     }
 
@@ -172,6 +187,19 @@ impl PeerState {
     /// Whether the queue has overflowed since the last call.
     pub(super) fn take_overflow(&self) -> bool {
         self.has_overflowed.swap(false, Ordering::Relaxed)
+    }
+
+    fn has_met(&self, incarnation: u64) -> bool {
+        *self.lock_met() == Some(incarnation)
+    }
+
+    /// Notes the process that the driver hears of; tells whether it is another one than before.
+    fn note_met(&self, incarnation: u64) -> bool {
+        self.lock_met().replace(incarnation) != Some(incarnation)
+    }
+
+    fn lock_met(&self) -> MutexGuard<'_, Option<u64>> {
+        self.met.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn set_route(&self, route: Option<Route>) {

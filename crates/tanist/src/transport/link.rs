@@ -53,7 +53,7 @@ pub(super) async fn run(
     after: Option<SessionId>,
     patience: watch::Sender<Patience>,
 ) {
-    let Established { stream, session, records_read, reading, place, .. } = link;
+    let Established { stream, session, incarnation, records_read, reading, place, .. } = link;
     let (read_half, write_half) = stream.into_split();
     let mut reader = Reader {
         hub: &hub,
@@ -65,6 +65,7 @@ pub(super) async fn run(
         plaintext: Vec::new(),
         assembly: Assembly::new(hub.limits.frame_max),
         sequence: records_read,
+        incarnation,
     };
     let writer =
         Writer { hub: &hub, peer: &peer, session: &session, half: write_half, sequence: 0 };
@@ -123,10 +124,13 @@ struct Reader<'a> {
     plaintext: Vec<u8>,
     assembly: Assembly,
     sequence: u64,
+    incarnation: u64,
 }
 
 impl Reader<'_> {
     async fn read(&mut self, after: Option<SessionId>) -> LinkEnd {
+        // Before its frames; and here, so that a busy driver does not hold up what we write.
+        self.hub.meet(self.peer, self.incarnation).await;
         if let Some(before) = after {
             self.wait_for(before).await;
         }

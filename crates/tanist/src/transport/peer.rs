@@ -44,8 +44,6 @@ pub(super) struct Peer {
     backoff: Option<Backoff>,
     /// The process and session that we had last.
     last: Option<(u64, SessionId)>,
-    /// The process that the driver knows of.
-    met: Option<u64>,
 }
 
 /// The link that frames are written to.
@@ -87,14 +85,13 @@ impl Peer {
             dialled_at: None,
             backoff: None,
             last: None,
-            met: None,
         }
     }
 
     pub(super) async fn run(mut self) {
         loop {
             match self.next().await {
-                Happening::Arrived(link) => self.weigh(link).await,
+                Happening::Arrived(link) => self.weigh(link),
                 Happening::Ended(task) => self.notice_end(task),
                 Happening::Dialled(outcome) => self.conclude(outcome).await,
                 Happening::Wanted => self.want(),
@@ -121,14 +118,14 @@ impl Peer {
     }
 
     /// Decides between a new link and the current one.
-    async fn weigh(&mut self, link: Established) {
+    fn weigh(&mut self, link: Established) {
         let Some(current) = &self.current else {
-            return self.adopt(link).await;
+            return self.adopt(link);
         };
         if link.incarnation != current.incarnation {
             self.hub.tally.links_replaced.bump();
             self.give_up();
-            return self.adopt(link).await;
+            return self.adopt(link);
         }
         self.hub.tally.links_superseded.bump();
         if !link.claim.beats(&current.claim) {
@@ -141,11 +138,11 @@ impl Peer {
         let patience = if is_lost { LOST_PATIENCE } else { self.hub.limits.drain };
         current.patience.send_replace(Some(patience));
         self.give_up();
-        self.adopt(link).await;
+        self.adopt(link);
     }
 
     /// Makes a link the current one.
-    async fn adopt(&mut self, link: Established) {
+    fn adopt(&mut self, link: Established) {
         self.dialling = None;
         self.backoff = None;
         self.hub.tally.links_made.bump();
@@ -162,8 +159,6 @@ impl Peer {
             address: link.address,
             round_trip: link.round_trip,
         }));
-        // Before its frames, which the new task will bring.
-        self.meet(incarnation).await;
         let (patience, _) = watch::channel(None);
         let task = self.spawn(link, after, patience.clone());
         self.current = Some(Current { task, patience, claim, incarnation });
@@ -220,7 +215,7 @@ impl Peer {
     async fn conclude(&mut self, outcome: Dialled) {
         self.dialling = None;
         match outcome {
-            Dialled::Linked(link) => self.adopt(*link).await,
+            Dialled::Linked(link) => self.adopt(*link),
             Dialled::Refused { covers } => self.bury(covers).await,
             Dialled::Failed(error) => self.back_off(&error),
         }
@@ -265,15 +260,7 @@ impl Peer {
             self.give_up();
         }
         if let Some(current) = &self.current {
-            self.meet(current.incarnation).await;
-        }
-    }
-
-    /// Tells the driver of a process that it does not know of.
-    async fn meet(&mut self, incarnation: u64) {
-        if self.met != Some(incarnation) && !self.state.is_blocked() {
-            self.met = Some(incarnation);
-            self.tell(Incoming::Met { peer: self.state.id, incarnation }).await;
+            self.hub.meet(&self.state, current.incarnation).await;
         }
     }
 

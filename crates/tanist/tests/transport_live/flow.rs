@@ -49,6 +49,24 @@ fn frames_wait_at_the_sender_while_the_receiver_is_busy() {
 }
 
 #[test]
+fn a_driver_that_takes_nothing_can_still_send_to_everybody() {
+    let count = 30;
+    let nodes = Plan::new().start(count);
+    // More peers to meet than the channel to the driver has room for.
+    nodes[0].drain(false);
+    for node in &nodes[1..] {
+        nodes[0].send(node, 1);
+    }
+    for node in &nodes[1..] {
+        assert_eq!(node.expect_frames(&nodes[0], 1), [1]);
+    }
+    nodes[0].drain(true);
+    for node in &nodes[1..] {
+        nodes[0].expect_met(node.id, 1);
+    }
+}
+
+#[test]
 fn a_blocked_peer_hears_nothing_and_says_nothing_until_it_is_unblocked() {
     let nodes = Plan::new().start(3);
     talk(&nodes[0], &nodes[1], 1);

@@ -1,5 +1,6 @@
 //! A peer that has the key and does as it likes: plain blocking sockets and the pure parts.
 
+use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
@@ -9,7 +10,7 @@ use tanist::transport::handshake::{Answer, Dialler, Hello, Listener, VERSION};
 use tanist::transport::session::Session;
 use tanist_core::members::NodeId;
 
-use super::node::PATIENCE;
+use super::node::{PATIENCE, until};
 
 /// A link as seen by the rogue.
 pub(crate) struct Rogue {
@@ -37,6 +38,21 @@ pub(crate) fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
+/// The next connection; a failure if none comes.
+pub(crate) fn accept(listener: &TcpListener) -> TcpStream {
+    listener.set_nonblocking(true).unwrap();
+    let accepted = RefCell::new(None);
+    until("a connection", || {
+        let (stream, _) = listener.accept().map_err(|error| error.to_string())?;
+        accepted.replace(Some(stream));
+        Ok(())
+    });
+    let stream = accepted.into_inner().unwrap();
+    stream.set_nonblocking(false).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
 impl Rogue {
     /// Dials as far as message 2.
     pub(crate) fn greet(address: SocketAddr, key: &GroupKey, hello: &Hello) -> (Answer, Self) {
@@ -58,8 +74,7 @@ impl Rogue {
 
     /// Accepts a link as this node.
     pub(crate) fn accept(listener: &TcpListener, key: &GroupKey, me: u32) -> Self {
-        let (mut stream, _) = listener.accept().unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stream = accept(listener);
         let message = read_message(&mut stream).expect("a hello");
         let (handshake, _) = Listener::hear(key, &message).unwrap();
         let welcome = Answer::Welcome { from: NodeId(me), incarnation: 666 };
