@@ -54,6 +54,13 @@ options! {
         /// A coordinator merges only lower ones (I-24).
         OnlyLower = "only-lower",
     },
+    /// What a member does with an invitation that comes straight from another group's coordinator.
+    strangers / "strangers": Strangers {
+        /// It passes it on to its own coordinator, so that groups merge whole.
+        #[default] Redirect = "redirect",
+        /// As printed: it accepts, and leaves its group without a word.
+        Accept = "accept",
+    },
     /// What a member does when its coordinator is gone (I-33).
     reinvite / "reinvite": Reinvite {
         /// It invites the other members, the highest of them first.
@@ -288,7 +295,7 @@ impl Invitation {
                 out.send(from, Message::AytAnswer { group, ok });
             }
             Message::AytAnswer { group, ok } => self.heard_of_coordinator(cx, from, group, ok, out),
-            Message::Invitation { group } => self.invited(cx, group, out),
+            Message::Invitation { group } => self.invited(cx, from, group, out),
             Message::Accept { group, report, forwarded } => {
                 self.count_accept(cx, from, group, report, &forwarded, out);
             }

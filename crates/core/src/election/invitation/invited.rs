@@ -1,6 +1,6 @@
 //! The handler of listing 10.27: the participant's side of a new group.
 
-use super::{Invitation, Joining, Message, RecoveryRule, Task, Timer};
+use super::{Invitation, Joining, Message, RecoveryRule, Strangers, Task, Timer};
 use crate::election::{Formation, Notice};
 use crate::group::{GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
@@ -14,6 +14,7 @@ impl Invitation {
     pub(super) fn invited(
         &mut self,
         cx: &mut Context<'_>,
+        from: NodeId,
         group: GroupNumber,
         out: &mut Effects<Self>,
     ) {
@@ -24,6 +25,9 @@ impl Invitation {
             && !is_stale;
         if !is_acceptable {
             return;
+        }
+        if self.is_invited_by_stranger(cx, from, group) {
+            return out.send(self.coordinator, Message::Invitation { group });
         }
         let mut forwarded = NodeSet::new();
         if self.coordinator == cx.me && !cx.is_mutated(Mutant::AbandonMembers) {
@@ -47,6 +51,19 @@ impl Invitation {
         }
         self.task = Task::Stopping { group, forwarded };
         out.notify(Notice::Stop);
+    }
+
+    /// Whoever found this node alone a moment ago invites it although it is in a group by now. If
+    /// it went, its coordinator would miss it, form the group again, and so on: two coordinators
+    /// could take each other's members for a long time. Only the first hop is passed on, so no
+    /// invitation goes round.
+    fn is_invited_by_stranger(&self, cx: &Context<'_>, from: NodeId, group: GroupNumber) -> bool {
+        cx.config.options.invitation.strangers == Strangers::Redirect
+            && self.coordinator != cx.me
+            && self.task != Task::Regrouping
+            && from == group.node
+            && from != self.coordinator
+            && !self.up.contains(from)
     }
 
     /// The application has stopped: whoever waited for that goes on.

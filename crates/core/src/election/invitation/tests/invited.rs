@@ -6,9 +6,29 @@ use super::*;
 fn accepting(options: &[(&str, &str)]) -> Bench<Invitation> {
     let config = with(4, options);
     let mut bench = Bench::<Invitation>::standing_among(config, 1, 3, nodes([1, 2, 3]));
-    bench.hear(4, invitation(7, 4));
+    bench.hear(3, invitation(7, 4));
     bench.stopped("");
     bench
+}
+
+#[test]
+fn a_strangers_invitation_is_passed_on_to_the_coordinator() {
+    let config = |options| with(5, options);
+    let member =
+        |options| Bench::<Invitation>::standing_among(config(options), 1, 3, nodes([1, 2, 3]));
+    let mut bench = member(&[]);
+    let before = bench.state();
+    assert_eq!(bench.hear(5, invitation(7, 5)), ["send n3 Invitation 7.n5"]);
+    assert_eq!(bench.state(), before);
+    // By the coordinator, or by a fellow member that lost it: the node goes.
+    for (from, group) in [(3, 5), (4, 5), (2, 2), (3, 2)] {
+        let mut bench = member(&[]);
+        bench.hear(from, invitation(7, group));
+        assert!(bench.state().starts_with("Election under"), "{from} {group}: {}", bench.state());
+    }
+    let mut printed = member(&[("strangers", "accept")]);
+    printed.hear(5, invitation(7, 5));
+    assert_eq!(printed.state(), "Election under n5 in 7.n5 with {}");
 }
 
 #[test]
