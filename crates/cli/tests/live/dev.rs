@@ -10,21 +10,22 @@ use super::group::{Dev, LIMIT, all_gone};
 #[test]
 fn a_group_agrees_is_looked_at_and_leaves_nothing_behind() {
     let mut dev = Dev::start(&["--nodes", "3"]);
-    dev.tells("all 3 nodes agree: n3 leads");
+    let leader = dev.agree("all 3 nodes");
     let agents = dev.agents();
     assert_eq!(agents.len(), 3);
 
     let status = dev.json(&["status", "--node", "n1"]);
-    assert_eq!((&status["node"], &status["role"]), (&"n1".into(), &"member".into()));
-    assert_eq!(status["view"]["coordinator"], "n3");
+    assert_eq!((&status["node"], &status["group"]), (&"n1".into(), &"dev".into()));
+    assert_eq!(status["view"]["coordinator"], leader.as_str());
     assert_eq!(status["view"]["members"], serde_json::json!(["n1", "n2", "n3"]));
     let members = dev.json(&["members", "--node", "n2"]);
-    let roles: Vec<&Value> =
-        members["members"].as_array().unwrap().iter().map(|member| &member["role"]).collect();
-    assert_eq!(roles, ["member", "member", "leader"]);
-    assert_eq!(dev.json(&["leader"])["leader"], "n3");
-    let leader = dev.run(&["leader"]);
-    assert_eq!(leader.stdout, b"n3\n");
+    let leads = |member: &&Value| member["role"] == "leader";
+    let leaders: Vec<&Value> =
+        members["members"].as_array().unwrap().iter().filter(leads).collect();
+    assert_eq!(leaders.len(), 1);
+    assert_eq!(leaders[0]["node"], leader.as_str());
+    assert_eq!(dev.json(&["leader"])["leader"], leader.as_str());
+    assert_eq!(dev.run(&["leader"]).stdout, format!("{leader}\n").as_bytes());
     let table = String::from_utf8(dev.run(&["members"]).stdout).unwrap();
     assert!(table.contains("★ leader"), "{table}");
     assert!(!table.contains('\u{1b}'), "escape codes in a pipe: {table}");
@@ -38,7 +39,7 @@ fn a_group_agrees_is_looked_at_and_leaves_nothing_behind() {
 #[test]
 fn agents_die_with_the_process_that_started_them() {
     let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
-    dev.tells("all 3 nodes agree: n3 leads");
+    assert_eq!(dev.agree("all 3 nodes"), "n3");
     let agents = dev.agents();
     dev.signal("-KILL");
     dev.ends();
@@ -47,16 +48,16 @@ fn agents_die_with_the_process_that_started_them() {
 
 #[test]
 fn a_killed_leader_is_replaced_and_comes_back_with_its_disk() {
-    let mut dev = Dev::start(&["--nodes", "3"]);
-    dev.tells("all 3 nodes agree: n3 leads");
+    let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
+    assert_eq!(dev.agree("all 3 nodes"), "n3");
     let before = dev.json(&["status", "--node", "n3"]);
     dev.act(&["kill", "n3"]);
-    dev.tells("2 of 3 nodes agree: n2 leads");
+    assert_eq!(dev.agree("2 of 3 nodes"), "n2");
     let refused = dev.run(&["dev", "kill", "n3"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("tanist dev restart n3"));
     dev.act(&["restart", "n3"]);
-    dev.tells("all 3 nodes agree: n3 leads");
+    assert_eq!(dev.agree("all 3 nodes"), "n3");
     let after = dev.json(&["status", "--node", "n3"]);
     let counter = |status: &Value| {
         let number = status["view"]["group"].as_str().unwrap().to_owned();
@@ -67,41 +68,36 @@ fn a_killed_leader_is_replaced_and_comes_back_with_its_disk() {
 
 #[test]
 fn a_hung_leader_is_replaced_and_taken_in_again() {
-    let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
-    dev.tells("all 3 nodes agree: n3 leads");
-    dev.act(&["pause", "n3"]);
-    dev.tells("2 of 3 nodes agree: n2 leads");
-    dev.act(&["resume", "n3"]);
-    dev.tells("all 3 nodes agree: n3 leads");
+    let mut dev = Dev::start(&["--nodes", "3"]);
+    let leader = dev.agree("all 3 nodes");
+    dev.act(&["pause", &leader]);
+    assert_ne!(dev.agree("2 of 3 nodes"), leader);
+    dev.act(&["resume", &leader]);
+    dev.agree("all 3 nodes");
 }
 
 #[test]
 fn two_halves_work_on_and_their_work_is_combined_when_they_meet() {
-    let mut dev = Dev::start(&["--nodes", "5", "--work", "1500"]);
-    dev.tells("all 5 nodes agree: n5 leads");
+    let mut dev = Dev::start(&["--nodes", "5", "--work", "2500"]);
+    dev.agree("all 5 nodes");
     let whole = dev.json(&["leader", "--node", "n5"]);
     dev.act(&["cut", "n1,n2"]);
-    dev.tells("n2 leads group");
-    let two = |status: &Value| {
-        status["role"] != "suspended" && status["view"]["members"].as_array().unwrap().len() == 2
-    };
-    let three = |status: &Value| {
-        status["role"] != "suspended" && status["view"]["members"].as_array().unwrap().len() == 3
-    };
-    let low = dev.status_when("n1", two);
-    let high = dev.status_when("n4", three);
+    let members = |status: &Value| status["view"]["members"].as_array().map_or(0, Vec::len);
+    let is_whole = |status: &Value, size| status["role"] != "suspended" && members(status) == size;
+    let low = dev.status_when("n1", |status| is_whole(status, 2));
+    let high = dev.status_when("n4", |status| is_whole(status, 3));
     assert_eq!(low["view"]["members"], serde_json::json!(["n1", "n2"]));
     assert_eq!(high["view"]["members"], serde_json::json!(["n3", "n4", "n5"]));
     assert_ne!(low["view"]["group"], high["view"]["group"]);
     assert_ne!(low["view"]["group"], whole["group"]);
-    // Both go on: each side's coordinator knows of more and more pieces.
-    dev.tells("n2 knows of");
+    // Both go on: the two coordinators tell how far they are.
+    dev.tells("; ");
     dev.act(&["heal"]);
-    let line = dev.tells("knows of 1500 of 1500 pieces");
+    let line = dev.tells("knows of 2500 of 2500 pieces");
     assert!(line.contains("counted once"), "{line}");
-    let one = dev.json(&["leader", "--node", "n1"]);
-    assert_eq!(one["leader"], dev.json(&["leader", "--node", "n5"])["leader"]);
-    assert_eq!(one["group"], dev.json(&["leader", "--node", "n5"])["group"]);
+    let (one, other) =
+        (dev.json(&["leader", "--node", "n1"]), dev.json(&["leader", "--node", "n5"]));
+    assert_eq!(one, other);
 }
 
 #[test]
@@ -111,11 +107,11 @@ fn a_recorded_run_of_real_nodes_passes_the_monitors_and_can_be_drawn() {
     let path = path.to_str().unwrap();
     let often = ["--timing", "check_every=400ms"];
     let mut dev = Dev::start(&[&["--nodes", "3", "--traces", path], &often[..]].concat());
-    dev.tells("all 3 nodes agree: n3 leads");
-    dev.act(&["kill", "n3"]);
-    dev.tells("2 of 3 nodes agree: n2 leads");
-    dev.act(&["restart", "n3"]);
-    dev.tells("all 3 nodes agree: n3 leads");
+    let leader = dev.agree("all 3 nodes");
+    dev.act(&["kill", &leader]);
+    dev.agree("2 of 3 nodes");
+    dev.act(&["restart", &leader]);
+    dev.agree("all 3 nodes");
     // What should come true in the end is judged when enough of the end has been recorded.
     let traces = dev.directory().join("traces");
     let traces = traces.to_str().unwrap();

@@ -62,6 +62,13 @@ impl Dev {
         }
     }
 
+    /// Waits until so many nodes agree, and says who leads them.
+    pub(crate) fn agree(&mut self, who: &str) -> String {
+        let line = self.tells(&format!("{who} agree: "));
+        let leader = line.split("agree: ").nth(1).and_then(|rest| rest.split(' ').next());
+        leader.expect("a line names the leader").to_owned()
+    }
+
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         tanist(self.home.path()).args(arguments).output().unwrap()
     }
