@@ -66,20 +66,22 @@ pub(super) async fn dial(
     loop {
         hub.tally.dials.bump();
         let covers = peer.queue.last();
-        let (stream, address) = match connect(&peer.address, hub.limits.dial).await {
-            Ok(connected) => connected,
+        let attempt = match connect(&peer.address, hub.limits.dial).await {
+            Ok((stream, address)) => {
+                let greeting = greet(&hub, &peer, stream, address, lost);
+                let greeted = timeout(hub.limits.handshake, greeting).await;
+                greeted.unwrap_or(Err(DialError::Silent))
+            }
             Err(ConnectError::Refused) => return Dialled::Refused { covers },
-            Err(ConnectError::Failed(error)) => return Dialled::Failed(error),
+            Err(ConnectError::Failed(error)) => Err(error),
         };
-        let greeting = greet(&hub, &peer, stream, address, lost);
-        match timeout(hub.limits.handshake, greeting).await {
-            Ok(Ok(link)) => return Dialled::Linked(Box::new(link)),
-            Ok(Err(DialError::Closed)) if pause <= LAST_PAUSE => {
+        match attempt {
+            Ok(link) => return Dialled::Linked(Box::new(link)),
+            Err(DialError::Closed) if pause <= LAST_PAUSE => {
                 sleep(pause).await;
                 pause *= 2;
             }
-            Ok(Err(error)) => return Dialled::Failed(error),
-            Err(_) => return Dialled::Failed(DialError::Silent),
+            Err(error) => return Dialled::Failed(error),
         }
     }
 }
@@ -110,6 +112,11 @@ async fn connect(
             Ok(Ok(stream)) => return Ok((stream, address)),
             Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 is_refused = true;
+            }
+            // A listener that closes resets what it has not accepted, which can be so soon that
+            // it looks like an error of connecting.
+            Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionReset => {
+                failure = Some(DialError::Closed);
             }
             Ok(Err(error)) => failure = Some(DialError::Connect(error)),
             Err(_) => failure = Some(DialError::Silent),
