@@ -35,9 +35,9 @@ counters! {
     frames_out,
     /// Frames taken from links and handed over.
     frames_in,
-    /// Bytes written to links, seals included.
+    /// Bytes written to links and sent as datagrams, seals included, headers of the network not.
     bytes_out,
-    /// Bytes read from links, seals included.
+    /// Bytes read from links and taken as datagrams, likewise.
     bytes_in,
     /// Datagrams sent.
     datagrams_out,

@@ -98,7 +98,10 @@ pub(super) fn send(hub: &Hub, to: NodeId, payload: &[u8]) {
     match encode(&route.session, payload) {
         // A socket without room loses the datagram; so may the network.
         Ok(bytes) => match hub.udp.try_send_to(&bytes, hub.datagram_address(route.address)) {
-            Ok(_) => hub.tally.datagrams_out.bump(),
+            Ok(length) => {
+                hub.tally.datagrams_out.bump();
+                hub.tally.bytes_out.add(length);
+            }
             Err(_) => hub.tally.datagrams_dropped.bump(),
         },
         Err(SealError::TooLong) => hub.tally.refused_too_long.bump(),
@@ -143,7 +146,10 @@ fn take(hub: &Hub, bytes: &[u8]) {
         return tally.discarded_blocked.bump();
     }
     match hub.incoming.try_send(Incoming::Datagram { from, payload }) {
-        Ok(()) => tally.datagrams_in.bump(),
+        Ok(()) => {
+            tally.datagrams_in.bump();
+            tally.bytes_in.add(bytes.len());
+        }
         Err(_) => tally.datagrams_dropped.bump(),
     }
 }
