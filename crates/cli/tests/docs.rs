@@ -2,7 +2,9 @@
 //!
 //! Commands are the lines of `sh` blocks that call tanist. They run in a folder of their own, where
 //! a `toml` block that begins with `# name.toml` is a file. What takes long is cut down to a few
-//! nodes or seeds; `# exits with N` after a command is its exit code.
+//! nodes, seeds or runs, and a local group ends when it has agreed; `# exits with N` after a command
+//! is its exit code. Commands for a group that runs elsewhere are in `console` blocks and are
+//! tested in `live.rs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,6 +29,7 @@ fn every_command_in_the_documents_does_what_they_say() {
             let output = cargo_bin_cmd!("tanist")
                 .args(&command.args)
                 .current_dir(folder.path())
+                .env("XDG_RUNTIME_DIR", folder.path())
                 .output()
                 .unwrap();
             let stderr = String::from_utf8_lossy(&output.stderr);
@@ -42,14 +45,15 @@ fn every_command_in_the_documents_does_what_they_say() {
 fn the_readme_begins_with_the_two_commands() {
     let text = read(&root().join("README.md"));
     let first = blocks(&text).find(|block| block.language == "sh").unwrap();
-    assert!(first.text.starts_with("cargo run --release -- sim run bully-figure-10-8 --svg "));
+    assert!(first.text.starts_with("cargo run --release -- dev "), "{}", first.text);
     assert!(first.text.contains("\ncargo test --workspace "), "{}", first.text);
 }
 
 #[test]
 fn every_file_in_the_documents_is_a_scenario() {
     for path in documents() {
-        for (name, text) in files(&read(&path)) {
+        let all = files(&read(&path)).into_iter();
+        for (name, text) in all.filter(|(name, _)| !name.starts_with("agent")) {
             if let Err(error) = Scenario::parse(&text) {
                 panic!("{}: {name}: {error}", path.display());
             }
@@ -135,12 +139,19 @@ fn command(line: &str) -> Option<Command> {
         .iter()
         .find_map(|start| line.strip_prefix(*start))?;
     let mut args: Vec<String> = rest.split_whitespace().map(str::to_owned).collect();
-    for (flag, few) in [("--nodes", NODES), ("--seeds", SEEDS)] {
+    let shorter: &[(&str, &str)] = match args.first().map(String::as_str) {
+        Some("sim") => &[("--nodes", NODES), ("--seeds", SEEDS)],
+        Some("bench") => &[("--runs", "2"), ("--for", "1s")],
+        Some(_) | None => &[],
+    };
+    for (flag, few) in shorter {
         let value = args.iter().position(|arg| arg == flag).map(|at| at + 1);
-        let is_short = args.first().is_some_and(|command| command == "check");
-        if let (false, Some(value)) = (is_short, value.and_then(|at| args.get_mut(at))) {
-            few.clone_into(value);
+        if let Some(value) = value.and_then(|at| args.get_mut(at)) {
+            (*few).clone_into(value);
         }
+    }
+    if args.first().is_some_and(|command| command == "dev") {
+        args.push("--once".to_owned());
     }
     let exit = comment.trim().strip_prefix("exits with ").and_then(|code| code.parse().ok());
     Some(Command { args, exit: exit.unwrap_or(0) })
