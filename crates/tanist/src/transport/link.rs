@@ -315,7 +315,7 @@ enum WriteError {
 }
 
 /// Where the first record ends, if it is whole.
-fn end_of_record(bytes: &[u8]) -> Option<usize> {
+pub fn end_of_record(bytes: &[u8]) -> Option<usize> {
     let (length, rest) = bytes.split_first_chunk()?;
     let length = usize::from(u16::from_be_bytes(*length));
     (rest.len() >= length).then_some(LENGTH_BYTES + length)

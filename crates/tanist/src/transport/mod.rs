@@ -45,6 +45,8 @@ use tokio::task::JoinSet;
 pub use self::counters::Counters;
 use self::hub::{Hub, PeerState};
 pub use self::limits::Limits;
+#[doc(hidden)]
+pub use self::link::end_of_record;
 use self::peer::Peer;
 use self::queue::Pushed;
 pub use self::queue::Ticket;
