@@ -75,7 +75,7 @@ pub struct LeadGuard {
 /// The driver's side of a [`Lead`].
 #[derive(Debug)]
 pub(crate) struct Term {
-    is_leading: watch::Sender<bool>,
+    is_leading: Flag,
     guards: mpsc::Sender<()>,
     all_dropped: mpsc::Receiver<()>,
 }
@@ -86,14 +86,24 @@ impl Term {
         let (is_leading, seen) = watch::channel(true);
         let (guards, all_dropped) = mpsc::channel(1);
         let lead = Lead { view, is_leading: seen, guards: guards.downgrade() };
-        (Self { is_leading, guards, all_dropped }, lead)
+        (Self { is_leading: Flag(is_leading), guards, all_dropped }, lead)
     }
 
     /// Ends it: the flag is lowered now, and what comes back waits for the guards.
     pub(crate) fn end(self) -> Guards {
-        self.is_leading.send_replace(false);
-        drop(self.guards);
-        Guards { all_dropped: self.all_dropped }
+        let Self { is_leading, guards, all_dropped } = self;
+        drop((is_leading, guards));
+        Guards { all_dropped }
+    }
+}
+
+/// Leading. It ends when this is dropped, also where a driver fails or panics in its term.
+#[derive(Debug)]
+struct Flag(watch::Sender<bool>);
+
+impl Drop for Flag {
+    fn drop(&mut self) {
+        self.0.send_replace(false);
     }
 }
 
