@@ -184,11 +184,22 @@ pub(crate) async fn serve<T: GroupTask>(
     mut asked: mpsc::UnboundedReceiver<Ask>,
     answers: impl Fn(Answer) + Send,
 ) {
+    let answers = LastWord(answers);
     let mut runner = Runner::new(task);
     while let Some(ask) = asked.recv().await {
         if let Some(answer) = runner.obey(ask).await {
-            answers(answer);
+            (answers.0)(answer);
         }
+    }
+}
+
+/// Says that the task is gone, however that came about: nobody would wait for its answers else. A
+/// driver that is gone itself does not hear it.
+struct LastWord<F: Fn(Answer)>(F);
+
+impl<F: Fn(Answer)> Drop for LastWord<F> {
+    fn drop(&mut self) {
+        (self.0)(Answer::Failed(TaskError::Gone));
     }
 }
 
