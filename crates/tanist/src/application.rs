@@ -24,7 +24,7 @@ use crate::task::{Answer, Ask, TaskError};
 #[derive(Debug)]
 pub(crate) struct Application {
     task: Option<mpsc::UnboundedSender<Ask>>,
-    inbox: mpsc::WeakUnboundedSender<Request>,
+    inbox: mpsc::UnboundedSender<Request>,
     term: Option<Term>,
     drain: Option<Drain>,
     drains: u64,
@@ -42,20 +42,25 @@ struct Drain {
 impl Application {
     pub(crate) const fn new(
         task: Option<mpsc::UnboundedSender<Ask>>,
-        inbox: mpsc::WeakUnboundedSender<Request>,
+        inbox: mpsc::UnboundedSender<Request>,
     ) -> Self {
         Self { task, inbox, term: None, drain: None, drains: 0 }
     }
 
-    /// Stops it: no operation is accepted from here on. The answer may be there at once.
+    /// Stops it: no operation is accepted from here on. The answer may be there at once. One that
+    /// is stopping already goes on with that, guards and report included.
     pub(crate) fn stop(&mut self, shared: &Shared) -> Result<Option<Command>, TaskError> {
+        if self.drain.is_some() {
+            return Ok(None);
+        }
         self.drains += 1;
         let number = self.drains;
         let mut has_guards = false;
         if let Some(term) = self.term.take() {
             let mut guards = term.end();
             has_guards = !guards.are_dropped();
-            if has_guards && let Some(inbox) = self.inbox.upgrade() {
+            if has_guards {
+                let inbox = self.inbox.clone();
                 tokio::spawn(async move {
                     guards.dropped().await;
                     // A driver that is gone waits for nobody.

@@ -38,10 +38,30 @@ pub(crate) struct Parts {
     pub(crate) is_restarted: bool,
     pub(crate) transport: Transport,
     pub(crate) incoming: mpsc::Receiver<Incoming>,
-    pub(crate) requests: mpsc::UnboundedReceiver<Request>,
+    pub(crate) inbox: Inbox,
     pub(crate) application: Application,
     pub(crate) shared: Arc<Shared>,
     pub(crate) journal: Option<Journal>,
+}
+
+/// How the rest of the program reaches a driver.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    pub(crate) requests: mpsc::UnboundedReceiver<Request>,
+    /// At its end when nobody holds the node any more. The application has senders of requests, too,
+    /// since the driver waits for it even then.
+    pub(crate) holders: mpsc::Receiver<()>,
+}
+
+impl Inbox {
+    /// The next request; a node that nobody holds is to leave.
+    async fn next(&mut self) -> Request {
+        tokio::select! {
+            biased;
+            Some(request) = self.requests.recv() => request,
+            _ = self.holders.recv() => Request::Shutdown,
+        }
+    }
 }
 
 /// What the rest of the program asks of a driver.
@@ -73,7 +93,7 @@ pub(crate) struct Driver {
     store: Store,
     transport: Transport,
     incoming: mpsc::Receiver<Incoming>,
-    requests: mpsc::UnboundedReceiver<Request>,
+    inbox: Inbox,
     application: Application,
     shared: Arc<Shared>,
     journal: Option<Journal>,
@@ -115,7 +135,7 @@ impl Driver {
             store,
             transport,
             incoming: parts.incoming,
-            requests: parts.requests,
+            inbox: parts.inbox,
             application: parts.application,
             shared: parts.shared,
             journal: parts.journal,
@@ -145,10 +165,9 @@ impl Driver {
                         self.hear(incoming)?;
                     }
                 }
-                request = self.requests.recv() => match request {
-                    // None: everybody who could shut it down is gone, so it goes.
-                    Some(Request::Shutdown) | None => return self.leave().await,
-                    Some(request) => self.obey(request)?,
+                request = self.inbox.next() => match request {
+                    Request::Shutdown => return self.leave().await,
+                    request => self.obey(request)?,
                 },
                 rung = self.alarm.ring() => {
                     rung.map_err(Failure::Clock)?;
@@ -161,9 +180,10 @@ impl Driver {
     /// Stops the application and goes. The others take the silence for a pause, and the closed
     /// connections that follow for what they are.
     async fn leave(&mut self) -> Result<(), Failure> {
-        let mut stopped = self.application.stop(&self.shared)?;
-        while stopped.is_none() {
-            stopped = match self.requests.recv().await {
+        let mut answer = self.application.stop(&self.shared)?;
+        // A plan may come first, of a task that was at it when it was told to stop.
+        while !matches!(answer, Some(Command::Stopped(_))) {
+            answer = match self.inbox.requests.recv().await {
                 Some(Request::GuardsDropped { drain }) => self.application.guards_dropped(drain),
                 Some(Request::Answered(answer)) => self.application.answered(answer)?,
                 Some(_) => None,

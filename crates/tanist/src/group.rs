@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::application::Application;
 use crate::builder::Builder;
-use crate::driver::{self, Driver, Parts, Request};
+use crate::driver::{self, Driver, Inbox, Parts, Request};
 use crate::error::{Failure, StartError};
 use crate::journal::Journal;
 use crate::key::GroupKey;
@@ -52,6 +52,8 @@ pub struct Group {
     shared: Arc<Shared>,
     requests: mpsc::UnboundedSender<Request>,
     ended: watch::Receiver<Option<Arc<Result<(), Failure>>>>,
+    /// Nothing is sent: the driver notices when the last clone is gone.
+    _held: mpsc::Sender<()>,
 }
 
 /// Everything that a node needs to start, checked.
@@ -237,13 +239,11 @@ impl Group {
     ) -> Result<Self, StartError> {
         let (requests, asked) = mpsc::unbounded_channel();
         let (asks, to_do) = mpsc::unbounded_channel();
-        let inbox = requests.downgrade();
+        let inbox = requests.clone();
         let group = Self::launch(setup, Some(asks), requests, asked).await?;
         tokio::spawn(task::serve(task, to_do, move |answer| {
-            if let Some(inbox) = inbox.upgrade() {
-                // A driver that is gone needs no answer.
-                let _ = inbox.send(Request::Answered(answer));
-            }
+            // A driver that is gone needs no answer.
+            let _ = inbox.send(Request::Answered(answer));
         }));
         Ok(group)
     }
@@ -256,6 +256,7 @@ impl Group {
     ) -> Result<Self, StartError> {
         let shared = Arc::new(Shared::new());
         let (ending, ended) = watch::channel(None);
+        let (held, holders) = mpsc::channel(1);
         let group = Self {
             name: Arc::clone(&setup.name),
             me: setup.me,
@@ -263,12 +264,14 @@ impl Group {
             shared: Arc::clone(&shared),
             requests: requests.clone(),
             ended,
+            _held: held,
         };
-        let application = Application::new(task, requests.downgrade());
+        let application = Application::new(task, requests);
         let (starting, started) = oneshot::channel();
         let name = format!("tanist-{}", setup.me);
         let body = move || {
-            let outcome = run(setup, application, asked, shared, starting);
+            let inbox = Inbox { requests: asked, holders };
+            let outcome = run(setup, application, inbox, shared, starting);
             ending.send_replace(outcome.map(Arc::new));
         };
         thread::Builder::new().name(name).spawn(body).map_err(StartError::Thread)?;
@@ -294,7 +297,7 @@ pub struct Ended {
 fn run(
     setup: Setup,
     application: Application,
-    requests: mpsc::UnboundedReceiver<Request>,
+    inbox: Inbox,
     shared: Arc<Shared>,
     starting: oneshot::Sender<Result<(), StartError>>,
 ) -> Option<Result<(), Failure>> {
@@ -307,7 +310,7 @@ fn run(
         }
     };
     runtime.block_on(async {
-        match prepare(setup, application, requests, shared) {
+        match prepare(setup, application, inbox, shared) {
             Ok(parts) => {
                 let _ = starting.send(Ok(()));
                 Some(Driver::run(parts).await)
@@ -324,7 +327,7 @@ fn run(
 fn prepare(
     setup: Setup,
     application: Application,
-    requests: mpsc::UnboundedReceiver<Request>,
+    inbox: Inbox,
     shared: Arc<Shared>,
 ) -> Result<Parts, StartError> {
     let Setup { name, me, peers, listen, config, limits, data_dir, key, trace } = setup;
@@ -346,7 +349,7 @@ fn prepare(
         is_restarted: !opened.is_new,
         transport: Transport::start(transport, sockets, arrivals)?,
         incoming,
-        requests,
+        inbox,
         application,
         shared,
         journal,
