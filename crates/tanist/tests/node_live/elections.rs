@@ -1,0 +1,159 @@
+//! Nodes elect, notice who leaves, and come together again.
+
+use std::time::Instant;
+
+use tanist::{Group, Role, Suspension, Why};
+
+use super::fleet::{Fleet, agreement, ms, node, take_leader, within};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn three_nodes_elect_one_coordinator() {
+    let fleet = Fleet::new(3);
+    let groups = fleet.start_all().await;
+    let view = agreement(&groups).await;
+    let leaders: Vec<_> = groups.iter().filter(|group| group.role().is_leader()).collect();
+    assert!(leaders.len() <= 1, "{leaders:?}");
+    for group in &groups {
+        let status = group.status();
+        assert_eq!((status.node, status.algorithm), (group.me(), "invitation"));
+        assert!(status.index > 0, "{status:?}");
+    }
+    assert_eq!(view.members().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn roles_begin_with_the_current_one_and_leave_none_out() {
+    let fleet = Fleet::new(3);
+    let mut groups = fleet.start_all().await;
+    let mut first = groups[0].changes();
+    let view = agreement(&groups).await;
+    let mut late = groups[0].roles();
+    let begins = late.next().await.unwrap();
+    assert!(begins.view().is_some(), "{begins}");
+    // Provoke more of them: the highest leaves and returns.
+    let leader = take_leader(&mut groups, &view);
+    let id = leader.me().0;
+    leader.shutdown().await.unwrap();
+    if groups.iter().any(|group| group.me() == node(1)) {
+        agreement(&groups).await;
+        groups.push(fleet.start(id).await);
+        agreement(&groups).await;
+        let last = groups[0].clone();
+        groups.remove(0).shutdown().await.unwrap();
+        assert!(matches!(last.role(), Role::Suspended(Suspension { why: Why::Ended, .. })));
+    }
+    let mut next = None;
+    let mut roles = Vec::new();
+    while let Some(change) = within("the stream's end", first.next()).await {
+        assert_eq!(change.index, next.unwrap_or(change.index), "a role was left out");
+        next = Some(change.index + 1);
+        roles.push(change.role);
+    }
+    for role in &roles {
+        match role {
+            Role::Leader(lead) => {
+                assert!(lead.view().is_coordinator() && lead.group_number().counter > 0);
+            }
+            Role::Member(view) => {
+                assert!(!view.is_coordinator() && view.members().contains(view.coordinator()));
+                assert!(view.members().contains(view.me()), "{view}");
+            }
+            Role::Suspended(_) => {}
+        }
+    }
+    assert!(roles.iter().any(|role| !matches!(role, Role::Suspended(_))), "{roles:?}");
+    let ended = Suspension { why: Why::Ended, left: None };
+    match roles.last() {
+        Some(Role::Suspended(suspension)) => assert_eq!(suspension.why, ended.why),
+        other => panic!("the last role is {other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shutdown_is_noticed_before_silence_could_tell() {
+    let mut fleet = Fleet::unhurried(3);
+    let silence = ms(20_000);
+    fleet.timing.silence = Some(silence);
+    let mut groups = fleet.start_all().await;
+    let view = agreement(&groups).await;
+    let leader = take_leader(&mut groups, &view);
+    let begun = Instant::now();
+    leader.shutdown().await.unwrap();
+    agreement(&groups).await;
+    assert!(begun.elapsed() < silence, "it took {:?} of {silence:?}", begun.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dropping_a_leader_waits_for_nobody_and_the_others_elect() {
+    let fleet = Fleet::unhurried(3);
+    let mut groups = fleet.start_all().await;
+    let view = agreement(&groups).await;
+    let leader = take_leader(&mut groups, &view);
+    let guard = leader.leading().await.unwrap().guard().expect("it leads");
+    let mut roles = leader.roles();
+    // The node cannot leave while the guard is held, so a drop that waited would never return.
+    let dropped = tokio::task::spawn_blocking(move || drop(leader));
+    within("the drop", dropped).await.unwrap();
+    let end = async { while roles.next().await.is_some() {} };
+    let ended = tokio::time::timeout(ms(300), end).await;
+    assert!(ended.is_err(), "the node left while its guard was held");
+    let others_know = |groups: &[Group]| {
+        groups.iter().all(|group| {
+            matches!(group.role(), Role::Member(own) if own.coordinator() == view.coordinator())
+        })
+    };
+    assert!(others_know(&groups), "the others elected while its guard was held");
+    drop(guard);
+    agreement(&groups).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_halves_of_a_cut_network_lead_themselves_and_merge_when_it_heals() {
+    let fleet = Fleet::new(4);
+    let groups = fleet.start_all().await;
+    agreement(&groups).await;
+    let (left, right) = groups.split_at(2);
+    for group in left {
+        group.cut([node(3), node(4)]);
+    }
+    for group in right {
+        group.cut([node(1), node(2)]);
+    }
+    agreement(left).await;
+    agreement(right).await;
+    groups.iter().for_each(Group::heal);
+    agreement(&groups).await;
+}
+
+#[test]
+fn a_node_whose_programs_runtime_is_blocked_keeps_its_group() {
+    let fleet = Fleet::unhurried(3);
+    let others = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let (others, blocked) = (others.unwrap(), single_thread());
+    let mut groups = others.block_on(async { vec![fleet.start(1).await, fleet.start(2).await] });
+    groups.push(blocked.block_on(fleet.start(3)));
+    let view = others.block_on(agreement(&groups));
+    assert_eq!(view.coordinator(), node(3));
+    let (over, blocking) = std::sync::mpsc::channel::<()>();
+    let body = move || blocked.block_on(async move { blocking.recv() });
+    let thread = std::thread::spawn(body);
+    // Far longer than its peers wait for a heartbeat: they hear of it, and so do not elect.
+    let elections = others.block_on(async {
+        let before = groups[0].meter().await.unwrap();
+        let heard = |meter: &tanist::Meter| meter.received.values().sum::<u64>();
+        let mut now = before.clone();
+        while heard(&now) < heard(&before) + 60 {
+            tokio::time::sleep(ms(20)).await;
+            now = groups[0].meter().await.unwrap();
+        }
+        now.elections - before.elections
+    });
+    assert_eq!(elections, 0);
+    assert_eq!(groups[0].role().view().unwrap().group_number(), view.group_number());
+    over.send(()).unwrap();
+    thread.join().unwrap().unwrap();
+}
+
+fn single_thread() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}

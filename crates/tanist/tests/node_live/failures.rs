@@ -1,0 +1,64 @@
+//! Nodes that cannot begin, or cannot go on.
+
+use tanist::{Role, StartError};
+
+use super::fleet::{Fleet, agreement, take_leader, until, within};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_node_with_the_same_directory_is_refused_and_the_first_goes_on() {
+    let fleet = Fleet::new(2);
+    let first = fleet.start(1).await;
+    // At another port, or the port would be refused first.
+    let elsewhere = fleet.builder(1).listen(fleet.address(9));
+    match elsewhere.start().await {
+        Err(StartError::Store(error)) => {
+            let text = error.to_string();
+            assert!(text.contains(&fleet.data_dir(1).display().to_string()), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+    match fleet.builder(1).start().await {
+        Err(StartError::Listen(_)) => {}
+        other => panic!("{other:?}"),
+    }
+    agreement(&[first, fleet.start(2).await]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_whose_disk_fails_ends_as_one_that_crashed() {
+    let fleet = Fleet::unhurried(4);
+    let mut groups = fleet.start_all().await;
+    let view = agreement(&groups).await;
+    let leader = take_leader(&mut groups, &view);
+    let lead = leader.leading().await.unwrap();
+    fleet.lose_disk(leader.me().0);
+    // Somebody leaves, so the coordinator needs a new number, and cannot keep one.
+    groups.remove(0).shutdown().await.unwrap();
+    let ended = within("the end of the node", leader.ended()).await.unwrap_err();
+    let path = fleet.data_dir(leader.me().0).display().to_string();
+    assert!(ended.reason.contains(&path), "{ended}");
+    assert!(!lead.is_leading(), "a node that has ended does not lead");
+    assert!(matches!(leader.role(), Role::Suspended(_)));
+    agreement(&groups).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_learns_that_its_node_has_failed() {
+    let fleet = Fleet::unhurried(2);
+    let groups = fleet.start_all().await;
+    agreement(&groups).await;
+    let leader = groups[1].clone();
+    let job = tokio::spawn(async move {
+        let job = async |lead: tanist::Lead| {
+            lead.lost().await;
+            lead.is_leading()
+        };
+        leader.while_leader(super::fleet::PATIENCE, job).await
+    });
+    until("n2 leads", || groups[1].role().is_leader().then_some(())).await;
+    fleet.lose_disk(2);
+    groups[0].clone().shutdown().await.unwrap();
+    // The result of a job that outlived its term is nobody's.
+    let ended = within("the end of the job", job).await.unwrap();
+    assert!(ended.is_err(), "{ended:?}");
+}

@@ -1,0 +1,156 @@
+//! Nodes of one group, each of which can be started, dropped and started again.
+
+use std::fs;
+use std::future::Future;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+use tanist::{Algorithm, Builder, Group, GroupKey, NodeId, NodeSet, Role, TimingConfig, View};
+use tempfile::TempDir;
+
+/// Long enough for a loaded machine; a test that waits so long has failed.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the nodes of a group have in common.
+pub(crate) struct Fleet {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) timing: TimingConfig,
+    nodes: u32,
+    host: Ipv4Addr,
+    key: GroupKey,
+    directory: TempDir,
+}
+
+impl Fleet {
+    pub(crate) fn new(nodes: u32) -> Self {
+        Self {
+            algorithm: Algorithm::Invitation,
+            timing: quick(),
+            nodes,
+            host: own_host(),
+            key: GroupKey::generate().unwrap(),
+            directory: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// Nodes that never take a slow machine for a dead peer, since one is busy.
+    pub(crate) fn unhurried(nodes: u32) -> Self {
+        let bound = ms(250);
+        let timing = TimingConfig {
+            heartbeat: Some(ms(100)),
+            silence: Some(ms(10_000)),
+            check_every: ms(300),
+            timeout_every: ms(300),
+            ..TimingConfig::bounded_by(bound, bound)
+        };
+        Self { algorithm: Algorithm::Bully, timing, ..Self::new(nodes) }
+    }
+
+    pub(crate) fn builder(&self, node: u32) -> Builder {
+        let peers = (1..=self.nodes).map(|peer| format!("n{peer}={}", self.address(peer)));
+        Group::builder("jobs")
+            .node(format!("n{node}"))
+            .peers(peers)
+            .algorithm(self.algorithm)
+            .timing(self.timing)
+            .key(self.key.clone())
+            .data_dir(self.data_dir(node))
+    }
+
+    pub(crate) async fn start(&self, node: u32) -> Group {
+        self.builder(node).start().await.unwrap()
+    }
+
+    pub(crate) async fn start_all(&self) -> Vec<Group> {
+        let mut groups = Vec::new();
+        for node in 1..=self.nodes {
+            groups.push(self.start(node).await);
+        }
+        groups
+    }
+
+    pub(crate) fn address(&self, node: u32) -> SocketAddr {
+        SocketAddr::new(IpAddr::V4(self.host), 7400 + u16::try_from(node).unwrap())
+    }
+
+    pub(crate) fn data_dir(&self, node: u32) -> PathBuf {
+        self.directory.path().join(format!("n{node}"))
+    }
+
+    /// Takes a node's directory away under it: every write from here on fails, for root as well.
+    pub(crate) fn lose_disk(&self, node: u32) {
+        fs::remove_dir_all(self.data_dir(node)).unwrap();
+    }
+}
+
+/// Waits for a condition, looking again and again; a test that waits too long has failed.
+pub(crate) async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    within(what, async {
+        loop {
+            if let Some(seen) = look() {
+                return seen;
+            }
+            tokio::time::sleep(ms(5)).await;
+        }
+    })
+    .await
+}
+
+/// Waits for something that must come.
+pub(crate) async fn within<T>(what: &str, coming: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, coming).await {
+        Ok(come) => come,
+        Err(_) => panic!("in vain: {what}"),
+    }
+}
+
+/// Waits until these nodes, and no others, are one group, and gives the leader's view of it.
+pub(crate) async fn agreement(groups: &[Group]) -> View {
+    let everybody: NodeSet = groups.iter().map(Group::me).collect();
+    let mut seen = String::new();
+    let look = || {
+        let roles: Vec<Role> = groups.iter().map(Group::role).collect();
+        seen = format!("{roles:?}");
+        let is_in = |role: &Role| !matches!(role, Role::Suspended(_));
+        let view = roles.iter().find(|role| role.is_leader())?.view()?.clone();
+        let agree = roles.iter().all(|role| {
+            is_in(role) && role.view().is_some_and(|own| own.group_number() == view.group_number())
+        });
+        (agree && *view.members() == everybody).then_some(view)
+    };
+    until(&format!("agreement of {everybody}"), look).await
+}
+
+/// Takes the leader out of these nodes.
+pub(crate) fn take_leader(groups: &mut Vec<Group>, view: &View) -> Group {
+    let at = groups.iter().position(|group| group.me() == view.coordinator()).unwrap();
+    groups.remove(at)
+}
+
+pub(crate) fn node(id: u32) -> NodeId {
+    NodeId(id)
+}
+
+pub(crate) const fn ms(count: u64) -> Duration {
+    Duration::from_millis(count)
+}
+
+fn quick() -> TimingConfig {
+    TimingConfig {
+        heartbeat: Some(ms(50)),
+        silence: Some(ms(400)),
+        check_every: ms(300),
+        timeout_every: ms(300),
+        ..TimingConfig::bounded_by(ms(40), ms(40))
+    }
+}
+
+/// A host of the loopback network for each fleet: no port is ever taken by somebody else.
+fn own_host() -> Ipv4Addr {
+    static FLEETS: AtomicU8 = AtomicU8::new(1);
+    let process = std::process::id();
+    let byte = |number: u32| u8::try_from(number % 250 + 1).unwrap();
+    Ipv4Addr::new(127, byte(process / 250), byte(process), FLEETS.fetch_add(1, Ordering::Relaxed))
+}
