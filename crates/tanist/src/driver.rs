@@ -54,12 +54,12 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// The next request; a node that nobody holds is to leave.
-    async fn next(&mut self) -> Request {
+    /// The next request; none when nobody holds the node any more.
+    async fn next(&mut self) -> Option<Request> {
         tokio::select! {
             biased;
-            Some(request) = self.requests.recv() => request,
-            _ = self.holders.recv() => Request::Shutdown,
+            Some(request) = self.requests.recv() => Some(request),
+            _ = self.holders.recv() => None,
         }
     }
 }
@@ -166,8 +166,9 @@ impl Driver {
                     }
                 }
                 request = self.inbox.next() => match request {
-                    Request::Shutdown => return self.leave().await,
-                    request => self.obey(request)?,
+                    // None: everybody who could shut it down is gone, so it goes.
+                    Some(Request::Shutdown) | None => return self.leave().await,
+                    Some(request) => self.obey(request)?,
                 },
                 rung = self.alarm.ring() => {
                     rung.map_err(Failure::Clock)?;

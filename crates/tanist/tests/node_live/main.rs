@@ -1,4 +1,8 @@
 //! Whole nodes in one process, over the loopback device: what a program that uses the crate sees.
+//!
+//! Every wait is for a condition, and ends in a failure that says what did not come. Where a test
+//! is about evidence, its nodes are unhurried: silence could not be what told them.
+#![allow(clippy::unwrap_used, reason = "a helper of a test may fail as the test itself may")]
 
 mod elections;
 mod failures;

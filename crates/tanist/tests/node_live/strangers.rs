@@ -5,7 +5,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::fleet::{Fleet, agreement, take_leader, until};
+use super::fleet::{Fleet, agreement, ms, take_leader, until, within};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn garbage_at_the_port_changes_nothing() {
@@ -28,7 +28,7 @@ async fn garbage_at_the_port_changes_nothing() {
                     }
                     sent += 1;
                 }
-                std::thread::sleep(super::fleet::ms(2));
+                std::thread::sleep(ms(2));
             }
         }
     });
@@ -44,11 +44,16 @@ async fn garbage_at_the_port_changes_nothing() {
         let counts = &meter.transport;
         counts.handshakes_failed + counts.refused_malformed + counts.refused_unknown_session
     };
-    let mut now = before.clone();
-    while refused(&now) < refused(&before) + 100 {
-        tokio::time::sleep(super::fleet::ms(10)).await;
-        now = groups[0].meter().await.unwrap();
-    }
+    let now = within("refusals", async {
+        loop {
+            let now = groups[0].meter().await.unwrap();
+            if refused(&now) >= refused(&before) + 100 {
+                return now;
+            }
+            tokio::time::sleep(ms(10)).await;
+        }
+    })
+    .await;
     assert_eq!(now.undecodable, 0, "none of it came through to the election");
     is_over.store(true, Ordering::Relaxed);
     stranger.join().unwrap();
