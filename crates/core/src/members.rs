@@ -40,12 +40,18 @@ pub struct Member {
     pub id: NodeId,
 }
 
-/// The configured nodes in ascending rank.
+/// The configured nodes in ascending rank, as one version of a list that may change (E-36).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Membership {
+    version: MembershipVersion,
     by_rank: Vec<Member>,
     rank_by_id: Vec<(NodeId, usize)>,
 }
+
+/// Which of a group's lists of nodes it is. Two nodes with different lists do not belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MembershipVersion(pub u32);
 
 impl Membership {
     /// Takes a list of nodes; refuses an empty one and one that names a node twice (F-17).
@@ -61,7 +67,19 @@ impl Membership {
         if let Some(pair) = rank_by_id.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(MembershipError::Duplicate(pair[0].0));
         }
-        Ok(Self { by_rank, rank_by_id })
+        Ok(Self { version: MembershipVersion(1), by_rank, rank_by_id })
+    }
+
+    /// The same nodes as another version of the list.
+    #[must_use]
+    pub fn with_version(self, version: MembershipVersion) -> Self {
+        Self { version, ..self }
+    }
+
+    /// Which version of the list it is.
+    #[must_use]
+    pub const fn version(&self) -> MembershipVersion {
+        self.version
     }
 
     /// Nodes 1..=n where process i has priority i (G-17).

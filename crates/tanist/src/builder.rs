@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tanist_core::election::Algorithm;
+use tanist_core::members::MembershipVersion;
 use tanist_core::options::Options;
 use tanist_core::recall::Recall;
 use tanist_core::timing::{Timing, TimingConfig};
@@ -23,6 +24,7 @@ pub struct Builder {
     group: String,
     node: Option<String>,
     peers: Vec<String>,
+    peers_version: u32,
     priorities: Vec<(String, u32)>,
     algorithm: Algorithm,
     options: Vec<(String, String)>,
@@ -40,6 +42,7 @@ impl Builder {
             group,
             node: None,
             peers: Vec::new(),
+            peers_version: 1,
             priorities: Vec::new(),
             algorithm: Algorithm::Invitation,
             options: Vec::new(),
@@ -61,6 +64,13 @@ impl Builder {
     /// All nodes with their addresses, this one included: `n1=10.0.0.1:7400`.
     pub fn peers(mut self, peers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.peers.extend(peers.into_iter().map(Into::into));
+        self
+    }
+
+    /// Which version of the list of peers this is, for whoever changes it: 1 if not given. It is
+    /// shown in [`crate::Status`], so that a node that was left behind can be found.
+    pub const fn peers_version(mut self, version: u32) -> Self {
+        self.peers_version = version;
         self
     }
 
@@ -151,7 +161,8 @@ impl Builder {
             let given = priorities.iter().rev().find(|(node, _)| node == id);
             Member { priority: Priority(given.map_or(id.0, |(_, priority)| *priority)), id: *id }
         });
-        let members = Membership::new(members)?;
+        let version = MembershipVersion(self.peers_version);
+        let members = Membership::new(members)?.with_version(version);
         let address = match peers.iter().find(|(id, _)| *id == me) {
             Some((_, address)) => address.clone(),
             None => return Err(StartError::Stranger(name)),

@@ -17,7 +17,7 @@ use crate::key::GroupKey;
 use crate::lead::Lead;
 use crate::meter::Meter;
 use crate::role::Role;
-use crate::shared::{Changes, Roles, Shared, Status};
+use crate::shared::{Changes, Identity, Roles, Shared, Status};
 use crate::store::Store;
 use crate::task::{self, Ask, GroupTask};
 use crate::transport::{self, Limits, Sockets, Transport};
@@ -46,9 +46,7 @@ use crate::transport::{self, Limits, Sockets, Transport};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Group {
-    name: Arc<str>,
-    me: NodeId,
-    algorithm: &'static str,
+    identity: Identity,
     shared: Arc<Shared>,
     requests: mpsc::UnboundedSender<Request>,
     ended: watch::Receiver<Option<Arc<Result<(), Failure>>>>,
@@ -79,7 +77,7 @@ impl Group {
     /// This node.
     #[must_use]
     pub const fn me(&self) -> NodeId {
-        self.me
+        self.identity.me
     }
 
     /// What it is at the moment.
@@ -103,7 +101,7 @@ impl Group {
     /// What it is, for people and monitoring.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.shared.status(&self.name, self.me, self.algorithm)
+        self.shared.status(&self.identity)
     }
 
     /// What it counted so far, and what it knows of its peers. None if the node has ended.
@@ -225,7 +223,7 @@ impl Group {
             Some(Err(failure)) => failure.to_string(),
             None => Failure::Panicked.to_string(),
         };
-        Ended { node: self.me, reason }
+        Ended { node: self.me(), reason }
     }
 
     pub(crate) async fn start(setup: Setup) -> Result<Self, StartError> {
@@ -258,9 +256,12 @@ impl Group {
         let (ending, ended) = watch::channel(None);
         let (held, holders) = mpsc::channel(1);
         let group = Self {
-            name: Arc::clone(&setup.name),
-            me: setup.me,
-            algorithm: setup.config.algorithm.name(),
+            identity: Identity {
+                group: Arc::clone(&setup.name),
+                me: setup.me,
+                algorithm: setup.config.algorithm.name(),
+                peers_version: setup.config.members.version().0,
+            },
             shared: Arc::clone(&shared),
             requests: requests.clone(),
             ended,

@@ -1,7 +1,7 @@
 //! What the driver shows to everybody who holds a [`crate::Group`].
 
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::SystemTime;
 
@@ -82,12 +82,13 @@ impl Shared {
     }
 
     /// The state in the form that `tanist status` shows.
-    pub(crate) fn status(&self, group: &str, me: NodeId, algorithm: &'static str) -> Status {
+    pub(crate) fn status(&self, identity: &Identity) -> Status {
         let inner = self.lock();
         Status {
-            group: group.to_owned(),
-            node: me,
-            algorithm,
+            group: identity.group.to_string(),
+            node: identity.me,
+            algorithm: identity.algorithm,
+            peers_version: identity.peers_version,
             role: inner.change.role.name(),
             phase: inner.phase,
             view: inner.change.role.view().cloned(),
@@ -100,6 +101,15 @@ impl Shared {
         // Nobody panics while holding it: every change above is a plain assignment.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What of a node never changes.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) group: Arc<str>,
+    pub(crate) me: NodeId,
+    pub(crate) algorithm: &'static str,
+    pub(crate) peers_version: u32,
 }
 
 /// A role that a node took, and when.
@@ -173,6 +183,8 @@ pub struct Status {
     pub node: NodeId,
     /// The algorithm that elects.
     pub algorithm: &'static str,
+    /// Which version of the list of peers the node has.
+    pub peers_version: u32,
     /// `leader`, `member` or `suspended`.
     pub role: &'static str,
     /// The textbook's status variable.

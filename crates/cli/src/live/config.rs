@@ -22,6 +22,9 @@ pub(crate) struct AgentFile {
     pub(crate) node: String,
     /// All nodes, this one included: `n1=10.0.0.1:7400`.
     pub(crate) peers: Vec<String>,
+    /// Which version of that list it is.
+    #[serde(default = "first_version")]
+    pub(crate) peers_version: u32,
     /// Where the node keeps what must survive a crash.
     pub(crate) data_dir: PathBuf,
     /// The key that all nodes share.
@@ -87,6 +90,7 @@ impl AgentFile {
         let mut builder = Group::builder(&self.group)
             .node(&self.node)
             .peers(&self.peers)
+            .peers_version(self.peers_version)
             .data_dir(&self.data_dir)
             .key_file(&self.key_file)
             .algorithm(self.algorithm.unwrap_or(Algorithm::Invitation))
@@ -122,6 +126,10 @@ impl TimingTable {
             ..base
         }
     }
+}
+
+const fn first_version() -> u32 {
+    1
 }
 
 fn algorithm<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Algorithm>, D::Error> {
