@@ -17,7 +17,7 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Header, SCHEMA, Source};
 use tanist_core::{GroupConfig, NodeId, Status};
 
-use crate::application::Pace;
+use crate::application::{Application, Pace};
 use crate::faults::Fault;
 use crate::monitors::Selection;
 use crate::network::{Conditions, Network, Rule};
@@ -99,20 +99,25 @@ impl Scenario {
     /// The world of this scenario.
     #[must_use]
     pub fn world(&self, seed: u64, is_recorded: bool) -> World {
+        World::new(self.ingredients(seed, is_recorded), seed)
+    }
+
+    /// What its world is made of, for whoever wants to change something about it.
+    #[must_use]
+    pub fn ingredients(&self, seed: u64, is_recorded: bool) -> Ingredients {
         let config = WatchConfig { assertions: self.selection, is_recorded };
         let members = self.config.members.clone();
         let watch = Watch::new(members, self.config.algorithm, self.header(seed), config);
         let count = self.config.members.count();
-        let made_of = Ingredients {
+        Ingredients {
             config: self.config.clone(),
             network: Network::new(count, self.conditions.clone(), self.rules.clone()),
-            pace: self.pace,
+            application: Application::BuiltIn(self.pace),
             groups: self.groups.clone(),
             down: self.down.clone(),
             faults: self.faults.clone(),
             watch,
-        };
-        World::new(made_of, seed)
+        }
     }
 
     /// The first line of its trace.

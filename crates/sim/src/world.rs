@@ -9,13 +9,14 @@ mod effects;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tanist_core::election::Standing;
 use tanist_core::node::{Command, Node};
 use tanist_core::trace::Event;
 use tanist_core::{Effects, GroupConfig, NodeId, Time};
 
-use crate::application::Pace;
+use crate::application::{Application, Listener, Told};
 use crate::chance::Chance;
 use crate::faults::{Action, Fault, Moment};
 use crate::host::{Due, Host};
@@ -34,7 +35,9 @@ pub struct World {
     /// Faults whose time is known beforehand, last first, so that they do not deepen the schedule.
     planned: Vec<(Time, Action)>,
     chance: Chance,
-    pace: Pace,
+    application: Application,
+    /// What applications that are played outside were told and nobody has taken yet.
+    outbox: Vec<Told>,
     /// Faults that wait for something to happen.
     armed: Vec<Armed>,
     /// Everybody who looks.
@@ -72,8 +75,8 @@ pub struct Ingredients {
     pub config: GroupConfig,
     /// The network.
     pub network: Network,
-    /// The application's pace.
-    pub pace: Pace,
+    /// Who plays the application.
+    pub application: Application,
     /// Groups that stand when the world begins.
     pub groups: Vec<Standing>,
     /// Nodes that are down when the world begins; all others that stand in no group come up.
@@ -88,7 +91,7 @@ impl World {
     /// Sets up the world; everything that happens in it follows from the seed.
     #[must_use]
     pub fn new(made_of: Ingredients, seed: u64) -> Self {
-        let Ingredients { config, network, pace, groups, down, faults, watch } = made_of;
+        let Ingredients { config, network, application, groups, down, faults, watch } = made_of;
         let mut ids: Vec<NodeId> = config.members.all().iter().map(|member| member.id).collect();
         ids.sort_unstable();
         let mut world = Self {
@@ -99,7 +102,8 @@ impl World {
             schedule: Schedule::new(),
             planned: Vec::new(),
             chance: Chance::new(seed),
-            pace,
+            application,
+            outbox: Vec::new(),
             armed: Vec::new(),
             watch,
             effects: Scratch::default(),
@@ -177,6 +181,28 @@ impl World {
             Thing::At { host, due } => self.take_up(host, number, due),
         }
         true
+    }
+
+    /// What nodes told applications that are played outside since this was last asked, in order.
+    /// What a node said before it crashed is left out: the application died with it.
+    pub fn take_notices(&mut self) -> Vec<Told> {
+        let mut told = std::mem::take(&mut self.outbox);
+        told.retain(|told| self.is_alive(told.listener));
+        told
+    }
+
+    /// An application that is played outside comes back to its node after a while; not at all if
+    /// the node has crashed by then.
+    pub fn answer(&mut self, listener: Listener, command: Command, after: Duration) {
+        if let Some(at) = self.position(listener.node) {
+            let due = Due::Command { command, life: listener.life };
+            self.deliver(at, self.now + after, due);
+        }
+    }
+
+    fn is_alive(&self, listener: Listener) -> bool {
+        let host = self.position(listener.node).map(|at| &self.hosts[at]);
+        host.is_some_and(|host| host.node.is_some() && host.life == listener.life)
     }
 
     /// Whether a node is up.

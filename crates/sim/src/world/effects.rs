@@ -8,7 +8,7 @@ use tanist_core::recall::Recall;
 use tanist_core::trace::{Event, Loss, MessageFacts};
 use tanist_core::{Context, Effect, Effects, NodeId, Protocol, Time};
 
-use crate::application::{self};
+use crate::application::{self, Application, Listener, Pace, Told};
 use crate::host::Due;
 use crate::network::{Arrivals, Parcel};
 use crate::schedule::Class;
@@ -152,22 +152,32 @@ impl World {
 
     pub(super) fn notify(&mut self, at: usize, notice: Notice) {
         let node = self.hosts[at].id;
+        let listener = Listener { node, life: self.hosts[at].life };
+        match &notice {
+            Notice::Called => return self.emit(Event::Call { node }),
+            Notice::Ended(outcome) => return self.emit(Event::End { node, outcome: *outcome }),
+            Notice::Stop => self.emit(Event::Stop { node }),
+            Notice::Plan { group, .. } => self.emit(Event::Plan { node, group: *group }),
+            Notice::Begin { group, .. } => self.emit(Event::Begin { node, group: *group }),
+        }
+        match self.application {
+            Application::BuiltIn(pace) => self.play(at, pace, notice),
+            Application::Outside => self.outbox.push(Told { listener, notice }),
+        }
+    }
+
+    /// The world's own application.
+    fn play(&mut self, at: usize, pace: Pace, notice: Notice) {
         match notice {
-            Notice::Called => self.emit(Event::Call { node }),
-            Notice::Ended(outcome) => self.emit(Event::End { node, outcome }),
             Notice::Stop => {
-                self.emit(Event::Stop { node });
-                let stopped = Command::Stopped(application::report(node));
-                self.come_back(at, self.pace.stop, stopped);
+                let stopped = Command::Stopped(application::report(self.hosts[at].id));
+                self.come_back(at, pace.stop, stopped);
             }
             Notice::Plan { group, members, reports } => {
-                self.emit(Event::Plan { node, group });
                 let definition = application::plan(self.hosts[at].life, group, &members, &reports);
-                self.come_back(at, self.pace.plan, Command::Define { group, definition });
+                self.come_back(at, pace.plan, Command::Define { group, definition });
             }
-            Notice::Begin { group, .. } => {
-                self.emit(Event::Begin { node, group });
-            }
+            Notice::Begin { .. } | Notice::Called | Notice::Ended(_) => {}
         }
     }
 

@@ -1,0 +1,114 @@
+//! An application that is played outside the world: it is told what happens, and answers when it
+//! likes.
+
+use std::time::Duration;
+
+use tanist_core::election::Algorithm;
+use tanist_core::node::{Command, Notice};
+use tanist_core::{Definition, NodeId, Report, Status};
+use tanist_sim::application::{self, Application, Pace, Told};
+use tanist_sim::faults::Action;
+use tanist_sim::{World, fuzz};
+
+/// Answers as the world's own application would.
+fn play(world: &mut World, pace: Pace) {
+    for Told { listener, notice } in world.take_notices() {
+        match notice {
+            Notice::Stop => {
+                let report = application::report(listener.node());
+                world.answer(listener, Command::Stopped(report), pace.stop);
+            }
+            Notice::Plan { group, members, reports } => {
+                let definition = application::plan(0, group, &members, &reports);
+                world.answer(listener, Command::Define { group, definition }, pace.plan);
+            }
+            Notice::Begin { .. } | Notice::Called | Notice::Ended(_) => {}
+        }
+    }
+}
+
+#[test]
+fn whoever_answers_as_the_world_does_gets_the_same_trace() {
+    let mut same = 0;
+    for seed in 0..40 {
+        let scenario = fuzz::scenario(Algorithm::Invitation, seed, None);
+        let mut inside = scenario.world(seed, true);
+        let mut made_of = scenario.ingredients(seed, true);
+        made_of.application = Application::Outside;
+        let mut outside = World::new(made_of, seed);
+        let end = tanist_core::Time::ZERO + scenario.end / 4;
+        inside.run_until(end);
+        play(&mut outside, scenario.pace);
+        while outside.next_at().is_some_and(|at| at <= end) {
+            outside.step();
+            play(&mut outside, scenario.pace);
+        }
+        let has_restarts = scenario
+            .faults
+            .iter()
+            .any(|fault| matches!(fault.action, Action::Crash(_) | Action::CrashAfterEffects(..)));
+        // The built-in plan tells in which life it was made, which is not known outside.
+        if has_restarts {
+            continue;
+        }
+        let hash = |world: World| world.watch.into_recording().unwrap().hash();
+        assert_eq!(hash(inside), hash(outside), "seed {seed}");
+        same += 1;
+    }
+    assert!(same > 3, "only {same} seeds were without crashes");
+}
+
+#[test]
+fn an_answer_to_an_earlier_life_is_not_delivered() {
+    let scenario = fuzz::scenario(Algorithm::Invitation, 1, None);
+    let mut made_of = scenario.ingredients(1, true);
+    (made_of.application, made_of.faults) = (Application::Outside, Vec::new());
+    (made_of.groups, made_of.down) = (Vec::new(), Vec::new());
+    let mut world = World::new(made_of, 1);
+    // Every node that comes up plans for itself alone. Crash one, bring it back, and then answer
+    // what the dead one asked.
+    let mut told = world.take_notices().into_iter();
+    let asked = told.find(|told| matches!(told.notice, Notice::Plan { .. })).unwrap();
+    let Notice::Plan { group, .. } = asked.notice else { unreachable!("it was just found") };
+    let node: NodeId = asked.listener.node();
+    world.act(Action::Crash(node));
+    world.act(Action::Restart { node, lost_writes: 0 });
+    let definition = Definition::from("from beyond the grave");
+    world.answer(asked.listener, Command::Define { group, definition }, Duration::ZERO);
+    world.answer(asked.listener, Command::Stopped(Report::default()), Duration::ZERO);
+    let begun = |world: &mut World| {
+        world
+            .take_notices()
+            .into_iter()
+            .any(|told| told.listener.node() == node && matches!(told.notice, Notice::Begin { .. }))
+    };
+    for _ in 0..2000 {
+        world.step();
+        assert!(!begun(&mut world), "a plan of an earlier life was used");
+    }
+    let seat = world.watch.board.seat(node).unwrap();
+    assert_ne!(seat.state.status, Status::Normal);
+}
+
+#[test]
+fn what_a_node_said_before_it_crashed_is_not_told() {
+    let scenario = fuzz::scenario(Algorithm::Invitation, 1, None);
+    let mut made_of = scenario.ingredients(1, true);
+    (made_of.application, made_of.faults) = (Application::Outside, Vec::new());
+    (made_of.groups, made_of.down) = (Vec::new(), Vec::new());
+    let mut world = World::new(made_of, 1);
+    let told: Vec<Told> = world.clone().take_notices();
+    assert!(!told.is_empty(), "whoever comes up plans for itself");
+    for Told { listener, .. } in &told {
+        world.act(Action::Crash(listener.node()));
+    }
+    assert_eq!(world.take_notices(), []);
+    for Told { listener, .. } in &told {
+        world.act(Action::Restart { node: listener.node(), lost_writes: 0 });
+    }
+    let again = world.take_notices();
+    assert!(!again.is_empty(), "whoever comes back does so again");
+    for Told { listener, .. } in &again {
+        assert!(told.iter().all(|earlier| earlier.listener != *listener), "{listener:?}");
+    }
+}
