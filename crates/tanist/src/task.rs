@@ -139,6 +139,18 @@ impl<T: GroupTask> Runner<T> {
         Self { task, started_in: None }
     }
 
+    /// The task, for whoever looks at a simulated node.
+    #[cfg(feature = "sim")]
+    pub(crate) const fn task(&self) -> &T {
+        &self.task
+    }
+
+    /// The task, for whoever works in a simulated node.
+    #[cfg(feature = "sim")]
+    pub(crate) const fn task_mut(&mut self) -> &mut T {
+        &mut self.task
+    }
+
     /// Carries out one request. Nothing to answer after a start.
     pub(crate) async fn obey(&mut self, ask: Ask) -> Option<Answer> {
         match self.carry_out(ask).await {

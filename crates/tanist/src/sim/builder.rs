@@ -1,0 +1,266 @@
+//! How a simulated group is described before it starts.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tanist_core::election::Algorithm;
+use tanist_core::members::MembershipError;
+use tanist_core::options::{OptionError, Options};
+use tanist_core::recall::Recall;
+use tanist_core::timing::{Timing, TimingConfig, TimingError};
+use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority};
+use tanist_sim::application::Pace;
+use tanist_sim::monitors::Selection;
+use tanist_sim::network::{Conditions, Delay};
+use tanist_sim::scenario::{Expect, Scenario};
+
+use super::name::Name;
+use super::world::{Setup, Work, World};
+use crate::builder::default_timing;
+use crate::role::View;
+use crate::task::GroupTask;
+
+/// Describes a simulated group; [`WorldBuilder::start`] starts it.
+///
+/// Without further words it is what a live group of a data centre is: the invitation algorithm,
+/// [`default_timing`], messages that arrive in order within a few milliseconds and are never lost,
+/// and machines that refuse connections to a process that is dead.
+///
+/// ```
+/// use std::time::Duration;
+/// use tanist::Algorithm;
+/// use tanist::sim::{Idle, World};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let millis = Duration::from_millis;
+/// let mut world = World::builder(7, 4)
+///     .algorithm(Algorithm::Bully)
+///     .priority(1, 100)
+///     .delays(millis(1), millis(30))
+///     .stop_takes(millis(20))
+///     .start(|_| Idle)?;
+/// world.run_until(World::is_one_group)?;
+/// assert_eq!(world.groups()[0].coordinator, tanist::NodeId(1));
+/// # Ok(()) }
+/// ```
+#[must_use = "a builder does nothing until it is started"]
+pub struct WorldBuilder<T> {
+    name: String,
+    seed: u64,
+    nodes: u32,
+    priorities: Vec<(NodeId, u32)>,
+    algorithm: Algorithm,
+    options: Vec<(String, String)>,
+    timing: TimingConfig,
+    conditions: Conditions,
+    pace: Pace,
+    limit: Duration,
+    save_to: PathBuf,
+    work: Option<Work<T>>,
+}
+
+impl<T: GroupTask> WorldBuilder<T> {
+    pub(super) fn new(seed: u64, nodes: u32) -> Self {
+        let delay =
+            Delay::Uniform { min: Duration::from_micros(200), max: Duration::from_millis(5) };
+        Self {
+            name: "tanist::sim".to_owned(),
+            seed,
+            nodes,
+            priorities: Vec::new(),
+            algorithm: Algorithm::Invitation,
+            options: Vec::new(),
+            timing: default_timing(),
+            conditions: Conditions {
+                delay,
+                is_fifo: true,
+                loss_ppm: 0,
+                duplicate_ppm: 0,
+                has_refusals: true,
+            },
+            pace: Pace::default(),
+            limit: Duration::from_secs(60),
+            save_to: std::env::temp_dir(),
+            work: None,
+        }
+    }
+
+    /// What stories and pictures of this world are called, for example the name of the test.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The priority of a node; without one it is its number.
+    pub fn priority(mut self, node: impl Name, priority: u32) -> Self {
+        self.priorities.push((node.node(), priority));
+        self
+    }
+
+    /// The algorithm; [`Algorithm::Invitation`] if not given.
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// An option of the algorithm, as `tanist algorithms` lists them.
+    pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.push((name.into(), value.into()));
+        self
+    }
+
+    /// Bounds and periods; [`default_timing`] if not given.
+    pub fn timing(mut self, timing: TimingConfig) -> Self {
+        self.timing = timing;
+        self
+    }
+
+    /// How long messages take: anything between the two, equally likely.
+    pub fn delays(mut self, least: Duration, most: Duration) -> Self {
+        self.conditions.delay = Delay::Uniform { min: least, max: most };
+        self
+    }
+
+    /// How many of a million messages are lost; none if not given, as over live connections.
+    pub fn loss_ppm(mut self, ppm: u32) -> Self {
+        self.conditions.loss_ppm = ppm;
+        self
+    }
+
+    /// How long a task takes to stop; no time if not given.
+    pub fn stop_takes(mut self, span: Duration) -> Self {
+        self.pace.stop = span;
+        self
+    }
+
+    /// How long a coordinator's task takes to plan; no time if not given.
+    pub fn plan_takes(mut self, span: Duration) -> Self {
+        self.pace.plan = span;
+        self
+    }
+
+    /// How much simulated time [`World::run_until`] gives its condition to come true; a minute if
+    /// not given.
+    pub fn limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Where stories and pictures of failed runs go; the system's temporary directory if not given.
+    pub fn save_to(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.save_to = directory.into();
+        self
+    }
+
+    /// What a task does with its time: called this often for every node that is up, runs, and is
+    /// between `start` and `stop`.
+    ///
+    /// A period of no time is taken as a microsecond.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tanist::sim::World;
+    /// # use tanist::{GroupTask, Reports, View};
+    /// struct Ticks(u32);
+    /// # impl GroupTask for Ticks {
+    /// #     type Report = ();
+    /// #     type Plan = ();
+    /// #     async fn stop(&mut self, _: &View) {}
+    /// #     async fn plan(&mut self, _: &View, _: Reports<()>) {}
+    /// #     async fn start(&mut self, _: &View, (): ()) {}
+    /// # }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut world = World::builder(7, 3)
+    ///     .work(Duration::from_millis(100), |ticks: &mut Ticks, _view| ticks.0 += 1)
+    ///     .start(|_| Ticks(0))?;
+    /// world.run_until(World::is_one_group)?;
+    /// let before = world.task(2).map(|ticks| ticks.0);
+    /// world.run_for(Duration::from_secs(1));
+    /// assert_eq!(world.task(2).map(|ticks| ticks.0), before.map(|ticks| ticks + 10));
+    /// # Ok(()) }
+    /// ```
+    pub fn work(mut self, every: Duration, step: impl FnMut(&mut T, &View) + 'static) -> Self {
+        let every = every.max(Duration::from_micros(1));
+        self.work = Some(Work::new(every, Box::new(step)));
+        self
+    }
+
+    /// Starts all nodes. The function makes the task of a node, once for each of its lives.
+    ///
+    /// # Errors
+    /// If no live group could be started like this.
+    pub fn start(self, make: impl FnMut(NodeId) -> T + 'static) -> Result<World<T>, SetupError> {
+        let algorithm = self.algorithm;
+        if !algorithm.hands_over() {
+            return Err(SetupError::NoHandover(algorithm.name()));
+        }
+        if let Some((node, _)) = self.priorities.iter().find(|(node, _)| node.0 > self.nodes) {
+            return Err(SetupError::Stranger { node: *node, nodes: self.nodes });
+        }
+        let members = (1..=self.nodes).map(|number| {
+            let id = NodeId(number);
+            let given = self.priorities.iter().rev().find(|(node, _)| *node == id);
+            Member { priority: Priority(given.map_or(number, |(_, priority)| *priority)), id }
+        });
+        let members = Membership::new(members.collect::<Vec<_>>())?;
+        let mut options = Options::default();
+        for (name, value) in &self.options {
+            options.set(algorithm, name, value)?;
+        }
+        let timing = Timing::new(self.timing)?;
+        let recall = Recall::On;
+        let scenario = Scenario {
+            name: self.name,
+            about: String::new(),
+            config: GroupConfig { members, timing, algorithm, options, recall, mutant: None },
+            timing: self.timing,
+            seed: self.seed,
+            end: self.limit,
+            stops_at_break: false,
+            conditions: self.conditions,
+            rules: Vec::new(),
+            pace: self.pace,
+            groups: Vec::new(),
+            down: Vec::new(),
+            faults: Vec::new(),
+            // A cut or a pause takes the bully out of its model; what holds there is still watched.
+            selection: Selection { is_beyond_model: true, ..Selection::STANDARD },
+            expect: Expect::default(),
+        };
+        let (make, work) = (Box::new(make), self.work);
+        Ok(World::from(Setup { scenario, make, work, save_to: self.save_to }))
+    }
+}
+
+/// Why a simulated group could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// No nodes.
+    #[error(transparent)]
+    Members(#[from] MembershipError),
+    /// A priority for somebody else.
+    #[error(
+        "{node} was given a priority, but the world has nodes n1 to n{nodes} only, so nobody would \
+         use it; ask for more nodes or leave it out"
+    )]
+    Stranger {
+        /// Who.
+        node: NodeId,
+        /// How many nodes there are.
+        nodes: u32,
+    },
+    /// Waits that cannot work.
+    #[error("these timings cannot work: {0}")]
+    Timing(#[from] TimingError),
+    /// An option that the algorithm does not have.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// An algorithm that hands nothing over.
+    #[error(
+        "{0} hands no state to its group, so a GroupTask would never start. Choose `Invitation` or \
+         `Bully`"
+    )]
+    NoHandover(&'static str),
+}
