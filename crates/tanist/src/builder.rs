@@ -18,6 +18,27 @@ use crate::task::GroupTask;
 use crate::transport::Limits;
 
 /// Describes a node; [`Builder::start`] starts it.
+///
+/// Name, peers, data directory and key must be given; everything else has a default. All nodes of
+/// a group are given the same peers, priorities, algorithm, options and timing.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use tanist::{Algorithm, Group, TimingConfig, default_timing};
+///
+/// # async fn example() -> Result<(), tanist::StartError> {
+/// let group = Group::builder("billing")
+///     .node("n2")
+///     .peers(["n1=10.0.0.1:7400", "n2=10.0.0.2:7400", "n3=10.0.0.3:7400"])
+///     .priority("n1", 100) // the best machine
+///     .algorithm(Algorithm::Bully)
+///     .timing(TimingConfig { silence: Some(Duration::from_secs(3)), ..default_timing() })
+///     .data_dir("/var/lib/tanist")
+///     .key_file("/etc/tanist/group.key")
+///     .start()
+///     .await?;
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 #[must_use = "a builder does nothing until it is started"]
 pub struct Builder {
@@ -123,18 +144,39 @@ impl Builder {
         self
     }
 
-    /// Writes down everything that the node does, in the simulator's schema.
+    /// Writes down everything that the node does, in the simulator's schema: `tanist trace` reads
+    /// it.
     pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
         self.trace = Some(path.into());
         self
     }
 
-    /// Starts the node. Other than that, it has no task: its roles are all there is to know.
+    /// Starts the node without a task: its roles are all there is to know.
+    ///
+    /// What is wrong is said before anything is touched:
+    ///
+    /// ```
+    /// use tanist::{Group, StartError};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let refused = Group::builder("billing").node("first").start().await.unwrap_err();
+    /// assert!(matches!(refused, StartError::Name(_)));
+    /// assert_eq!(refused.to_string(), "`first` names no node: nodes are n1, n2, n3 and so on");
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the description is wrong, or the system does not give what the node needs.
     pub async fn start(self) -> Result<Group, StartError> {
         Group::start(self.checked()?).await
     }
 
-    /// Starts the node with a task that is stopped, planned and started with its group.
+    /// Starts the node with a task that is stopped, planned and started with its group. The task
+    /// runs where this is called: in a runtime of tokio's, on its threads.
+    ///
+    /// # Errors
+    /// If the description is wrong, or the system does not give what the node needs.
     pub async fn start_with<T: GroupTask>(self, task: T) -> Result<Group, StartError> {
         let setup = self.checked()?;
         let algorithm = setup.config.algorithm;
@@ -200,6 +242,13 @@ impl Builder {
 }
 
 /// Reads `n7`.
+///
+/// ```
+/// use tanist::{NodeId, parse_node};
+///
+/// assert_eq!(parse_node("n7"), Some(NodeId(7)));
+/// assert_eq!(parse_node("seven"), None);
+/// ```
 #[must_use]
 pub fn parse_node(name: &str) -> Option<NodeId> {
     let digits = name.strip_prefix('n')?;

@@ -80,13 +80,29 @@ impl Group {
         self.identity.me
     }
 
-    /// What it is at the moment.
+    /// What it is at the moment. True when it was asked; [`Group::roles`] tells when it changes.
     #[must_use]
     pub fn role(&self) -> Role {
         self.shared.role()
     }
 
-    /// What it is, and everything that it will be.
+    /// What it is, and everything that it will be. No role is left out.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
+    /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
+    /// let mut roles = group.roles();
+    /// while let Some(role) = roles.next().await {
+    ///     if role.is_leader() {
+    ///         break; // alone in its group, a node leads it
+    ///     }
+    /// }
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn roles(&self) -> Roles {
         Roles::new(self.changes())
@@ -98,13 +114,39 @@ impl Group {
         self.shared.follow()
     }
 
-    /// What it is, for people and monitoring.
+    /// What it is, for people and monitoring; it serializes as JSON.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
+    /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
+    /// group.leading().await?;
+    /// let status = group.status();
+    /// assert_eq!((status.group.as_str(), status.role), ("doc", "leader"));
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn status(&self) -> Status {
         self.shared.status(&self.identity)
     }
 
     /// What it counted so far, and what it knows of its peers. None if the node has ended.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
+    /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
+    /// group.leading().await?;
+    /// let meter = group.meter().await.expect("it runs");
+    /// assert!(meter.wakes > 0);
+    /// # Ok(()) }
+    /// ```
     pub async fn meter(&self) -> Option<Meter> {
         let (reply, meter) = oneshot::channel();
         self.requests.send(Request::Inspect(reply)).ok()?;
@@ -112,6 +154,20 @@ impl Group {
     }
 
     /// Waits until this node leads.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
+    /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
+    /// let lead = group.leading().await?;
+    /// assert!(lead.is_leading());
+    /// group.shutdown().await?;
+    /// assert!(!lead.is_leading());
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// If the node ends first.
@@ -133,6 +189,9 @@ impl Group {
     /// ([`Lead::lost`] tells it); then it is dropped where it stands. This node answers the
     /// election only after that, so two jobs never overlap among nodes that can reach each other.
     /// Returns what the job returned, if it ended during its term.
+    ///
+    /// In a task that is spawned, move into the closure what the job needs, and give every job its
+    /// own: `move |lead| job(lead, database.clone())`.
     ///
     /// ```no_run
     /// # use std::time::Duration;
@@ -180,6 +239,19 @@ impl Group {
     }
 
     /// Discards everything to and from these peers, as a cut network would: for experiments.
+    ///
+    /// A cut has two sides; call it on all nodes. The example `shared_work` does.
+    ///
+    /// ```no_run
+    /// # fn example(groups: &[tanist::Group]) {
+    /// // n3 on one side, everybody else on the other.
+    /// for group in groups {
+    ///     let is_alone = group.me() == tanist::NodeId(3);
+    ///     let others = groups.iter().map(tanist::Group::me);
+    ///     group.cut(others.filter(|other| (*other == tanist::NodeId(3)) != is_alone));
+    /// }
+    /// # }
+    /// ```
     pub fn cut(&self, peers: impl IntoIterator<Item = NodeId>) {
         let _ = self.requests.send(Request::Block(peers.into_iter().collect()));
     }
@@ -191,6 +263,19 @@ impl Group {
 
     /// Stops the application, closes all connections so that the others elect at once, and waits
     /// until the node is gone.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
+    /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
+    /// let looker = group.clone();
+    /// group.shutdown().await?;
+    /// assert_eq!(looker.status().role, "suspended");
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
     /// If the node had failed before.

@@ -14,6 +14,18 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 /// The group's key: 32 secret bytes.
+///
+/// ```
+/// use tanist::GroupKey;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let scratch = tempfile::tempdir()?;
+/// let path = scratch.path().join("group.key");
+/// GroupKey::generate()?.write_new(&path)?; // once, then copied to every node
+/// let key = GroupKey::read(&path)?;
+/// assert_eq!(format!("{key:?}"), "GroupKey(hidden)");
+/// # Ok(()) }
+/// ```
 #[derive(Clone)]
 pub struct GroupKey(Zeroizing<[u8; LENGTH]>);
 

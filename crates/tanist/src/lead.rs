@@ -57,6 +57,20 @@ impl Lead {
 
     /// Keeps the next group from forming with this node until the guard is dropped.
     ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
+    /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
+    /// let lead = group.leading().await?;
+    /// if let Some(_guard) = lead.guard() {
+    ///     // Whatever is written here is written before this node answers the next election.
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
     /// None if the term is over. Whoever holds a guard for too long is left out of the next group
     /// and taken in by a later one.
     #[must_use]

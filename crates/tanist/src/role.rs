@@ -10,6 +10,15 @@ use crate::lead::Lead;
 /// A group as one of its members sees it.
 ///
 /// Everything that a user is told carries one of these, so that nobody has to ask again.
+///
+/// ```
+/// # let mut world = tanist::sim::World::new(7, 3, |_| tanist::sim::Idle);
+/// # world.run_until(tanist::sim::World::is_one_group).expect("three nodes find each other");
+/// # let view = world.view(1).expect("n1 is in a group");
+/// assert_eq!(view.members().len(), 3);
+/// assert!(view.members().contains(view.coordinator()));
+/// println!("{} is in {view}", view.me()); // n1 is in group 2.n3 of {n1 n2 n3} under n3
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct View {
     #[serde(serialize_with = "as_text")]
@@ -73,6 +82,18 @@ fn as_texts<S: Serializer>(nodes: &NodeSet, to: S) -> Result<S::Ok, S::Error> {
 }
 
 /// What a node is: the leader of its group, a member, or between groups.
+///
+/// ```
+/// use tanist::Role;
+///
+/// fn should_take_writes(role: &Role) -> bool {
+///     match role {
+///         Role::Leader(lead) => lead.is_leading(),
+///         Role::Member(_) | Role::Suspended(_) => false,
+///     }
+/// }
+/// # let _ = should_take_writes;
+/// ```
 #[derive(Clone, Debug)]
 pub enum Role {
     /// This node coordinates its group and may act.

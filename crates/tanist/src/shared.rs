@@ -127,7 +127,8 @@ pub struct Change {
 
 /// What a node becomes, one change after the other. The first is what it is now.
 ///
-/// No change is left out. A reader that falls behind gets them late, not fewer.
+/// No change is left out. A reader that falls behind gets them late, not fewer. It is a
+/// [`Stream`] too.
 #[derive(Debug)]
 pub struct Changes {
     changes: mpsc::UnboundedReceiver<Change>,
