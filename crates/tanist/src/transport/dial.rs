@@ -5,12 +5,12 @@
 //! links. So the dial is repeated for a moment before it counts as failed.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::{TcpSocket, TcpStream, lookup_host};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::claim::Claim;
@@ -66,7 +66,7 @@ pub(super) async fn dial(
     loop {
         hub.tally.dials.bump();
         let covers = peer.queue.last();
-        let attempt = match connect(&peer.address, hub.limits.dial).await {
+        let attempt = match connect(&peer.address, hub.listening_ip(), hub.limits.dial).await {
             Ok((stream, address)) => {
                 let greeting = greet(&hub, &peer, stream, address, lost);
                 let greeted = timeout(hub.limits.handshake, greeting).await;
@@ -95,6 +95,7 @@ enum ConnectError {
 /// does not answer may be the one where the peer is.
 async fn connect(
     address: &str,
+    from: Option<IpAddr>,
     patience: Duration,
 ) -> Result<(TcpStream, SocketAddr), ConnectError> {
     let found: Vec<SocketAddr> = match timeout(patience, lookup_host(address)).await {
@@ -107,7 +108,7 @@ async fn connect(
     let mut failure = None;
     let mut is_refused = false;
     for address in found {
-        match timeout(patience, TcpStream::connect(address)).await {
+        match timeout(patience, connect_from(from, address)).await {
             Ok(Ok(stream)) if is_own_echo(&stream) => is_refused = true,
             Ok(Ok(stream)) => return Ok((stream, address)),
             Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
@@ -130,6 +131,20 @@ async fn connect(
             Err(ConnectError::Failed(DialError::Lookup(nothing)))
         }
     }
+}
+
+/// Connects from the address where this node listens, if it is one of several: the other side sends
+/// its datagrams to where a link comes from.
+async fn connect_from(from: Option<IpAddr>, to: SocketAddr) -> io::Result<TcpStream> {
+    let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // One that listens for a tunnel on its own machine must still be able to leave it.
+    let can_reach = |from: &IpAddr| {
+        from.is_ipv4() == to.is_ipv4() && (!from.is_loopback() || to.ip().is_loopback())
+    };
+    if let Some(from) = from.filter(can_reach) {
+        socket.bind(SocketAddr::new(from, 0))?;
+    }
+    socket.connect(to).await
 }
 
 /// TCP can connect a socket to itself, if nobody listens at a port of this machine and the system

@@ -104,6 +104,12 @@ impl Hub {
         }
     }
 
+    /// Where this node listens, unless that is everywhere.
+    pub(super) fn listening_ip(&self) -> Option<IpAddr> {
+        let address = self.udp.local_addr().ok()?;
+        Some(address.ip()).filter(|ip| !ip.is_unspecified())
+    }
+
     /// The number of the next dial of this process.
     pub(super) fn next_dial(&self) -> u64 {
         self.dials.fetch_add(1, Ordering::Relaxed) + 1

@@ -122,6 +122,22 @@ async fn two_halves_of_a_cut_network_lead_themselves_and_merge_when_it_heals() {
     agreement(&groups).await;
 }
 
+/// A fleet's host is not the one from which the system would dial.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn heartbeats_reach_nodes_that_listen_at_a_second_address_of_their_machine() {
+    let fleet = Fleet::unhurried(2);
+    let groups = fleet.start_all().await;
+    agreement(&groups).await;
+    for group in &groups {
+        within("heartbeats", async {
+            while group.meter().await.unwrap().transport.datagrams_in < 3 {
+                tokio::time::sleep(ms(20)).await;
+            }
+        })
+        .await;
+    }
+}
+
 #[test]
 fn a_node_whose_programs_runtime_is_blocked_keeps_its_group() {
     let fleet = Fleet::unhurried(3);
