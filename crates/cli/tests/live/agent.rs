@@ -1,11 +1,12 @@
 //! One agent, and what it refuses.
 
-use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::Receiver;
+use std::time::Instant;
 
-use super::group::tanist;
+use super::group::{LIMIT, lines_of, tanist};
 
 /// A directory with a key and files for two agents.
 struct Home {
@@ -52,6 +53,9 @@ impl Home {
     }
 }
 
+/// With it the highest node leads, whoever came first.
+const BULLY: &str = "algorithm = \"bully\"\n";
+
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -64,25 +68,28 @@ fn number(line: &str) -> u64 {
 
 struct Agent {
     child: Child,
-    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+    lines: Receiver<String>,
 }
 
 impl Agent {
     fn start(home: &Home, file: &str) -> Self {
         let mut child =
             home.command().args(["agent", "-c", file]).stdout(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Self { child, lines }
+        let stdout = child.stdout.take().unwrap();
+        Self { child, lines: lines_of(stdout) }
     }
 
     fn tells(&mut self, words: &str) -> String {
-        for line in self.lines.by_ref() {
-            let line = line.unwrap();
+        let mut told = Vec::new();
+        let end = Instant::now() + LIMIT;
+        while let Ok(line) = self.lines.recv_timeout(end.saturating_duration_since(Instant::now()))
+        {
             if line.contains(words) {
                 return line;
             }
+            told.push(line);
         }
-        panic!("it ended without `{words}`")
+        panic!("no `{words}` in {told:#?}")
     }
 
     fn signal(&self, name: &str) {
@@ -101,7 +108,7 @@ impl Drop for Agent {
 #[test]
 fn two_agents_agree_and_one_that_is_told_to_end_hands_over() {
     let home = Home::new();
-    let (one, two) = (home.file(1, ""), home.file(2, ""));
+    let (one, two) = (home.file(1, BULLY), home.file(2, BULLY));
     let mut first = Agent::start(&home, &one);
     let mut second = Agent::start(&home, &two);
     first.tells("of {n1 n2} under n2");
@@ -168,7 +175,7 @@ fn a_copied_store_is_refused_until_it_is_adopted() {
 #[test]
 fn an_older_copy_of_the_store_does_not_reuse_a_number_that_a_peer_saw() {
     let home = Home::new();
-    let (one, two) = (home.file(1, ""), home.file(2, ""));
+    let (one, two) = (home.file(1, BULLY), home.file(2, BULLY));
     let mut second = Agent::start(&home, &two);
     second.tells("leads group 1.n2 of {n2}");
     drop(second);

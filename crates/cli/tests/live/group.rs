@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,19 +26,24 @@ pub(crate) fn tanist(home: &Path) -> Command {
     command
 }
 
+/// What a process prints, as it comes.
+pub(crate) fn lines_of(stdout: ChildStdout) -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let _ = sender.send(line);
+        }
+    });
+    lines
+}
+
 impl Dev {
     pub(crate) fn start(arguments: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut child =
             tanist(home.path()).arg("dev").args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let stdout = child.stdout.take().unwrap();
-        let (sender, lines) = mpsc::channel();
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                let _ = sender.send(line);
-            }
-        });
-        Self { child, lines, told: Vec::new(), home }
+        Self { child, lines: lines_of(stdout), told: Vec::new(), home }
     }
 
     pub(crate) fn directory(&self) -> PathBuf {
