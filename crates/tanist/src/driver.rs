@@ -111,13 +111,8 @@ pub(crate) struct Driver {
 impl Driver {
     /// Starts the node and drives it until it is told to leave, or cannot go on.
     pub(crate) async fn run(parts: Parts) -> Result<(), Failure> {
-        let shared = Arc::clone(&parts.shared);
-        let ended = match Self::start(parts) {
-            Ok(mut driver) => driver.drive().await,
-            Err(failure) => Err(failure),
-        };
-        shared.end();
-        ended
+        let _ending = Ending(Arc::clone(&parts.shared));
+        Self::start(parts)?.drive().await
     }
 
     fn start(parts: Parts) -> Result<Self, Failure> {
@@ -381,6 +376,15 @@ impl Driver {
         if let Some(journal) = &mut self.journal {
             journal.note(event(self.me));
         }
+    }
+}
+
+/// Shows the end of a node, however it ends: a panic must not leave anybody waiting for a role.
+struct Ending(Arc<Shared>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

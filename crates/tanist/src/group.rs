@@ -187,8 +187,10 @@ impl Group {
     ///
     /// The job is begun anew in every term. When the term is over it has `grace` to end by itself
     /// ([`Lead::lost`] tells it); then it is dropped where it stands. This node answers the
-    /// election only after that, so two jobs never overlap among nodes that can reach each other.
-    /// Returns what the job returned, if it ended during its term.
+    /// election only after that, so the members of one group never run two jobs. Groups that have
+    /// not found each other each run one: across a cut, and with `invitation` also for the moment
+    /// in which a node that came up leads a group of its own. Returns what the job returned, if it
+    /// ended during its term.
     ///
     /// In a task that is spawned, move into the closure what the job needs, and give every job its
     /// own: `move |lead| job(lead, database.clone())`.

@@ -124,7 +124,8 @@
 //! - Group numbers are unique and never used again: the counter is on disk before anybody hears a
 //!   number.
 //! - Stop before acknowledge: a node answers an election only when its jobs, guards and tasks have
-//!   stopped. So jobs do not overlap among nodes that can reach each other.
+//!   stopped. So the members of one group never run two jobs; two groups do, until
+//!   they are one.
 //!
 //! **It is not a lock.** While a network is cut every side has a leader, by design; a process that
 //! was paused may wake up and believe for a moment that it still leads. What must never happen

@@ -1,5 +1,6 @@
 //! `tanist dev`: a throw-away group of real processes, and what can be done to it.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -201,21 +202,26 @@ impl Show {
 }
 
 impl Show {
-    /// Says how far the work is, as its coordinators see it, once a second while that changes.
+    /// Says how far the work of every group is, once a second while that changes.
     fn work(&mut self, group: &LocalGroup) -> anyhow::Result<()> {
         if self.work.0.elapsed() < LOOK {
             return Ok(());
         }
         self.work.0 = Instant::now();
         let mut parts = Vec::new();
-        for node in group.leaders() {
-            let Ok(progress) = group.ask::<Progress>(node, &Ask::Work) else { continue };
-            let Progress { pieces, done, doubled, .. } = progress;
+        for (coordinator, members) in group.groups() {
+            let all: Vec<Progress> =
+                members.iter().filter_map(|node| group.ask(*node, &Ask::Work).ok()).collect();
+            let Some(pieces) = all.iter().map(|progress| progress.pieces).max() else { continue };
+            let doubled = all.iter().map(|progress| progress.doubled).max().unwrap_or(0);
+            let done: BTreeSet<u32> =
+                all.iter().flat_map(|progress| progress.done.keys().copied()).collect();
             let twice = match doubled {
                 0 => String::new(),
-                _ => format!(", {doubled} of them on both sides of a cut and counted once"),
+                _ => format!(", {doubled} of them done twice and counted once"),
             };
-            parts.push(format!("{node} knows of {} of {pieces} pieces{twice}", done.len()));
+            let done = done.len();
+            parts.push(format!("{coordinator}'s group has done {done} of {pieces} pieces{twice}"));
         }
         let text = parts.join("; ");
         if !text.is_empty() && text != self.work.1 {

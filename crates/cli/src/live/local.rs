@@ -132,11 +132,16 @@ impl LocalGroup {
         nodes.filter(|(_, node)| node.is_awake()).map(|(id, _)| *id).collect()
     }
 
-    /// The nodes that lead a group.
-    pub(crate) fn leaders(&self) -> Vec<NodeId> {
-        let leads = |node: &LocalNode| node.last.as_ref().is_some_and(|last| last.role == "leader");
-        let nodes = self.nodes.iter().filter(|(_, node)| node.is_awake() && leads(node));
-        nodes.map(|(id, _)| *id).collect()
+    /// The groups that stand at the moment, by coordinator.
+    pub(crate) fn groups(&self) -> BTreeMap<String, Vec<NodeId>> {
+        let mut groups: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
+        for (id, node) in self.nodes.iter().filter(|(_, node)| node.is_awake()) {
+            let last = node.last.as_ref().filter(|last| last.is_in_group());
+            if let Some(coordinator) = last.and_then(|last| last.coordinator.clone()) {
+                groups.entry(coordinator).or_default().push(*id);
+            }
+        }
+        groups
     }
 
     /// The process of a node, while it runs.

@@ -90,11 +90,11 @@ fn two_halves_work_on_and_their_work_is_combined_when_they_meet() {
     assert_eq!(high["view"]["members"], serde_json::json!(["n3", "n4", "n5"]));
     assert_ne!(low["view"]["group"], high["view"]["group"]);
     assert_ne!(low["view"]["group"], whole["group"]);
-    // Both go on: the two coordinators tell how far they are.
+    // Both go on, each with all that is left, so some pieces are done on both sides.
     dev.tells("; ");
     dev.act(&["heal"]);
-    let line = dev.tells("knows of 2500 of 2500 pieces");
-    assert!(line.contains("counted once"), "{line}");
+    let line = dev.tells("has done 2500 of 2500 pieces");
+    assert!(line.contains("done twice and counted once"), "{line}");
     let (one, other) =
         (dev.json(&["leader", "--node", "n1"]), dev.json(&["leader", "--node", "n5"]));
     assert_eq!(one, other);
