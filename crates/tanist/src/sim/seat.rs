@@ -56,7 +56,7 @@ impl<T: GroupTask> Seat<T> {
         // Only guards use the inbox, and there are none.
         let (inbox, _) = mpsc::unbounded_channel();
         Self {
-            application: Application::new(Some(asks), inbox.downgrade()),
+            application: Application::new(Some(asks), inbox),
             shared: Shared::new(),
             runner: Runner::new(task),
             asked,
