@@ -138,7 +138,7 @@ impl Driver {
             last_sent: BTreeMap::new(),
             next_message: first_message(me),
             meter: Meter::default(),
-            reserve_at: Time::NEVER,
+            reserve_at: clock::now() + RESERVE_AFTER,
         };
         driver.note(|node| Trace::Start { node, restarted: is_restarted });
         driver.tell_state();

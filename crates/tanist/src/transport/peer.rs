@@ -40,7 +40,7 @@ pub(super) struct Peer {
     links: JoinSet<()>,
     current: Option<Current>,
     dialling: Option<Pin<Box<dyn Future<Output = Dialled> + Send>>>,
-    dialled_at: Option<Instant>,
+    next_dial_due: Option<Instant>,
     backoff: Option<Backoff>,
     /// The process and session that we had last.
     last: Option<(u64, SessionId)>,
@@ -82,7 +82,7 @@ impl Peer {
             links: JoinSet::new(),
             current: None,
             dialling: None,
-            dialled_at: None,
+            next_dial_due: None,
             backoff: None,
             last: None,
         }
@@ -205,8 +205,10 @@ impl Peer {
 
     fn begin_dial(&mut self) {
         let now = Instant::now();
-        let earliest = self.dialled_at.map_or(now, |last| now.max(last + DIALS_APART));
-        self.dialled_at = Some(earliest);
+        // A few dials may follow each other at once; in the long run they keep their distance.
+        let due = self.next_dial_due.map_or(now, |due| due.max(now));
+        let earliest = due.checked_sub(DIALS_APART * DIALS_AT_ONCE).map_or(now, |at| at.max(now));
+        self.next_dial_due = Some(due + DIALS_APART);
         let (hub, state) = (Arc::clone(&self.hub), Arc::clone(&self.state));
         let lost = self.last.map(|last| last.1);
         self.dialling = Some(Box::pin(dial(hub, state, lost, earliest)));
@@ -289,4 +291,6 @@ fn with_jitter(span: Duration) -> Duration {
 /// A dead peer on the same machine refuses in microseconds; this keeps a busy sender from
 /// dialling in a loop.
 const DIALS_APART: Duration = Duration::from_millis(1);
+/// An election that begins because of a refused dial asks that peer once more, and should not wait.
+const DIALS_AT_ONCE: u32 = 4;
 const LOST_PATIENCE: Duration = Duration::from_millis(50);
