@@ -4,8 +4,10 @@
 //! must start them from the main thread, since "parent" means the thread that forked.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
+use std::net::{TcpListener, UdpSocket};
+use std::ops::Range;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -468,13 +470,24 @@ fn log_of(directory: &Path, id: NodeId) -> anyhow::Result<Stdio> {
     Ok(Stdio::from(file))
 }
 
-/// Ports that nobody uses, all different. Somebody may take one before its agent does; the agent
-/// says so then.
+/// Ports that nobody uses, all different, and below those that the system gives to connections: one
+/// of an agent that is up already could take the port of one that is not.
 fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
-    let held: Result<Vec<TcpListener>, _> =
-        (0..count).map(|_| TcpListener::bind(("127.0.0.1", 0))).collect();
-    held?.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
+    let chance = RandomState::new().hash_one(std::process::id());
+    let start = u16::try_from(chance % u64::from(PORTS.end - PORTS.start)).unwrap_or(0);
+    let ports = (PORTS.start + start..PORTS.end).chain(PORTS.start..PORTS.start + start);
+    let is_free = |port: &u16| {
+        let tcp = TcpListener::bind(("127.0.0.1", *port));
+        tcp.is_ok() && UdpSocket::bind(("127.0.0.1", *port)).is_ok()
+    };
+    let free: Vec<u16> = ports.filter(is_free).take(count).collect();
+    if free.len() < count {
+        bail!("error: this machine has no {count} free ports between {PORTS:?}");
+    }
+    Ok(free)
 }
+
+const PORTS: Range<u16> = 10_000..30_000;
 
 fn sorted(names: &[String]) -> Vec<&String> {
     let mut names: Vec<&String> = names.iter().collect();

@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
@@ -56,8 +57,13 @@ impl Home {
 /// With it the highest node leads, whoever came first.
 const BULLY: &str = "algorithm = \"bully\"\n";
 
+/// A port that nobody uses, below those that the system gives to connections.
 fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let base = 30_000 + u16::try_from(std::process::id() % 50).unwrap() * 50;
+    let mut ports = (0..50).map(|_| base + NEXT.fetch_add(1, Ordering::Relaxed) % 50);
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    ports.find(is_free).expect("one of fifty ports is free")
 }
 
 /// The counter in the number of the group that a line speaks of.
