@@ -4,6 +4,7 @@
 //! JSON. Monitors read traces and nothing else, so one monitor judges every kind of run. The schema
 //! is described for other programs in `docs/trace.md`.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -39,6 +40,18 @@ pub struct Header {
     pub answer_us: u64,
     /// Period of Check, in microseconds.
     pub check_every_us: u64,
+}
+
+impl Header {
+    /// The run in a few words: what, by which algorithm, and what tells it from others.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let Self { scenario, algorithm, seed, .. } = self;
+        match self.source {
+            Source::Sim | Source::Check => format!("{scenario} · {algorithm} · seed {seed}"),
+            Source::Live => format!("{scenario} · {algorithm} · live"),
+        }
+    }
 }
 
 /// Who wrote a trace.

@@ -54,7 +54,7 @@ pub fn space_time(header: &Header, entries: &[Entry]) -> String {
     let axis = lanes.heights().last().copied().unwrap_or(TITLE) + BAR + 22.0;
     let legend_top = axis + 48.0;
     let height = legend_top + legend.height(width - LEFT - RIGHT) + 14.0;
-    let title = title(header);
+    let title = header.title();
     let description = describe(header, drawn, &messages, &scale);
     let mut svg = Svg::new(Spot::new(width, height), &title, &description);
 
@@ -87,10 +87,6 @@ fn scale(header: &Header, entries: &[Entry], messages: &[Message]) -> Scale {
     moments.dedup();
     let flight = messages::typical_flight(messages).filter(|flight| *flight > 0);
     Scale::new(&moments, flight.unwrap_or(header.answer_us / 2), LEFT)
-}
-
-fn title(header: &Header) -> String {
-    format!("{} · {} · seed {}", header.scenario, header.algorithm, header.seed)
 }
 
 fn draw_title(svg: &mut Svg, header: &Header, title: &str) {

@@ -18,7 +18,7 @@ use crate::record::without_heartbeats;
 /// Writes the story of a trace.
 pub fn story(header: &Header, entries: &[Entry], to: &mut dyn Write) -> fmt::Result {
     let entries = &*without_heartbeats(entries);
-    let title = format!("{} · {} · seed {}", header.scenario, header.algorithm, header.seed);
+    let title = header.title();
     let nodes = header.nodes.len();
     let options: String = header.options.iter().map(|option| format!(" · {option}")).collect();
     writeln!(to, "{}\n", plain(&format!("{title} · {nodes} nodes{options}")))?;

@@ -134,7 +134,11 @@ fn die_with_parent() -> anyhow::Result<()> {
 }
 
 const EXAMPLE: &str = "\
-Example of a file:
+Examples:
+  tanist agent -c agent.toml
+  tanist agent -c agent.toml -o ndjson | jq .text
+
+A file:
   group    = \"billing\"
   node     = \"n1\"
   peers    = [\"n1=10.0.0.1:7400\", \"n2=10.0.0.2:7400\", \"n3=10.0.0.3:7400\"]

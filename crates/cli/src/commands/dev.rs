@@ -17,8 +17,9 @@ use tanist::{Algorithm, NodeId, parse_node};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::live::control::{Answer, Ask, Client};
-use crate::live::local::{LocalGroup, Plan, Seen};
+use crate::live::local::{LocalGroup, Seen};
 use crate::live::places;
+use crate::live::plan::Plan;
 use crate::live::work::Progress;
 use crate::output;
 use crate::problem::Problem;
@@ -108,7 +109,8 @@ impl Args {
         };
         let begun = Instant::now();
         let mut show = Show { begun, agreed: None, work: (begun, String::new()) };
-        show.say(&format!("{} starts {} nodes", self.algorithm.name(), self.nodes))?;
+        let s = if self.nodes == 1 { "" } else { "s" };
+        show.say(&format!("{} starts {} node{s}", self.algorithm.name(), self.nodes))?;
         let mut group = LocalGroup::start(&plan, &place.directory)?;
         let orders = listen(&place.directory)?;
         loop {
@@ -118,8 +120,12 @@ impl Args {
             while let Ok(order) = orders.try_recv() {
                 order.carry_out(&mut group, &mut show)?;
             }
-            if let Some(seen) = group.next(PULSE)? {
-                show.tell(&seen)?;
+            match group.next(PULSE)? {
+                Some(Seen::Refused(node, why)) => {
+                    return Err(Problem::BadFile(format!("{node} does not start: {why}")).into());
+                }
+                Some(seen) => show.tell(&seen)?,
+                None => {}
             }
             let has_agreed = show.agreement(&group)?;
             if self.work.is_some() {
@@ -171,7 +177,9 @@ impl Show {
                 self.say(&format!("{} leads group {number} {with}", line.node))
             }
             Seen::Change(_) => Ok(()),
-            Seen::Died(node, why) => self.say(&format!("{node} ended by itself: {why}")),
+            Seen::Died(node, why) | Seen::Refused(node, why) => {
+                self.say(&format!("{node} ended by itself: {why}"))
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use crate::output;
 
 /// Make a key for a group. Put the same file on every node.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLE)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The file to write; only you will be able to read it. A file that is there is kept.
     #[arg(value_name = "FILE")]
@@ -26,6 +26,7 @@ impl Args {
     }
 }
 
-const EXAMPLE: &str = "\
-Example:
-  tanist keygen group.key";
+const EXAMPLES: &str = "\
+Examples:
+  tanist keygen group.key
+  tanist keygen /etc/tanist/group.key";

@@ -32,6 +32,7 @@ impl Agent {
 
 /// Show what a node is: leader, member, or between groups.
 #[derive(Debug, clap::Args)]
+#[command(after_help = STATUS_EXAMPLES)]
 pub(crate) struct Status {
     #[command(flatten)]
     agent: Agent,
@@ -42,6 +43,7 @@ pub(crate) struct Status {
 
 /// Show all nodes as one of them sees them.
 #[derive(Debug, clap::Args)]
+#[command(after_help = MEMBERS_EXAMPLES)]
 pub(crate) struct Members {
     #[command(flatten)]
     agent: Agent,
@@ -52,6 +54,7 @@ pub(crate) struct Members {
 
 /// Print the name of the leader; exit with 1 if there is none at the moment.
 #[derive(Debug, clap::Args)]
+#[command(after_help = LEADER_EXAMPLES)]
 pub(crate) struct Leader {
     #[command(flatten)]
     agent: Agent,
@@ -62,6 +65,7 @@ pub(crate) struct Leader {
 
 /// Follow the roles of a node until interrupted. The first line is what it is now.
 #[derive(Debug, clap::Args)]
+#[command(after_help = WATCH_EXAMPLES)]
 pub(crate) struct Watch {
     #[command(flatten)]
     agent: Agent,
@@ -202,3 +206,25 @@ impl Watch {
         Ok(Exit::Broken)
     }
 }
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  tanist status                                  a node of the group that `tanist dev` runs
+  tanist status --node n3 -o json
+  tanist status --socket /run/tanist/billing.sock";
+
+const MEMBERS_EXAMPLES: &str = "\
+Examples:
+  tanist members
+  tanist members --node n3
+  tanist members --socket /run/tanist/billing.sock -o json";
+
+const LEADER_EXAMPLES: &str = "\
+Examples:
+  tanist leader
+  test \"$(tanist leader)\" = n3 && echo n3 leads";
+
+const WATCH_EXAMPLES: &str = "\
+Examples:
+  tanist watch
+  tanist watch --node n3 -o ndjson | jq .role";

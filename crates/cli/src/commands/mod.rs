@@ -33,7 +33,7 @@ pub(crate) enum Command {
     Watch(look::Watch),
     Keygen(keygen::Args),
     /// What a node keeps on disk.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = store::EXAMPLES)]
     Store(store::Command),
     /// Measure groups of real processes on this machine.
     #[command(subcommand, after_help = bench::EXAMPLES)]

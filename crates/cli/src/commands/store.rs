@@ -28,6 +28,7 @@ impl Command {
 ///
 /// Do this only if the original is gone: two nodes with one store use the same group numbers.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Adopt {
     /// The data directory.
     directory: PathBuf,
@@ -49,3 +50,7 @@ impl Adopt {
         Ok(Exit::Well)
     }
 }
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  tanist store adopt /var/lib/tanist/billing --node n3 --group billing";

@@ -10,11 +10,11 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
 }
 
 const TEXT: &str = "\
-tanist elects a coordinator among nodes that crash, come back and lose sight of each other:
-Bully, Invitation and their kin, in a simulator where the same seed gives the same run.
+tanist lets processes agree who leads them, without a store beside them: Bully, Invitation and
+their kin, live, and in a simulator where the same seed gives the same run.
 
+  tanist dev                              five real processes with a leader; kill it and watch
   tanist sim run bully-figure-10-8        one election, message by message
-  tanist sim sweep bully --nodes 2..64    messages and time against theory
 
 What else there is: tanist --help
 About one command:  tanist sim run --help

@@ -51,32 +51,37 @@ impl Harness {
         let entry = Entry { at, event };
         let mut line = serde_json::to_vec(&entry)?;
         line.push(b'\n');
-        Ok(self.opened()?.write_all(&line)?)
+        if self.file.is_none() {
+            self.file = self.open()?;
+        }
+        match &mut self.file {
+            Some(file) => Ok(file.write_all(&line)?),
+            None => Ok(()),
+        }
     }
 
-    fn opened(&mut self) -> anyhow::Result<&mut File> {
-        if self.file.is_none() {
-            let path = self.directory.join("experiment.jsonl");
-            let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-            file.write_all(header(&self.directory)?.as_bytes())?;
-            self.file = Some(file);
-        }
-        self.file.as_mut().ok_or_else(|| anyhow::anyhow!("the trace of the experiment is not open"))
+    /// None while no node has written anything: then there is no run to be part of.
+    fn open(&self) -> anyhow::Result<Option<File>> {
+        let Some(header) = header(&self.directory)? else { return Ok(None) };
+        let path = self.directory.join("experiment.jsonl");
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        file.write_all(header.as_bytes())?;
+        Ok(Some(file))
     }
 }
 
-fn header(directory: &Path) -> anyhow::Result<String> {
+fn header(directory: &Path) -> anyhow::Result<Option<String>> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "jsonl") {
             let mut line = String::new();
             BufReader::new(File::open(path)?).read_line(&mut line)?;
             if line.ends_with('\n') {
-                return Ok(line);
+                return Ok(Some(line));
             }
         }
     }
-    anyhow::bail!("error: no node has written a trace yet")
+    Ok(None)
 }
 
 fn links(one: &[NodeId], other: &[NodeId]) -> Vec<Link> {

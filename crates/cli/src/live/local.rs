@@ -4,10 +4,7 @@
 //! must start them from the main thread, since "parent" means the thread that forked.
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader};
-use std::net::{TcpListener, UdpSocket};
-use std::ops::Range;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -17,28 +14,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use rustix::process::{Pid, Signal, kill_process};
-use tanist::{Algorithm, GroupKey, NodeId, clock};
+use tanist::{GroupKey, NodeId, clock};
 use tanist_core::Time;
 
 use super::change::ChangeLine;
 use super::control::{Ask, Client};
 use super::harness::Harness;
 use super::places;
-
-/// What a local group is made of.
-#[derive(Clone, Debug)]
-pub(crate) struct Plan {
-    pub(crate) nodes: u32,
-    pub(crate) algorithm: Algorithm,
-    /// `name=value`, for the algorithm.
-    pub(crate) options: Vec<(String, String)>,
-    /// Lines for the `[timing]` table of every node.
-    pub(crate) timing: Vec<(String, String)>,
-    /// Whether everybody writes a trace.
-    pub(crate) is_traced: bool,
-    /// Pieces of work for the group to share.
-    pub(crate) work: Option<u32>,
-}
+use super::plan::{Plan, free_ports};
 
 /// A group that runs.
 #[derive(Debug)]
@@ -74,6 +57,8 @@ pub(crate) enum Seen {
     Change(ChangeLine),
     /// A node that nobody had killed ended, with this explanation.
     Died(NodeId, String),
+    /// A node ended before it said anything: it could not start.
+    Refused(NodeId, String),
 }
 
 /// All nodes that can take part are in one group.
@@ -113,7 +98,7 @@ impl LocalGroup {
             cut: None,
         };
         for id in ids {
-            let text = agent_file(plan, directory, id, &peers);
+            let text = plan.agent_file(directory, id, &peers);
             std::fs::write(directory.join(format!("{id}.toml")), text)?;
             group
                 .nodes
@@ -270,6 +255,7 @@ impl LocalGroup {
             let left = end.saturating_duration_since(Instant::now());
             match self.next(left)? {
                 Some(Seen::Died(id, why)) => bail!("error: {id} ended by itself: {why}"),
+                Some(Seen::Refused(id, why)) => bail!("error: {id} does not start: {why}"),
                 Some(Seen::Change(_)) => {}
                 None if left.is_zero() => {
                     bail!("error: no agreement within {limit:?}:\n{}", self.describe());
@@ -359,7 +345,7 @@ impl LocalGroup {
                     return Ok(None);
                 }
                 let Some(mut child) = node.child.take() else { return Ok(None) };
-                node.last = None;
+                let has_started = node.last.take().is_some();
                 let status = child.wait()?;
                 self.note(|harness| harness.crash(clock::now(), id))?;
                 let log = std::fs::read_to_string(self.directory.join(format!("{id}.log")));
@@ -367,7 +353,8 @@ impl LocalGroup {
                     Some(signal) => format!("killed by signal {signal}"),
                     None => log.unwrap_or_default().lines().last().unwrap_or("").to_owned(),
                 };
-                Ok(Some(Seen::Died(id, why)))
+                let seen = if has_started { Seen::Died } else { Seen::Refused };
+                Ok(Some(seen(id, why)))
             }
         }
     }
@@ -440,54 +427,11 @@ fn hear(node: NodeId, life: u32, stdout: ChildStdout, hearing: &Sender<Heard>) {
     let _ = hearing.send(Heard::Closed { node, life });
 }
 
-fn agent_file(plan: &Plan, directory: &Path, id: NodeId, peers: &[String]) -> String {
-    let path = |name: String| format!("{:?}", directory.join(name));
-    let mut lines = vec![
-        "group = \"dev\"".to_owned(),
-        format!("node = \"{id}\""),
-        format!("peers = {peers:?}"),
-        format!("data_dir = {}", path(format!("{id}.data"))),
-        format!("key_file = {}", path("group.key".to_owned())),
-        format!("socket = {}", path(format!("{id}.sock"))),
-        format!("algorithm = {:?}", plan.algorithm.name()),
-    ];
-    if plan.is_traced {
-        lines.push(format!("trace = {}", path(format!("traces/{id}.jsonl"))));
-    }
-    lines.extend(plan.work.map(|pieces| format!("work = {pieces}")));
-    let table = |name: &str, rows: &[(String, String)]| {
-        let rows = rows.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
-        format!("[{name}]\n{}", rows.collect::<String>())
-    };
-    lines.push(table("options", &plan.options));
-    lines.push(table("timing", &plan.timing));
-    lines.join("\n")
-}
-
 fn log_of(directory: &Path, id: NodeId) -> anyhow::Result<Stdio> {
     let path = directory.join(format!("{id}.log"));
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
     Ok(Stdio::from(file))
 }
-
-/// Ports that nobody uses, all different, and below those that the system gives to connections: one
-/// of an agent that is up already could take the port of one that is not.
-fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
-    let chance = RandomState::new().hash_one(std::process::id());
-    let start = u16::try_from(chance % u64::from(PORTS.end - PORTS.start)).unwrap_or(0);
-    let ports = (PORTS.start + start..PORTS.end).chain(PORTS.start..PORTS.start + start);
-    let is_free = |port: &u16| {
-        let tcp = TcpListener::bind(("127.0.0.1", *port));
-        tcp.is_ok() && UdpSocket::bind(("127.0.0.1", *port)).is_ok()
-    };
-    let free: Vec<u16> = ports.filter(is_free).take(count).collect();
-    if free.len() < count {
-        bail!("error: this machine has no {count} free ports between {PORTS:?}");
-    }
-    Ok(free)
-}
-
-const PORTS: Range<u16> = 10_000..30_000;
 
 fn sorted(names: &[String]) -> Vec<&String> {
     let mut names: Vec<&String> = names.iter().collect();

@@ -7,5 +7,6 @@ pub(crate) mod control;
 pub(crate) mod harness;
 pub(crate) mod local;
 pub(crate) mod places;
+pub(crate) mod plan;
 pub(crate) mod server;
 pub(crate) mod work;

@@ -157,3 +157,21 @@ fn without_a_group_the_commands_say_what_to_start() {
         assert!(String::from_utf8_lossy(&output.stderr).contains("tanist dev"), "{output:?}");
     }
 }
+
+#[test]
+fn a_group_that_cannot_start_says_why_and_leaves_nothing_behind() {
+    for (arguments, why) in [
+        (["--option", "nonsense=1"], "nonsense"),
+        (["--timing", "heartbeat=2s"], "at least"),
+        (["--timing", "heartbeet=2s"], "heartbeet"),
+        (["--algorithm", "bully-lecture"], "hands no state"),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let mut command = super::group::tanist(home.path());
+        let output = command.args(["dev", "--work", "10"]).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(6), "{arguments:?}: {output:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains(why), "{arguments:?}: {stderr}");
+        assert!(!home.path().join("tanist/dev").exists(), "{arguments:?}");
+    }
+}

@@ -11,7 +11,8 @@ use tanist_core::Timing;
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::live::config::TimingTable;
-use crate::live::local::{Agreement, LocalGroup, Plan};
+use crate::live::local::{Agreement, LocalGroup};
+use crate::live::plan::Plan;
 use crate::output::{self, Format};
 use crate::progress;
 use crate::table::{Table, left, right};
@@ -22,6 +23,7 @@ use crate::table::{Table, left, right};
 /// it coordinates a new group of all survivors, `all` when the last one has it. Both are stamped by
 /// the nodes themselves, on the clock that all processes of a machine share.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// How many nodes.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=200))]
@@ -247,3 +249,8 @@ impl Result {
 
 /// Long enough for a busy machine; a group that takes longer does not agree.
 const AGREE_MAX: Duration = Duration::from_secs(60);
+
+const EXAMPLES: &str = "\
+Examples:
+  tanist bench failover --nodes 5 --fault kill --runs 50
+  tanist bench failover --algorithm bully --fault stop --runs 10 -o json";

@@ -12,12 +12,14 @@ use super::process::{Usage, usage};
 use crate::exit::Exit;
 use crate::interrupt;
 use crate::live::control::Ask;
-use crate::live::local::{LocalGroup, Plan, Seen};
+use crate::live::local::{LocalGroup, Seen};
+use crate::live::plan::Plan;
 use crate::output::{self, Format};
 use crate::table::{Table, left, right};
 
 /// Measure what every node of a group of real processes costs while nothing happens.
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// How many nodes.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=200))]
@@ -147,7 +149,7 @@ fn sum(object: &Value) -> u64 {
 fn sentence(seen: &Seen) -> String {
     match seen {
         Seen::Change(line) => line.text.clone(),
-        Seen::Died(node, why) => format!("{node} ended: {why}"),
+        Seen::Died(node, why) | Seen::Refused(node, why) => format!("{node} ended: {why}"),
     }
 }
 
@@ -194,3 +196,8 @@ fn span(text: &str) -> std::result::Result<Duration, String> {
 
 const AGREE_MAX: Duration = Duration::from_secs(120);
 const PULSE: Duration = Duration::from_millis(200);
+
+const EXAMPLES: &str = "\
+Examples:
+  tanist bench idle --nodes 3 --for 20s
+  tanist bench idle --nodes 100 --for 5s -o json";

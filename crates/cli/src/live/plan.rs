@@ -1,0 +1,70 @@
+//! What a local group is made of, and the files that say so to its nodes.
+
+use std::hash::{BuildHasher, RandomState};
+use std::net::{TcpListener, UdpSocket};
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::bail;
+use tanist::{Algorithm, NodeId};
+
+/// What a local group is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) nodes: u32,
+    pub(crate) algorithm: Algorithm,
+    /// `name=value`, for the algorithm.
+    pub(crate) options: Vec<(String, String)>,
+    /// Lines for the `[timing]` table of every node.
+    pub(crate) timing: Vec<(String, String)>,
+    /// Whether everybody writes a trace.
+    pub(crate) is_traced: bool,
+    /// Pieces of work for the group to share.
+    pub(crate) work: Option<u32>,
+}
+
+impl Plan {
+    /// The file that describes one of its nodes.
+    pub(super) fn agent_file(&self, directory: &Path, id: NodeId, peers: &[String]) -> String {
+        let path = |name: String| format!("{:?}", directory.join(name));
+        let mut lines = vec![
+            "group = \"dev\"".to_owned(),
+            format!("node = \"{id}\""),
+            format!("peers = {peers:?}"),
+            format!("data_dir = {}", path(format!("{id}.data"))),
+            format!("key_file = {}", path("group.key".to_owned())),
+            format!("socket = {}", path(format!("{id}.sock"))),
+            format!("algorithm = {:?}", self.algorithm.name()),
+        ];
+        if self.is_traced {
+            lines.push(format!("trace = {}", path(format!("traces/{id}.jsonl"))));
+        }
+        lines.extend(self.work.map(|pieces| format!("work = {pieces}")));
+        let table = |name: &str, rows: &[(String, String)]| {
+            let rows = rows.iter().map(|(name, value)| format!("{name} = {value:?}\n"));
+            format!("[{name}]\n{}", rows.collect::<String>())
+        };
+        lines.push(table("options", &self.options));
+        lines.push(table("timing", &self.timing));
+        lines.join("\n")
+    }
+}
+
+/// Ports that nobody uses, all different, and below those that the system gives to connections: one
+/// of an agent that is up already could take the port of one that is not.
+pub(super) fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
+    let chance = RandomState::new().hash_one(std::process::id());
+    let start = u16::try_from(chance % u64::from(PORTS.end - PORTS.start)).unwrap_or(0);
+    let ports = (PORTS.start + start..PORTS.end).chain(PORTS.start..PORTS.start + start);
+    let is_free = |port: &u16| {
+        let tcp = TcpListener::bind(("127.0.0.1", *port));
+        tcp.is_ok() && UdpSocket::bind(("127.0.0.1", *port)).is_ok()
+    };
+    let free: Vec<u16> = ports.filter(is_free).take(count).collect();
+    if free.len() < count {
+        bail!("error: this machine has no {count} free ports between {PORTS:?}");
+    }
+    Ok(free)
+}
+
+const PORTS: Range<u16> = 10_000..30_000;
