@@ -220,6 +220,44 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// Whose doing it is, or to whom it was done; none for what concerns the network or a monitor.
+    #[must_use]
+    pub const fn actor(&self) -> Option<NodeId> {
+        match self {
+            Self::Start { node, .. }
+            | Self::Crash { node }
+            | Self::Pause { node }
+            | Self::Resume { node }
+            | Self::Send { node, .. }
+            | Self::Receive { node, .. }
+            | Self::Timer { node, .. }
+            | Self::Save { node, .. }
+            | Self::State { node, .. }
+            | Self::Call { node }
+            | Self::End { node, .. }
+            | Self::Stop { node }
+            | Self::Stopped { node }
+            | Self::Plan { node, .. }
+            | Self::Begin { node, .. } => Some(*node),
+            Self::Lose { .. } | Self::Cut { .. } | Self::Heal { .. } | Self::Broken { .. } => None,
+        }
+    }
+
+    /// Whether somebody outside did it: to a node, or to a link.
+    #[must_use]
+    pub const fn is_from_outside(&self) -> bool {
+        matches!(
+            self,
+            Self::Crash { .. }
+                | Self::Pause { .. }
+                | Self::Resume { .. }
+                | Self::Cut { .. }
+                | Self::Heal { .. }
+        )
+    }
+}
+
 /// One direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Link {

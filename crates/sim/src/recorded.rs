@@ -308,25 +308,5 @@ fn unseen_deaths(entries: &[Known]) -> NodeSet {
 
 /// Whose own line an event is: the node that did it wrote it.
 fn own(event: &Event) -> Option<NodeId> {
-    match event {
-        Event::Start { node, .. }
-        | Event::Send { node, .. }
-        | Event::Receive { node, .. }
-        | Event::Timer { node, .. }
-        | Event::Save { node, .. }
-        | Event::State { node, .. }
-        | Event::Call { node }
-        | Event::End { node, .. }
-        | Event::Stop { node }
-        | Event::Stopped { node }
-        | Event::Plan { node, .. }
-        | Event::Begin { node, .. } => Some(*node),
-        Event::Crash { .. }
-        | Event::Pause { .. }
-        | Event::Resume { .. }
-        | Event::Lose { .. }
-        | Event::Cut { .. }
-        | Event::Heal { .. }
-        | Event::Broken { .. } => None,
-    }
+    event.actor().filter(|_| !event.is_from_outside())
 }

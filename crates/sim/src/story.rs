@@ -57,7 +57,7 @@ fn alike(entries: &[Entry], index: usize) -> Vec<usize> {
     for (later, entry) in rest.take_while(|(_, entry)| entry.at == first.at) {
         if Speech::of(&entry.event).is_some_and(|(other, _)| other == speech) {
             same.push(later);
-        } else if actor(&entry.event) == Some(speech.node) {
+        } else if entry.event.actor() == Some(speech.node) {
             break;
         }
     }
@@ -120,7 +120,7 @@ impl Teller {
     fn new(header: &Header, entries: &[Entry]) -> Self {
         let times = entries.iter().map(|entry| millis(entry.at.as_micros()).len());
         let names = header.nodes.iter().map(|member| member.id.to_string().len());
-        let actors = entries.iter().filter_map(|entry| actor(&entry.event));
+        let actors = entries.iter().filter_map(|entry| entry.event.actor());
         Self {
             states: BTreeMap::new(),
             time_width: times.max().unwrap_or(0).max(9),
@@ -191,29 +191,7 @@ impl Teller {
                 format!("{assertion} BROKEN{at}: {why}")
             }
         };
-        (actor(event), what)
-    }
-}
-
-/// Whose doing it is.
-fn actor(event: &Event) -> Option<NodeId> {
-    match event {
-        Event::Start { node, .. }
-        | Event::Crash { node }
-        | Event::Pause { node }
-        | Event::Resume { node }
-        | Event::Send { node, .. }
-        | Event::Receive { node, .. }
-        | Event::Timer { node, .. }
-        | Event::Save { node, .. }
-        | Event::State { node, .. }
-        | Event::Call { node }
-        | Event::End { node, .. }
-        | Event::Stop { node }
-        | Event::Stopped { node }
-        | Event::Plan { node, .. }
-        | Event::Begin { node, .. } => Some(*node),
-        Event::Lose { .. } | Event::Cut { .. } | Event::Heal { .. } | Event::Broken { .. } => None,
+        (event.actor(), what)
     }
 }
 

@@ -13,26 +13,8 @@ pub(super) struct Faults<'a> {
 impl<'a> Faults<'a> {
     /// Those among these entries.
     pub(super) fn among(entries: impl Iterator<Item = &'a Entry>) -> Self {
-        let is_fault = |entry: &&Entry| match entry.event {
-            Event::Pause { .. } | Event::Resume { .. } | Event::Cut { .. } | Event::Heal { .. } => {
-                true
-            }
-            Event::Start { .. }
-            | Event::Crash { .. }
-            | Event::Send { .. }
-            | Event::Receive { .. }
-            | Event::Lose { .. }
-            | Event::Timer { .. }
-            | Event::Save { .. }
-            | Event::State { .. }
-            | Event::Call { .. }
-            | Event::End { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Plan { .. }
-            | Event::Begin { .. }
-            | Event::Broken { .. } => false,
-        };
+        let is_crash = |event: &Event| matches!(event, Event::Crash { .. });
+        let is_fault = |entry: &&Entry| entry.event.is_from_outside() && !is_crash(&entry.event);
         let mut entries: Vec<&Entry> = entries.filter(is_fault).collect();
         entries.sort_by_key(|entry| entry.at);
         Self { entries }

@@ -87,29 +87,12 @@ impl Recorded {
         let mut recording = watch
             .into_recording()
             .unwrap_or_else(|| Recording { header: self.header.clone(), entries: Vec::new() });
-        recording.entries.retain(|entry| match &entry.event {
-            Event::Broken { assertion, .. } => rulings.iter().any(|ruling| {
+        recording.entries.retain(|entry| {
+            let Event::Broken { assertion, .. } = &entry.event else { return true };
+            rulings.iter().any(|ruling| {
                 ruling.judgement.assertion == assertion
                     && ruling.judgement.verdict == Verdict::Broken
-            }),
-            Event::Start { .. }
-            | Event::Crash { .. }
-            | Event::Pause { .. }
-            | Event::Resume { .. }
-            | Event::Send { .. }
-            | Event::Receive { .. }
-            | Event::Lose { .. }
-            | Event::Timer { .. }
-            | Event::Save { .. }
-            | Event::State { .. }
-            | Event::Call { .. }
-            | Event::End { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Plan { .. }
-            | Event::Begin { .. }
-            | Event::Cut { .. }
-            | Event::Heal { .. } => true,
+            })
         });
         Judged { rulings, board, counts, recording }
     }

@@ -24,26 +24,10 @@ pub(crate) fn simulate(name: &str) -> (Scenario, Report) {
 
 /// Who writes it down: a node, the harness (0), or nobody.
 pub(crate) fn writer(event: &Event) -> Option<u32> {
-    match event {
-        Event::Start { node, .. }
-        | Event::Send { node, .. }
-        | Event::Receive { node, .. }
-        | Event::Timer { node, .. }
-        | Event::Save { node, .. }
-        | Event::State { node, .. }
-        | Event::Call { node }
-        | Event::End { node, .. }
-        | Event::Stop { node }
-        | Event::Stopped { node }
-        | Event::Plan { node, .. }
-        | Event::Begin { node, .. } => Some(node.0),
-        Event::Crash { .. }
-        | Event::Pause { .. }
-        | Event::Resume { .. }
-        | Event::Cut { .. }
-        | Event::Heal { .. } => Some(0),
-        Event::Lose { .. } | Event::Broken { .. } => None,
+    if event.is_from_outside() {
+        return Some(0);
     }
+    event.actor().map(|node| node.0)
 }
 
 /// The files that the nodes and a harness would have written.
