@@ -61,7 +61,9 @@ impl Assumption {
             TimerName::Answers
             | TimerName::Announcement
             | TimerName::Handover
-            | TimerName::Recall => true,
+            | TimerName::Recall
+            | TimerName::Acknowledgement
+            | TimerName::Follows => true,
             TimerName::Check
             | TimerName::Timeout
             | TimerName::Delay
@@ -104,6 +106,7 @@ fn is_request(kind: Kind) -> bool {
         | Kind::Invitation
         | Kind::Accept
         | Kind::Ready
+        | Kind::Elected
         | Kind::Recall => true,
         Kind::AyuAnswer
         | Kind::AynAnswer
@@ -117,6 +120,8 @@ fn is_request(kind: Kind) -> bool {
         | Kind::AcceptAnswer
         | Kind::ReadyAnswer
         | Kind::Heartbeat
+        | Kind::Ack
+        | Kind::Follow
         | Kind::RecallAnswer => false,
     }
 }

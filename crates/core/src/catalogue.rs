@@ -25,6 +25,10 @@ pub struct Description {
 const SYNCHRONOUS: &str =
     "synchronous: messages within Tm, answers within Tp, crash and recovery, no partition";
 
+const RING: &str = "assertions 1 and 2, as for bully: nobody goes on under an old coordinator when a \
+                    new one is known; after the last failure all live nodes are Normal under \
+                    the highest";
+
 /// Every algorithm that tanist has.
 pub const CATALOGUE: &[Description] = &[
     Description {
@@ -59,6 +63,15 @@ pub const CATALOGUE: &[Description] = &[
                     which is never reused; nodes that can all reach each other end in one \
                     group. Several groups may exist at once",
         options: Algorithm::Invitation.options(),
+    },
+    Description {
+        algorithm: Algorithm::RingChangRoberts,
+        name: Algorithm::RingChangRoberts.name(),
+        source: "Chang and Roberts 1979, as the lectures have it: election, elected",
+        network: "wired, a logical ring in which every node reaches every other",
+        model: SYNCHRONOUS,
+        guarantee: RING,
+        options: Algorithm::RingChangRoberts.options(),
     },
 ];
 

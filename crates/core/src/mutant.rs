@@ -51,6 +51,10 @@ pub enum Mutant {
     AbandonMembers,
     /// Invitation: a coordinator never invites the others that it found.
     MergeNobody,
+    /// Ring: a successor that does not acknowledge is waited for all the same.
+    NeverSkip,
+    /// Chang and Roberts: a lower candidate is passed on instead of replaced or dropped.
+    PassLower,
     /// Recall: what others remember of a node's numbers is ignored.
     IgnoreRecall,
     /// Recall: nobody remembers the numbers of others.
@@ -85,6 +89,8 @@ impl Mutant {
         (Self::NeverAskCoordinator, "never-ask-coordinator"),
         (Self::AbandonMembers, "abandon-members"),
         (Self::MergeNobody, "merge-nobody"),
+        (Self::NeverSkip, "never-skip"),
+        (Self::PassLower, "pass-lower"),
         (Self::IgnoreRecall, "ignore-recall"),
         (Self::ForgetSeen, "forget-seen"),
     ];

@@ -7,6 +7,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::election::ring::chang_roberts;
 use crate::election::{Algorithm, bully, bully_lecture, invitation};
 
 /// All options; an algorithm reads only its own.
@@ -18,6 +19,8 @@ pub struct Options {
     pub bully_lecture: bully_lecture::Options,
     /// Of `invitation`.
     pub invitation: invitation::Options,
+    /// Of `ring-chang-roberts`.
+    pub ring_chang_roberts: chang_roberts::Options,
 }
 
 /// What the catalogue, the help and the error messages know of one option.
@@ -53,6 +56,7 @@ impl Options {
             Algorithm::Bully => self.bully.set(name, value),
             Algorithm::BullyLecture => self.bully_lecture.set(name, value),
             Algorithm::Invitation => self.invitation.set(name, value),
+            Algorithm::RingChangRoberts => self.ring_chang_roberts.set(name, value),
         };
         if done {
             return Ok(());
@@ -79,6 +83,7 @@ impl Options {
             Algorithm::Bully => self.bully.values(),
             Algorithm::BullyLecture => self.bully_lecture.values(),
             Algorithm::Invitation => self.invitation.values(),
+            Algorithm::RingChangRoberts => self.ring_chang_roberts.values(),
         }
     }
 

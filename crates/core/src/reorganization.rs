@@ -103,7 +103,9 @@ impl Message {
     #[must_use]
     pub fn facts(&self, algorithm: Algorithm) -> MessageFacts {
         let (question, answer) = match algorithm {
-            Algorithm::Bully | Algorithm::BullyLecture => (Kind::NewState, Kind::NsAnswer),
+            Algorithm::Bully | Algorithm::BullyLecture | Algorithm::RingChangRoberts => {
+                (Kind::NewState, Kind::NsAnswer)
+            }
             Algorithm::Invitation => (Kind::Ready, Kind::ReadyAnswer),
         };
         match self {

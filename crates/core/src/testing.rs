@@ -11,7 +11,7 @@ use core::time::Duration;
 use crate::detector::{self, Detector, Heartbeat};
 use crate::dice::Fixed;
 use crate::election::{
-    self, Algorithm, Bully, BullyLecture, Elects, Invitation, Reports, Standing, bully,
+    self, Algorithm, Bully, BullyLecture, Elects, Invitation, Reports, Ring, Standing, bully,
     bully_lecture, invitation,
 };
 use crate::group::{Counter, GroupNumber};
@@ -384,6 +384,9 @@ impl Scripted for Node {
             Message::Election(election::Message::Invitation(message)) => {
                 Invitation::message(message)
             }
+            Message::Election(election::Message::RingChangRoberts(message)) => {
+                Ring::message(message)
+            }
             Message::Reorganization(message) => Reorganization::message(message),
             Message::Detector(message) => Detector::message(message),
             Message::Recall(message) => Memory::message(message),
@@ -412,7 +415,7 @@ impl Scripted for Node {
     }
 }
 
-fn of_facts(facts: MessageFacts) -> String {
+pub(crate) fn of_facts(facts: MessageFacts) -> String {
     let mut line = facts.kind.to_string();
     if let Some(group) = facts.group {
         line += &format!(" {group}");
@@ -425,7 +428,7 @@ fn of_facts(facts: MessageFacts) -> String {
     line
 }
 
-fn of_election(notice: &election::Notice) -> String {
+pub(crate) fn of_election(notice: &election::Notice) -> String {
     use election::Notice;
     match notice {
         Notice::Stop => "stop".to_string(),
@@ -458,7 +461,7 @@ fn of_begin(
     format!("begin {group} under {coordinator} of {members}: {definition}")
 }
 
-fn of_report(report: &Report) -> String {
+pub(crate) fn of_report(report: &Report) -> String {
     if report.as_bytes().is_empty() { String::new() } else { format!(" {report}") }
 }
 

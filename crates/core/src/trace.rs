@@ -404,6 +404,9 @@ names! {
         Heartbeat = "heartbeat",
         Recall = "Recall",
         RecallAnswer = "Recall_answer",
+        Elected = "elected",
+        Ack = "ack",
+        Follow = "follow",
     }
 }
 
@@ -411,7 +414,7 @@ impl Kind {
     /// Whether sending this promises that the sender's application has stopped (B-34, B-37, I-46).
     #[must_use]
     pub fn acknowledges_stop(self) -> bool {
-        matches!(self, Self::EeAnswer | Self::Accept)
+        matches!(self, Self::EeAnswer | Self::Accept | Self::Follow)
     }
 }
 
@@ -430,5 +433,7 @@ names! {
         Handover = "handover",
         Beat = "beat",
         Recall = "recall",
+        Acknowledgement = "acknowledgement",
+        Follows = "follows",
     }
 }

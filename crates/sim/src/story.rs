@@ -260,6 +260,8 @@ fn timer_words(timer: TimerName) -> &'static str {
         TimerName::Handover => "gives up waiting for the hand-over",
         TimerName::Beat => "gives a sign of life",
         TimerName::Recall => "gives up waiting for what the others remember",
+        TimerName::Acknowledgement => "gives up on its successor",
+        TimerName::Follows => "gives up waiting for followers",
     }
 }
 

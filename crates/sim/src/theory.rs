@@ -276,3 +276,47 @@ pub mod invitation {
         cost(1 + 5 * (n - 2), b.t + if n == 2 { 0 } else { 4 * b.d })
     }
 }
+
+/// Rings (theory 3.4 to 3.6): the algorithm's own messages, without acknowledgements and hand-over.
+pub mod ring {
+    use super::{Amount, Bounds, Cost, cost};
+
+    /// Chang and Roberts, one initiator D hops before the maximum: N + D and N; D + 2N - 1.
+    const fn one(n: u64, hops: u64, b: &Bounds) -> Cost {
+        cost(n + hops + n, (hops + 2 * n - 1) * b.d)
+    }
+
+    /// The maximum sits behind the initiator: 3N - 1.
+    #[must_use]
+    pub const fn one_worst(n: u64, b: &Bounds) -> Cost {
+        one(n, n - 1, b)
+    }
+
+    /// Mean over all initiators: (5N - 1)/2.
+    #[must_use]
+    pub const fn one_mean(n: u64, b: &Bounds) -> Cost {
+        let time = (5 * n - 3) * b.d;
+        Cost { messages: Amount::mean(5 * n - 1, 2), time: Amount::mean(time, 2) }
+    }
+
+    /// All start, attributes grow in the direction of the ring: 2N - 1 and N; 2N - 1.
+    #[must_use]
+    pub const fn all_best(n: u64, b: &Bounds) -> Cost {
+        cost(2 * n - 1 + n, (2 * n - 1) * b.d)
+    }
+
+    /// All start, attributes fall: N(N + 1)/2 and N.
+    #[must_use]
+    pub const fn all_worst(n: u64, b: &Bounds) -> Cost {
+        cost(n * (n + 1) / 2 + n, (2 * n - 1) * b.d)
+    }
+
+    /// All start, in random order: N(1 + 1/2 + ... + 1/N) on average, and N.
+    #[must_use]
+    pub fn all_mean(n: u64, b: &Bounds) -> Cost {
+        const PARTS: u64 = 1_000_000;
+        let harmonic: u64 = (1..=n).map(|k| n * PARTS / k).sum();
+        let messages = Amount::mean(harmonic + n * PARTS, PARTS);
+        Cost { messages, time: Amount::whole((2 * n - 1) * b.d) }
+    }
+}

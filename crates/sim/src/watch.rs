@@ -84,6 +84,12 @@ impl Counts {
         self.by_kind[kind as usize]
     }
 
+    /// Messages sent of these kinds.
+    #[must_use]
+    pub fn of_all(&self, kinds: &[Kind]) -> u64 {
+        kinds.iter().map(|kind| self.of(*kind)).sum()
+    }
+
     /// Messages sent by kind, those that occurred.
     #[must_use]
     pub fn by_kind(&self) -> BTreeMap<&'static str, u64> {

@@ -80,9 +80,11 @@ fn some_seeds_beat_and_some_recall() {
 fn every_mutant_is_caught() {
     let mut survivors = Vec::new();
     for (mutant, name) in Mutant::ALL {
-        let caught = Algorithm::ALL.iter().any(|algorithm| {
-            (1..=MUTANT_SEEDS)
-                .any(|seed| judge(&scenario(*algorithm, seed, Some(*mutant))).failure.is_some())
+        // Seed after seed on every algorithm, as a mutant need not concern them all.
+        let caught = (1..=MUTANT_SEEDS).any(|seed| {
+            Algorithm::ALL.iter().any(|algorithm| {
+                judge(&scenario(*algorithm, seed, Some(*mutant))).failure.is_some()
+            })
         });
         if !caught {
             survivors.push(*name);

@@ -6,7 +6,7 @@ use tanist_sim::{Scenario, run};
 
 #[test]
 fn whoever_calls_the_best_live_node_wins() {
-    for algorithm in ["bully", "bully-lecture"] {
+    for algorithm in ["bully", "bully-lecture", "ring-chang-roberts"] {
         for nodes in 2..=4_u32 {
             for dead in 0..(1_u32 << nodes) - 1 {
                 let live = ((1 << nodes) - 1) & !dead;

@@ -7,7 +7,7 @@ use tanist_sim::Scenario;
 
 #[test]
 fn what_a_world_holds_does_not_grow_with_simulated_time() {
-    for algorithm in ["bully", "bully-lecture", "invitation"] {
+    for algorithm in ["bully", "bully-lecture", "invitation", "ring-chang-roberts"] {
         let text =
             format!("name = \"long\"\nalgorithm = \"{algorithm}\"\nnodes = 5\nend = \"1h\"\n");
         let scenario = Scenario::parse(&text).unwrap();

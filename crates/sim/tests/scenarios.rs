@@ -26,9 +26,10 @@ fn every_scenario_ends_as_it_says() {
 #[test]
 fn every_counterexample_comes_in_a_pair() {
     let names: BTreeSet<&str> = library::all().iter().map(|(name, _)| *name).collect();
-    for id in
-        ["l1", "l2", "l3", "b1", "b2", "b3", "b4", "b5", "b6", "i1", "i2", "i3", "i4", "i5", "i6"]
-    {
+    for id in [
+        "l1", "l2", "l3", "b1", "b2", "b3", "b4", "b5", "b6", "i1", "i2", "i3", "i4", "i5", "i6",
+        "r1", "r2",
+    ] {
         let (broken, held) = (format!("ce-{id}-broken"), format!("ce-{id}-held"));
         assert!(names.contains(broken.as_str()), "{broken} is missing");
         assert!(names.contains(held.as_str()), "{held} is missing");

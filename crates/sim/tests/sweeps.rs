@@ -44,6 +44,14 @@ fn invitation_sweeps_match_theory() {
 }
 
 #[test]
+fn chang_roberts_sweeps_match_theory() {
+    check(
+        Algorithm::RingChangRoberts,
+        &["one-worst", "one-mean", "all-best", "all-worst", "all-mean"],
+    );
+}
+
+#[test]
 fn the_csv_has_the_columns_that_readers_rely_on() {
     let rows = sweep(Algorithm::BullyLecture, Some("worst"), 5..=5, &mut |_| {});
     assert_eq!(

@@ -7,6 +7,7 @@
 pub mod bully;
 pub mod bully_lecture;
 pub mod invitation;
+pub mod ring;
 
 use alloc::vec::Vec;
 
@@ -15,6 +16,7 @@ use minicbor::{Decode, Encode};
 pub use bully::Bully;
 pub use bully_lecture::BullyLecture;
 pub use invitation::Invitation;
+pub use ring::Ring;
 
 use crate::group::{Counter, GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
@@ -111,11 +113,14 @@ pub enum Algorithm {
     BullyLecture,
     /// Garcia-Molina's invitation.
     Invitation,
+    /// Chang and Roberts' ring.
+    RingChangRoberts,
 }
 
 impl Algorithm {
     /// All that there are.
-    pub const ALL: &'static [Self] = &[Self::Bully, Self::BullyLecture, Self::Invitation];
+    pub const ALL: &'static [Self] =
+        &[Self::Bully, Self::BullyLecture, Self::Invitation, Self::RingChangRoberts];
 
     /// The name in scenarios, configuration and on the command line.
     #[must_use]
@@ -124,6 +129,7 @@ impl Algorithm {
             Self::Bully => "bully",
             Self::BullyLecture => "bully-lecture",
             Self::Invitation => "invitation",
+            Self::RingChangRoberts => "ring-chang-roberts",
         }
     }
 
@@ -137,7 +143,7 @@ impl Algorithm {
     #[must_use]
     pub const fn hands_over(self) -> bool {
         match self {
-            Self::Bully | Self::Invitation => true,
+            Self::Bully | Self::Invitation | Self::RingChangRoberts => true,
             Self::BullyLecture => false,
         }
     }
@@ -149,6 +155,7 @@ impl Algorithm {
             Self::Bully => bully::OPTIONS,
             Self::BullyLecture => bully_lecture::OPTIONS,
             Self::Invitation => invitation::OPTIONS,
+            Self::RingChangRoberts => ring::chang_roberts::OPTIONS,
         }
     }
 }
@@ -353,6 +360,7 @@ algorithms! {
     0 Bully(Bully),
     1 BullyLecture(BullyLecture),
     2 Invitation(Invitation),
+    3 RingChangRoberts(Ring),
 }
 
 /// Wraps an algorithm's own messages and timers; everything else is common to all.

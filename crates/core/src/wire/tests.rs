@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::detector::Heartbeat;
-use crate::election::{self, Algorithm, bully, bully_lecture, invitation};
+use crate::election::{self, Algorithm, bully, bully_lecture, invitation, ring};
 use crate::group::Counter;
 use crate::members::NodeSet;
 use crate::payload::{Definition, Report};
@@ -24,6 +24,30 @@ fn invitation(message: invitation::Message) -> Message {
     Message::Election(election::Message::Invitation(message))
 }
 
+fn ring(message: ring::Message) -> Message {
+    Message::Election(election::Message::RingChangRoberts(message))
+}
+
+/// Everything that rings say.
+fn one_of_each_ring() -> Vec<Message> {
+    use ring::{Label, Token};
+    let (group, number) = (number(7, 3), Counter(7));
+    let owner = group.node;
+    let label = Label { kind: 1, number, owner, hops: 70_000 };
+    let tokens = [
+        Token::Election { number, candidate: owner, hops: 300 },
+        Token::Elected { number, winner: owner, told: nodes([1, 2]) },
+    ];
+    let others = [
+        ring::Message::Ack { label, past: Some(Counter(9)) },
+        ring::Message::Ack { label, past: None },
+        ring::Message::Follow { group, report: Report::from("half done") },
+        ring::Message::AreYouNormal { group },
+        ring::Message::AynAnswer { is_normal: false, group: None },
+    ];
+    tokens.into_iter().map(ring::Message::Pass).chain(others).map(ring).collect()
+}
+
 /// Every kind of message, with every field filled, and those with an optional field without it.
 fn one_of_each() -> Vec<Message> {
     use invitation::Message as Invited;
@@ -31,7 +55,8 @@ fn one_of_each() -> Vec<Message> {
     let group = number(7, 3);
     let (report, ok) = (Report::from("half done"), true);
     let (members, definition) = (nodes([1, 2, 300]), Definition::from(&[0, 255, 7][..]));
-    vec![
+    let rings = one_of_each_ring();
+    let others = vec![
         bully(bully::Message::AreYouUp { nudge: true }),
         bully(bully::Message::AyuAnswer),
         bully(bully::Message::AreYouNormal),
@@ -61,7 +86,8 @@ fn one_of_each() -> Vec<Message> {
         Message::Recall(recall::Message::Recall { question: u32::MAX }),
         Message::Recall(recall::Message::Recalled { question: 7, counter: Some(Counter(5)) }),
         Message::Recall(recall::Message::Recalled { question: 7, counter: None }),
-    ]
+    ];
+    others.into_iter().chain(rings).collect()
 }
 
 #[test]
@@ -100,6 +126,14 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
         (
             invitation(invitation::Message::Invitation { group: number(1, 9) }),
             &[0x82, 0, 0x81, 0x82, 2, 0x81, 0x82, 4, 0x81, 0x82, 1, 9],
+        ),
+        (
+            ring(ring::Message::Pass(ring::Token::Election {
+                number: Counter(2),
+                candidate: number(2, 9).node,
+                hops: 4,
+            })),
+            &[0x82, 0, 0x81, 0x82, 3, 0x81, 0x82, 0, 0x81, 0x82, 0, 0x83, 2, 9, 4],
         ),
         (
             Message::Reorganization(reorganization::Message::NewState {

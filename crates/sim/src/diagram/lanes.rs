@@ -294,7 +294,9 @@ fn is_telling(timer: TimerName) -> bool {
         | TimerName::Stall
         | TimerName::Silence
         | TimerName::Handover
-        | TimerName::Recall => true,
+        | TimerName::Recall
+        | TimerName::Acknowledgement
+        | TimerName::Follows => true,
         TimerName::Check
         | TimerName::Delay
         | TimerName::Retry

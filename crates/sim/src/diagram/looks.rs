@@ -19,11 +19,13 @@ pub(super) fn pen(kind: Kind) -> Pen {
             Pen::new(GREY, 1.1).dashed(ANSWER)
         }
         Kind::AreYouNormal | Kind::AreYouThere | Kind::Heartbeat => Pen::new(PALE, 1.1),
-        Kind::AynAnswer | Kind::AytAnswer => Pen::new(PALE, 1.1).dashed(ANSWER),
+        Kind::AynAnswer | Kind::AytAnswer | Kind::Ack => Pen::new(PALE, 1.1).dashed(ANSWER),
         Kind::EnterElection | Kind::Election | Kind::Invitation => Pen::new(VERMILION, 1.9),
         Kind::EeAnswer | Kind::Answer => Pen::new(VERMILION, 1.5).dashed(ANSWER),
-        Kind::SetCoordinator | Kind::Coordinator | Kind::Accept => Pen::new(BLUE, 1.9),
-        Kind::ScAnswer | Kind::AcceptAnswer => Pen::new(BLUE, 1.5).dashed(ANSWER),
+        Kind::SetCoordinator | Kind::Coordinator | Kind::Elected | Kind::Accept => {
+            Pen::new(BLUE, 1.9)
+        }
+        Kind::ScAnswer | Kind::AcceptAnswer | Kind::Follow => Pen::new(BLUE, 1.5).dashed(ANSWER),
         Kind::NewState | Kind::Ready => Pen::new(GREEN, 1.9),
         Kind::NsAnswer | Kind::ReadyAnswer => Pen::new(GREEN, 1.5).dashed(ANSWER),
     }

@@ -45,7 +45,9 @@ impl Monitor for UniqueNumbers {
             Event::Send { node, message, .. } => {
                 let group = message.group?;
                 let forms = match message.kind {
-                    Kind::EnterElection | Kind::Invitation | Kind::Coordinator => true,
+                    Kind::EnterElection | Kind::Invitation | Kind::Coordinator | Kind::Elected => {
+                        true
+                    }
                     Kind::AreYouUp
                     | Kind::AyuAnswer
                     | Kind::AreYouNormal
@@ -67,7 +69,9 @@ impl Monitor for UniqueNumbers {
                     | Kind::ReadyAnswer
                     | Kind::Heartbeat
                     | Kind::Recall
-                    | Kind::RecallAnswer => false,
+                    | Kind::RecallAnswer
+                    | Kind::Ack
+                    | Kind::Follow => false,
                 };
                 if forms && group.node == *node { self.use_number(board, group) } else { None }
             }

@@ -201,13 +201,17 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
     let mut monitors: Vec<Box<dyn Monitor>> =
         vec![Box::new(g_09::OneElectionAtATime), Box::new(i_07::UniqueNumbers::default())];
     match algorithm {
-        Algorithm::Bully => {
+        Algorithm::Bully | Algorithm::RingChangRoberts => {
             if !selection.is_beyond_model {
                 monitors.push(Box::new(a_1_1::SameCoordinator));
                 monitors.push(Box::new(a_1_2::SameDefinition));
                 monitors.push(Box::new(g_14::BestWins::default()));
             }
             monitors.push(Box::new(a_2::AllUnderOne::new(header)));
+            if algorithm != Algorithm::Bully {
+                monitors.push(Box::new(g_15::BestOrUndefined));
+                monitors.push(Box::new(g_16::EverybodyKnows));
+            }
         }
         Algorithm::Invitation => {
             let is_literal = selection.is_literal_a4;
@@ -222,7 +226,7 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
         }
     }
     match algorithm {
-        Algorithm::Bully | Algorithm::Invitation => {
+        Algorithm::Bully | Algorithm::Invitation | Algorithm::RingChangRoberts => {
             monitors.push(Box::new(a_3_1::GroupAgreesOnCoordinator));
             monitors.push(Box::new(a_3_2::GroupAgreesOnDefinition));
             monitors.push(Box::new(b_37::StopBeforeAcknowledge));

@@ -1,0 +1,201 @@
+//! What makes a node begin: its user, silence, evidence, a check, a stall; and what joining means.
+
+use core::time::Duration;
+
+use super::{Check, Message, Phase, Ring, Timer, Token, chang_roberts};
+use crate::dice::jitter;
+use crate::election::{Algorithm, Notice, mint_late};
+use crate::group::{Counter, GroupNumber, Status};
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::payload::Report;
+use crate::protocol::{Context, Effects};
+use crate::trace::Outcome;
+
+impl Ring {
+    /// One election at a time (G-09): whoever takes part in one has no need of another.
+    pub(super) fn call_unless_running(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        match self.phase {
+            Phase::Settled | Phase::Following => self.call(cx, out),
+            Phase::Running | Phase::Gathering(_) | Phase::HandingOver => {}
+        }
+    }
+
+    /// Begins an election with a number above all that this node has seen.
+    pub(super) fn call(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        self.join(cx, self.counter.next(), out);
+        self.stand(cx, out);
+        match cx.config.algorithm {
+            Algorithm::RingChangRoberts => self.send_candidacy(cx, out),
+            // Nobody makes a ring of them.
+            Algorithm::Bully | Algorithm::BullyLecture | Algorithm::Invitation => {}
+        }
+        mint_late(cx, self.counter, out);
+    }
+
+    /// An election of this node's own begins; its number is on disk before anybody hears of it, so
+    /// that no later life of this node stands in the same election again.
+    pub(super) fn stand(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        self.is_caller = true;
+        out.notify(Notice::Called);
+        if !cx.is_mutated(Mutant::SkipSave) && !cx.is_mutated(Mutant::SaveAfterSend) {
+            out.save(self.counter);
+        }
+    }
+
+    /// Takes part in an election: from here on nobody is elected (E-33), and the computation stops.
+    pub(super) fn join(&mut self, cx: &mut Context<'_>, number: Counter, out: &mut Effects<Self>) {
+        self.end_own(Outcome::Yielded, out);
+        self.counter = self.counter.max(number);
+        self.number = number;
+        self.phase = Phase::Running;
+        self.status = Status::Election;
+        self.coordinator = None;
+        self.group = Some(number.group(cx.me));
+        self.up = NodeSet::new();
+        self.report = None;
+        self.follows.clear();
+        self.check = None;
+        self.succession.forget_before(number, out);
+        out.cancel_timer(Timer::Follows);
+        out.cancel_timer(Timer::Check);
+        out.cancel_timer(Timer::Answers);
+        self.be_patient(cx, out);
+        out.notify(Notice::Watch(NodeSet::new()));
+        out.notify(Notice::Stop);
+    }
+
+    pub(super) fn end_own(&mut self, outcome: Outcome, out: &mut Effects<Self>) {
+        if self.is_caller {
+            self.is_caller = false;
+            out.notify(Notice::Ended(outcome));
+        }
+    }
+
+    /// A token that concerns this node.
+    pub(super) fn take_up(&mut self, cx: &mut Context<'_>, token: Token, out: &mut Effects<Self>) {
+        match token {
+            Token::Election { number, candidate, hops } => {
+                self.weigh_candidate(cx, number, candidate, hops, out);
+            }
+            Token::Elected { number, winner, told } => {
+                self.hear_of_winner(cx, number, winner, told, out);
+            }
+        }
+    }
+
+    /// A token of a node that is alone in the ring: its own has come round, and the owner of any
+    /// other is dead.
+    pub(super) fn come_round(
+        &mut self,
+        cx: &mut Context<'_>,
+        token: Token,
+        out: &mut Effects<Self>,
+    ) {
+        if token.label().owner == cx.me {
+            if !self.is_over(cx, &token) {
+                self.take_up(cx, token, out);
+            }
+        } else {
+            self.call(cx, out);
+        }
+    }
+
+    /// The wait for an election to end: two rounds for the candidates, one for the result, with
+    /// everybody else dead and skipped in each, and the hand-over.
+    fn be_patient(&self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let is_endless = match cx.config.algorithm {
+            Algorithm::RingChangRoberts => {
+                cx.config.options.ring_chang_roberts.orphans == chang_roberts::Orphans::Literal
+            }
+            Algorithm::Bully | Algorithm::BullyLecture | Algorithm::Invitation => false,
+        };
+        if is_endless {
+            return;
+        }
+        let timing = &cx.config.timing;
+        let nodes = u32::try_from(cx.config.members.count()).unwrap_or(u32::MAX);
+        let hop = timing.message_max() + timing.processing_max() + timing.answer();
+        let random = jitter(cx.dice, timing.answer());
+        let rounds: Duration = hop.saturating_mul(nodes).saturating_mul(3);
+        out.set_timer(Timer::Stall, rounds + timing.answer() * 4 + random);
+    }
+
+    pub(super) fn stalled(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        if self.status != Status::Normal {
+            self.call(cx, out);
+        }
+    }
+
+    /// The coordinator owes a sign of life every period, a member owes one where there are
+    /// heartbeats; anybody else may be silent.
+    pub(super) fn silent(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
+        if self.phase != Phase::Settled {
+            // The end of patience is the end of an election.
+        } else if self.coordinator == Some(cx.me) && self.up.contains(peer) {
+            self.check(cx, out);
+        } else if self.coordinator == Some(peer) {
+            self.call(cx, out);
+        }
+    }
+
+    pub(super) fn failed(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
+        self.skip(cx, peer, out);
+        if self.coordinator == Some(peer) {
+            self.call_unless_running(cx, out);
+        }
+    }
+
+    /// Asks everybody, so that members hear of their coordinator, and groups of each other.
+    pub(super) fn check(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        let is_due = self.status == Status::Normal
+            && self.coordinator == Some(cx.me)
+            && self.check.is_none();
+        let (true, Some(group)) = (is_due, self.group) else { return };
+        let awaiting: NodeSet = cx.config.members.others(cx.me).collect();
+        for other in awaiting.iter() {
+            out.send(other, Message::AreYouNormal { group });
+        }
+        out.set_timer(Timer::Answers, cx.config.timing.answer());
+        self.check = Some(Check { awaiting, has_changed: false });
+    }
+
+    pub(super) fn check_again(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        out.set_timer(Timer::Check, cx.config.timing.check_every());
+        self.check(cx, out);
+    }
+
+    pub(super) fn found(&mut self, from: NodeId, is_normal: bool, group: Option<GroupNumber>) {
+        if let Some(group) = group {
+            self.counter = self.counter.max(Counter(group.counter));
+        }
+        if let Some(check) = &mut self.check
+            && check.awaiting.remove(from)
+        {
+            // Whoever is not Normal has an election of its own, which will come here.
+            check.has_changed |= is_normal && (group != self.group || !self.up.contains(from));
+        }
+    }
+
+    pub(super) fn conclude_check(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let Some(check) = self.check.take() else { return };
+        let is_member_silent = check.awaiting.iter().any(|node| self.up.contains(node));
+        if check.has_changed || is_member_silent {
+            self.call(cx, out);
+        }
+    }
+
+    pub(super) fn stopped(
+        &mut self,
+        cx: &mut Context<'_>,
+        report: Report,
+        out: &mut Effects<Self>,
+    ) {
+        self.report = Some(report);
+        match self.phase {
+            Phase::Following => self.say_so(out),
+            Phase::Gathering(_) => self.form_if_complete(cx, out),
+            Phase::Settled | Phase::Running | Phase::HandingOver => {}
+        }
+    }
+}

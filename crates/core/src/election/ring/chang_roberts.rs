@@ -1,0 +1,151 @@
+//! Chang and Roberts' ring: the highest candidacy comes round, all others are dropped on the way.
+//!
+//! ```text
+//!   a candidacy arrives      higher: passed on       lower: replaced by the own, or dropped by a
+//!                            own: won                       node that takes part already
+//!   the winner's name goes round once and comes back to the winner
+//! ```
+//!
+//! As printed it assumes that nothing fails during an election (F-15): the candidacy of a node that
+//! died circulates for ever. By default it ends when it has been passed on more often than there are
+//! nodes, and whoever finds that calls the next election (E-31).
+
+use super::{Phase, Ring, Token};
+use crate::group::Counter;
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::options::options;
+use crate::protocol::{Context, Effects};
+use crate::trace::Outcome;
+
+options! {
+    /// What becomes of the candidacy of a node that died (E-31).
+    orphans / "orphans": Orphans {
+        /// After as many hops as there are nodes it is dropped and a new election begins, as it does
+        /// when nobody has won for too long.
+        #[default] Limited = "limited",
+        /// As printed: it circulates for ever, and everybody waits.
+        Literal = "literal" [literal],
+    },
+    /// What tells candidates apart (E-30).
+    ties / "ties": Ties {
+        /// Priority, then id; a node knows its own candidacy by its id.
+        #[default] Rank = "rank",
+        /// As printed: the attribute alone; an equal one is taken for one's own.
+        Attribute = "attribute" [literal],
+    },
+}
+
+/// How a candidate compares with this node.
+enum Candidate {
+    Higher,
+    Own,
+    Lower,
+}
+
+impl Ring {
+    /// R-02: whoever discovers the failure sends its own name.
+    pub(super) fn send_candidacy(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let own = Token::Election { number: self.number, candidate: cx.me, hops: 0 };
+        self.pass(cx, own, out);
+    }
+
+    /// R-03 to R-06.
+    pub(super) fn weigh_candidate(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: Counter,
+        candidate: NodeId,
+        hops: u32,
+        out: &mut Effects<Self>,
+    ) {
+        let is_first = number > self.number;
+        if is_first {
+            self.join(cx, number, out);
+        }
+        match compare(cx, candidate) {
+            Candidate::Higher => self.pass_candidate(cx, candidate, hops, out),
+            Candidate::Own if self.is_caller => self.win(cx, out),
+            Candidate::Lower if cx.is_mutated(Mutant::PassLower) => {
+                self.pass_candidate(cx, candidate, hops, out);
+            }
+            Candidate::Own | Candidate::Lower if is_first => {
+                self.stand(cx, out);
+                self.send_candidacy(cx, out);
+            }
+            // R-05, E-31: this node has sent something better.
+            Candidate::Own | Candidate::Lower => {}
+        }
+    }
+
+    fn pass_candidate(
+        &mut self,
+        cx: &mut Context<'_>,
+        candidate: NodeId,
+        hops: u32,
+        out: &mut Effects<Self>,
+    ) {
+        self.end_own(Outcome::Yielded, out);
+        let hops = hops.saturating_add(1);
+        let has_come_round =
+            usize::try_from(hops).is_ok_and(|hops| hops >= cx.config.members.count());
+        match cx.config.options.ring_chang_roberts.orphans {
+            Orphans::Limited if has_come_round => self.call(cx, out),
+            Orphans::Limited | Orphans::Literal => {
+                let token = Token::Election { number: self.number, candidate, hops };
+                self.pass(cx, token, out);
+            }
+        }
+    }
+
+    fn win(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        self.decide(cx, cx.me, out);
+        let (number, told) = (self.number, NodeSet::new());
+        self.pass(cx, Token::Elected { number, winner: cx.me, told }, out);
+    }
+
+    /// R-07; back at the winner, everybody knows.
+    pub(super) fn hear_of_winner(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: Counter,
+        winner: NodeId,
+        mut told: NodeSet,
+        out: &mut Effects<Self>,
+    ) {
+        if winner == cx.me {
+            if number == self.number && matches!(self.phase, Phase::Gathering(_)) {
+                self.expect(cx, told, out);
+            }
+            return;
+        }
+        // This node came up when the candidates had passed its place.
+        if matches!(compare(cx, winner), Candidate::Lower) {
+            return self.call(cx, out);
+        }
+        if number > self.number {
+            self.join(cx, number, out);
+        }
+        self.decide(cx, winner, out);
+        told.insert(cx.me);
+        self.pass(cx, Token::Elected { number, winner, told }, out);
+    }
+}
+
+fn compare(cx: &Context<'_>, candidate: NodeId) -> Candidate {
+    let members = &cx.config.members;
+    match cx.config.options.ring_chang_roberts.ties {
+        Ties::Rank if candidate == cx.me => Candidate::Own,
+        Ties::Rank if members.outranks(candidate, cx.me) => Candidate::Higher,
+        Ties::Rank => Candidate::Lower,
+        Ties::Attribute => {
+            let priority =
+                |id| members.all().iter().find(|node| node.id == id).map(|node| node.priority);
+            match priority(candidate).cmp(&priority(cx.me)) {
+                core::cmp::Ordering::Greater => Candidate::Higher,
+                core::cmp::Ordering::Equal => Candidate::Own,
+                core::cmp::Ordering::Less => Candidate::Lower,
+            }
+        }
+    }
+}

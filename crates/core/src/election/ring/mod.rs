@@ -1,0 +1,361 @@
+//! The ring algorithms: everything that they share, and one file for each.
+//!
+//! A node joins an election when it calls one or when a message of one reaches it. It stops, takes
+//! its part as its algorithm says, and learns who won. The winner then hands over as any other
+//! coordinator does: those who heard of it say that they follow, and get the definition.
+//!
+//! ```text
+//!              call, or a message with a higher number              all who heard of it follow
+//!   Settled ---------------------------------------> Running --won--> Gathering --> HandingOver
+//!   Down, Normal       Stop                          Election |       Reorganization       |
+//!      ^                                                      +-lost-> Following           |
+//!      +------------------------ definition in place ------------------+-------------------+
+//! ```
+//!
+//! Every election has a number, one above all that its caller has seen; those who call at the same
+//! moment call the same election. A higher number ends an election with a lower one. The winner's
+//! group is called (number, winner), so the number on disk is the counter that all algorithms keep.
+//!
+//! Assumes the synchronous model, that everybody knows the whole ring (F-18), and that every node
+//! can reach every other: somebody must mend the ring. Leaves out: New_State, which is
+//! [`crate::reorganization`]'s.
+
+mod assembly;
+mod calling;
+pub mod chang_roberts;
+mod succession;
+#[cfg(test)]
+mod tests;
+
+use minicbor::{Decode, Encode};
+
+use self::assembly::Gathering;
+use self::succession::Succession;
+use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
+use crate::group::{Counter, GroupNumber, Status};
+use crate::members::{NodeId, NodeSet};
+use crate::payload::Report;
+use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::trace::{Kind, MessageFacts, TimerName};
+
+/// A node in a ring.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ring {
+    status: Status,
+    coordinator: Option<NodeId>,
+    group: Option<GroupNumber>,
+    up: NodeSet,
+    /// The highest number that this node has used or heard of.
+    counter: Counter,
+    /// The election that this node takes part in, or took part in last.
+    number: Counter,
+    phase: Phase,
+    /// An election of this node's own is open (G-09).
+    is_caller: bool,
+    /// What the application handed up when it stopped for this election.
+    report: Option<Report>,
+    /// Those who follow this node, should it be the winner; some know that before it does.
+    follows: Reports,
+    /// A check has asked these and has no answer yet; what it found so far.
+    check: Option<Check>,
+    succession: Succession,
+}
+
+/// How far an election has come at this node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    /// None is on.
+    Settled,
+    /// Nobody has won yet, as far as this node knows.
+    Running,
+    /// Somebody else has won; its definition is on the way.
+    Following,
+    /// This node has won and waits for those who follow it.
+    Gathering(Gathering),
+    /// The definition is on its way to the members.
+    HandingOver,
+}
+
+/// A coordinator's look at all others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Check {
+    awaiting: NodeSet,
+    /// Somebody works in another group.
+    has_changed: bool,
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum Message {
+    /// Goes round the ring: take it, pass it on, and say that you did.
+    #[n(0)]
+    Pass(#[n(0)] Token),
+    /// A token was taken.
+    #[n(1)]
+    Ack {
+        /// Which.
+        #[n(0)]
+        label: Label,
+        /// If its election is over here: the highest number of an election that is.
+        #[n(1)]
+        past: Option<Counter>,
+    },
+    /// The sender has stopped and follows the addressee.
+    #[n(2)]
+    Follow {
+        /// Into this group.
+        #[n(0)]
+        group: GroupNumber,
+        /// What the application handed up.
+        #[n(1)]
+        report: Report,
+    },
+    /// Is the node Normal in this group?
+    #[n(3)]
+    AreYouNormal {
+        /// The asker's.
+        #[n(0)]
+        group: GroupNumber,
+    },
+    /// Whether it is Normal, and in which group it is.
+    #[n(4)]
+    AynAnswer {
+        /// Status = Normal.
+        #[n(0)]
+        is_normal: bool,
+        /// Its group.
+        #[n(1)]
+        group: Option<GroupNumber>,
+    },
+}
+
+/// What goes round the ring.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum Token {
+    /// Chang and Roberts: the best candidate so far.
+    #[n(0)]
+    Election {
+        /// Of which election.
+        #[n(0)]
+        number: Counter,
+        /// The candidate; everybody knows its attribute.
+        #[n(1)]
+        candidate: NodeId,
+        /// How often it was passed on unchanged.
+        #[n(2)]
+        hops: u32,
+    },
+    /// Chang and Roberts: the winner.
+    #[n(1)]
+    Elected {
+        /// Of which election.
+        #[n(0)]
+        number: Counter,
+        /// Who won.
+        #[n(1)]
+        winner: NodeId,
+        /// Who has passed this on.
+        #[n(2)]
+        told: NodeSet,
+    },
+}
+
+/// What tells a token from others on the same link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct Label {
+    /// Which kind of token.
+    #[n(0)]
+    pub kind: u8,
+    /// Of which election.
+    #[n(1)]
+    pub number: Counter,
+    /// Whose.
+    #[n(2)]
+    pub owner: NodeId,
+    /// How far it has come.
+    #[n(3)]
+    pub hops: u32,
+}
+
+impl Token {
+    /// What an acknowledgement echoes.
+    #[must_use]
+    pub fn label(&self) -> Label {
+        match self {
+            Self::Election { number, candidate, hops } => {
+                Label { kind: 0, number: *number, owner: *candidate, hops: *hops }
+            }
+            Self::Elected { number, winner, told } => {
+                let hops = u32::try_from(told.len()).unwrap_or(u32::MAX);
+                Label { kind: 1, number: *number, owner: *winner, hops }
+            }
+        }
+    }
+
+    fn facts(&self) -> MessageFacts {
+        let about = |kind, group| MessageFacts { kind, group: Some(group), ok: None };
+        match self {
+            Self::Election { number, candidate, .. } => {
+                about(Kind::Election, number.group(*candidate))
+            }
+            Self::Elected { number, winner, .. } => about(Kind::Elected, number.group(*winner)),
+        }
+    }
+}
+
+/// Timers, named for what they end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// T: the wait for the acknowledgement of one node.
+    Acknowledgement(NodeId),
+    /// The wait for somebody to win, and for the definition.
+    Stall,
+    /// T: the wait for those who were told to follow.
+    Follows,
+    /// The time between two checks.
+    Check,
+    /// T: the wait for the answers to a check.
+    Answers,
+}
+
+impl Protocol for Ring {
+    type Message = Message;
+    type Timer = Timer;
+    type Record = Counter;
+    type Command = Command;
+    type Notice = Notice;
+
+    /// Whoever comes back calls an election (T-10).
+    fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
+        let counter = saved.unwrap_or_default();
+        let mut node = Self {
+            status: Status::Down,
+            coordinator: None,
+            group: None,
+            up: NodeSet::new(),
+            counter,
+            number: counter,
+            phase: Phase::Settled,
+            is_caller: false,
+            report: None,
+            follows: Reports::new(),
+            check: None,
+            succession: Succession::default(),
+        };
+        node.call(cx, out);
+        node
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        match event {
+            Event::Message { from, message } => self.hear(cx, from, message, out),
+            Event::Timer(Timer::Acknowledgement(node)) => self.skip(cx, node, out),
+            Event::Timer(Timer::Stall) => self.stalled(cx, out),
+            Event::Timer(Timer::Follows) => self.form(cx, out),
+            Event::Timer(Timer::Check) => self.check_again(cx, out),
+            Event::Timer(Timer::Answers) => self.conclude_check(cx, out),
+            Event::Command(command) => self.obey(cx, command, out),
+        }
+    }
+}
+
+impl Ring {
+    fn hear(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        message: Message,
+        out: &mut Effects<Self>,
+    ) {
+        match message {
+            Message::Pass(token) => self.take(cx, from, token, out),
+            Message::Ack { label, past } => self.acknowledged(cx, from, label, past, out),
+            Message::Follow { group, report } => self.followed(cx, from, group, report, out),
+            Message::AreYouNormal { group } => {
+                let is_normal = self.status == Status::Normal;
+                self.counter = self.counter.max(Counter(group.counter));
+                out.send(from, Message::AynAnswer { is_normal, group: self.group });
+            }
+            Message::AynAnswer { is_normal, group } => self.found(from, is_normal, group),
+        }
+    }
+
+    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+        match command {
+            Command::Stopped(report) => self.stopped(cx, report, out),
+            Command::Settled { missing, members } => self.settled(cx, &missing, members, out),
+            // A formation of a ring is lenient, so this does not come; if it did, once more.
+            Command::Unsettled { missing: _ } => self.call(cx, out),
+            Command::Silent(peer) => self.silent(cx, peer, out),
+            Command::Failed(peer) => self.failed(cx, peer, out),
+            Command::Suspect => {
+                if self.coordinator != Some(cx.me) {
+                    self.call_unless_running(cx, out);
+                }
+            }
+            Command::Call => self.call_unless_running(cx, out),
+            Command::Check => self.check(cx, out),
+            Command::Raise(seen) => raise(&mut self.counter, seen, out),
+        }
+    }
+}
+
+impl Elects for Ring {
+    fn standing(
+        cx: &mut Context<'_>,
+        saved: Counter,
+        standing: &Standing,
+        out: &mut Effects<Self>,
+    ) -> Self {
+        let mut up = standing.members.clone();
+        up.remove(cx.me);
+        if standing.coordinator == cx.me {
+            out.set_timer(Timer::Check, cx.config.timing.check_every());
+        } else {
+            out.notify(Notice::Watch([standing.coordinator].into_iter().collect()));
+        }
+        let number = Counter(standing.group.counter).max(saved);
+        Self {
+            status: Status::Normal,
+            coordinator: Some(standing.coordinator),
+            group: Some(standing.group),
+            up,
+            counter: number,
+            number,
+            phase: Phase::Settled,
+            is_caller: false,
+            report: None,
+            follows: Reports::new(),
+            check: None,
+            succession: Succession::default(),
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        View { status: self.status, coordinator: self.coordinator, group: self.group, up: &self.up }
+    }
+
+    fn facts(message: &Message) -> MessageFacts {
+        match message {
+            Message::Pass(token) => token.facts(),
+            Message::Ack { .. } => plain(Kind::Ack),
+            Message::Follow { group, .. } => {
+                MessageFacts { kind: Kind::Follow, group: Some(*group), ok: None }
+            }
+            Message::AreYouNormal { .. } => plain(Kind::AreYouNormal),
+            Message::AynAnswer { is_normal, group } => {
+                MessageFacts { kind: Kind::AynAnswer, group: *group, ok: Some(*is_normal) }
+            }
+        }
+    }
+
+    fn timer_name(timer: &Timer) -> TimerName {
+        match timer {
+            Timer::Acknowledgement(_) => TimerName::Acknowledgement,
+            Timer::Stall => TimerName::Stall,
+            Timer::Follows => TimerName::Follows,
+            Timer::Check => TimerName::Check,
+            Timer::Answers => TimerName::Answers,
+        }
+    }
+}

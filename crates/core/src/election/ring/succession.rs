@@ -1,0 +1,164 @@
+//! The successor rule: a token goes to the next live node of the ring.
+//!
+//! The ring is the order of ids, whatever the priorities (T-01, T-02); everybody knows all of it
+//! (F-18, M-08). Whoever takes a token acknowledges it. If a node has not done so after T, or the
+//! transport knows it to be dead, everything that it did not acknowledge goes to the node after it.
+//! That is found out anew for every token: a node that has come back must not be passed by.
+//!
+//! A token is passed on before it is acknowledged, so it is not lost with its taker; it may exist
+//! twice, which every rule bears.
+
+use alloc::vec::Vec;
+
+use super::{Label, Message, Phase, Ring, Timer, Token};
+use crate::group::Counter;
+use crate::members::{Membership, NodeId};
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effects};
+
+/// What was passed on and not acknowledged yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Succession {
+    outbox: Vec<Passed>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Passed {
+    to: NodeId,
+    token: Token,
+}
+
+impl Succession {
+    /// Elections before this one need no messages any more.
+    pub(super) fn forget_before(&mut self, number: Counter, out: &mut Effects<Ring>) {
+        let (old, kept) = core::mem::take(&mut self.outbox)
+            .into_iter()
+            .partition(|passed| passed.token.label().number < number);
+        self.outbox = kept;
+        let old: Vec<Passed> = old;
+        for passed in old {
+            self.rest(passed.to, out);
+        }
+    }
+
+    /// Ends the wait for a node that nothing is expected of.
+    fn rest(&self, to: NodeId, out: &mut Effects<Ring>) {
+        if !self.is_awaiting(to) {
+            out.cancel_timer(Timer::Acknowledgement(to));
+        }
+    }
+
+    fn is_awaiting(&self, to: NodeId) -> bool {
+        self.outbox.iter().any(|passed| passed.to == to)
+    }
+}
+
+/// The node that comes after another in the ring.
+fn after(members: &Membership, node: NodeId) -> NodeId {
+    let ids = || members.all().iter().map(|member| member.id);
+    ids().filter(|id| *id > node).min().or_else(|| ids().min()).unwrap_or(node)
+}
+
+impl Ring {
+    /// Sends a token to the successor.
+    pub(super) fn pass(&mut self, cx: &mut Context<'_>, token: Token, out: &mut Effects<Self>) {
+        let successor = after(&cx.config.members, cx.me);
+        self.pass_to(cx, successor, token, out);
+    }
+
+    /// Whoever finds nobody between itself and itself is alone in the ring.
+    fn pass_to(&mut self, cx: &mut Context<'_>, to: NodeId, token: Token, out: &mut Effects<Self>) {
+        if to == cx.me {
+            return self.come_round(cx, token, out);
+        }
+        if !self.succession.is_awaiting(to) {
+            out.set_timer(Timer::Acknowledgement(to), cx.config.timing.answer());
+        }
+        self.succession.outbox.push(Passed { to, token: token.clone() });
+        out.send(to, Message::Pass(token));
+    }
+
+    /// A token arrives: it is taken up, passed on, and only then acknowledged.
+    pub(super) fn take(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        token: Token,
+        out: &mut Effects<Self>,
+    ) {
+        let label = token.label();
+        self.counter = self.counter.max(label.number);
+        let past = self.is_over(cx, &token).then(|| self.past());
+        if past.is_none() {
+            self.take_up(cx, token, out);
+        }
+        out.send(from, Message::Ack { label, past });
+    }
+
+    /// The highest number of an election that is over at this node, or was never heard of.
+    fn past(&self) -> Counter {
+        match self.phase {
+            Phase::Running => Counter(self.number.0.saturating_sub(1)),
+            Phase::Settled | Phase::Following | Phase::Gathering(_) | Phase::HandingOver => {
+                self.number
+            }
+        }
+    }
+
+    pub(super) fn is_over(&self, cx: &Context<'_>, token: &Token) -> bool {
+        match token {
+            // What its winner began comes back to it.
+            Token::Elected { number, winner, .. } if *winner == cx.me => *number < self.number,
+            Token::Election { number, .. } | Token::Elected { number, .. } => {
+                *number <= self.past()
+            }
+        }
+    }
+
+    pub(super) fn acknowledged(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        label: Label,
+        past: Option<Counter>,
+        out: &mut Effects<Self>,
+    ) {
+        let is_it = |passed: &Passed| passed.to == from && passed.token.label() == label;
+        let before = self.succession.outbox.len();
+        self.succession.outbox.retain(|passed| !is_it(passed));
+        if before > self.succession.outbox.len() {
+            if self.succession.is_awaiting(from) {
+                out.set_timer(Timer::Acknowledgement(from), cx.config.timing.answer());
+            } else {
+                self.succession.rest(from, out);
+            }
+        }
+        let Some(past) = past else { return };
+        self.counter = self.counter.max(past);
+        // The call came too late for that number; it stands, with a higher one.
+        let is_own_call = self.phase == Phase::Running && self.is_caller;
+        if is_own_call && label.number == self.number && past >= self.number {
+            self.call(cx, out);
+        }
+    }
+
+    /// A node is dead: whatever it did not acknowledge goes to the one after it.
+    pub(super) fn skip(&mut self, cx: &mut Context<'_>, gone: NodeId, out: &mut Effects<Self>) {
+        if !self.succession.is_awaiting(gone) || cx.is_mutated(Mutant::NeverSkip) {
+            return;
+        }
+        out.cancel_timer(Timer::Acknowledgement(gone));
+        let (moved, kept): (Vec<Passed>, Vec<Passed>) =
+            core::mem::take(&mut self.succession.outbox)
+                .into_iter()
+                .partition(|passed| passed.to == gone);
+        self.succession.outbox = kept;
+        let next = after(&cx.config.members, gone);
+        for passed in moved {
+            // A node that finds itself alone may be in the next election by then.
+            if passed.token.label().number == self.number {
+                self.pass_to(cx, next, passed.token, out);
+            }
+        }
+    }
+}

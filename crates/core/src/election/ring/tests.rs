@@ -1,0 +1,89 @@
+//! One ring node on the bench, situation by situation.
+
+mod assembly;
+mod calling;
+mod chang_roberts;
+mod succession;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{Message, Ring, Timer, Token};
+use crate::election::{Algorithm, Command, Elects, Notice};
+use crate::group::Counter;
+use crate::members::NodeId;
+use crate::payload::Report;
+use crate::protocol::GroupConfig;
+use crate::testing::{Bench, NOTHING, Scripted, group_of, nodes, number, settled};
+use crate::testing::{of_election, of_facts, of_report};
+
+impl Scripted for Ring {
+    fn message(message: &Message) -> String {
+        let facts = of_facts(Self::facts(message));
+        match message {
+            Message::Pass(Token::Election { hops, .. }) => format!("{facts} hop {hops}"),
+            Message::Pass(Token::Elected { told, .. }) => format!("{facts} told {told}"),
+            Message::Ack { past: Some(past), .. } => format!("{facts} past {}", past.0),
+            Message::Ack { past: None, .. } => facts,
+            Message::Follow { report, .. } => format!("{facts}{}", of_report(report)),
+            Message::AreYouNormal { .. } | Message::AynAnswer { .. } => facts,
+        }
+    }
+
+    fn timer(timer: Timer) -> String {
+        match timer {
+            Timer::Acknowledgement(node) => format!("acknowledgement of {node}"),
+            Timer::Stall | Timer::Follows | Timer::Check | Timer::Answers => {
+                Self::timer_name(&timer).to_string()
+            }
+        }
+    }
+
+    fn record(counter: &Counter) -> String {
+        counter.0.to_string()
+    }
+
+    fn notice(notice: &Notice) -> String {
+        of_election(notice)
+    }
+}
+
+fn group(n: u32) -> GroupConfig {
+    with(n, &[])
+}
+
+fn with(n: u32, options: &[(&str, &str)]) -> GroupConfig {
+    group_of(Algorithm::RingChangRoberts, n, options)
+}
+
+/// A Normal participant in group 1 of the highest node.
+fn member(me: u32, n: u32) -> Bench<Ring> {
+    Bench::standing(group(n), me, n)
+}
+
+/// A candidate in this election.
+const fn candidate(number: u64, node: u32, hops: u32) -> Message {
+    Message::Pass(Token::Election { number: Counter(number), candidate: NodeId(node), hops })
+}
+
+/// The winner of this election, and who passed that on.
+fn elected<const N: usize>(number: u64, node: u32, told: [u32; N]) -> Message {
+    let (number, winner) = (Counter(number), NodeId(node));
+    Message::Pass(Token::Elected { number, winner, told: nodes(told) })
+}
+
+/// The successor has taken this.
+fn ack(message: &Message, past: Option<u64>) -> Message {
+    let Message::Pass(token) = message else { panic!("{message:?} is not acknowledged") };
+    Message::Ack { label: token.label(), past: past.map(Counter) }
+}
+
+fn follow(counter: u64, node: u32) -> Message {
+    Message::Follow { group: number(counter, node), report: Report::default() }
+}
+
+/// The lines that send something.
+fn sent(lines: Vec<String>) -> Vec<String> {
+    lines.into_iter().filter(|line| line.starts_with("send")).collect()
+}

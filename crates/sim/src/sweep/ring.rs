@@ -1,0 +1,103 @@
+//! The cases of the rings. Nobody is dead unless a case says so: what detection and skipping cost is
+//! no part of the formulas.
+
+use tanist_core::trace::{Event, Kind};
+use tanist_core::{NodeId, Status};
+
+use super::{Case, Measure, Plan, Verdict};
+use crate::chance::Chance;
+use crate::faults::Action;
+use crate::run::Report;
+use crate::theory;
+
+/// Chang and Roberts' own messages.
+const CANDIDATES: Measure = Measure::Known(&[Kind::Election, Kind::Elected]);
+
+/// How many random orders are tried for each size.
+const ORDERS: u64 = 60;
+
+pub(super) const CHANG_ROBERTS: &[Case] = &[
+    Case {
+        name: "one-worst",
+        least: 2,
+        runs: |n| vec![calls(n, 1..=1)],
+        theory: theory::ring::one_worst,
+        measure: CANDIDATES,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "one-mean",
+        least: 2,
+        runs: |n| (1..=n).map(|initiator| calls(n, initiator..=initiator)).collect(),
+        theory: theory::ring::one_mean,
+        measure: CANDIDATES,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "all-best",
+        least: 2,
+        runs: |n| vec![calls(n, 1..=n)],
+        theory: theory::ring::all_best,
+        measure: CANDIDATES,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "all-worst",
+        least: 2,
+        runs: |n| vec![all_call((1..=n).rev().collect())],
+        theory: theory::ring::all_worst,
+        measure: CANDIDATES,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "all-mean",
+        least: 2,
+        runs: |n| {
+            let mut chance = Chance::new(u64::from(n));
+            (0..ORDERS).map(|_| all_call(shuffled(n, &mut chance))).collect()
+        },
+        theory: theory::ring::all_mean,
+        measure: CANDIDATES,
+        verdict: Verdict::Sampled,
+    },
+];
+
+/// Everybody stands under N and these call an election.
+fn calls(n: u32, initiators: impl Iterator<Item = u32>) -> Plan {
+    let faults = initiators.map(|node| (0, Action::Call(NodeId(node)))).collect();
+    Plan { groups: vec![(n, 1..=n)], faults, ..Plan::default() }
+}
+
+/// Everybody stands under the best and calls; the priorities are those of nodes 1, 2 and so on.
+fn all_call(priorities: Vec<u32>) -> Plan {
+    let n = u32::try_from(priorities.len()).unwrap_or(u32::MAX);
+    let best = (1..=n).zip(&priorities).max_by_key(|(_, priority)| **priority);
+    let coordinator = best.map_or(n, |(node, _)| node);
+    Plan { priorities, groups: vec![(coordinator, 1..=n)], ..calls(n, 1..=n) }
+}
+
+fn shuffled(n: u32, chance: &mut Chance) -> Vec<u32> {
+    let mut left: Vec<u32> = (1..=n).collect();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let at = usize::try_from(chance.below(left.len() as u64)).unwrap_or(0);
+        order.push(left.swap_remove(at));
+    }
+    order
+}
+
+/// When the last node learned who coordinates it.
+pub(super) fn all_know(report: &Report) -> u64 {
+    let mut known: Vec<(NodeId, Status)> = Vec::new();
+    let mut last = 0;
+    for entry in &report.recording.entries {
+        let Event::State { node, state } = &entry.event else { continue };
+        let before = known.iter().find(|(id, _)| id == node).map(|(_, status)| *status);
+        known.retain(|(id, _)| id != node);
+        known.push((*node, state.status));
+        if state.status == Status::Reorganization && before != Some(Status::Reorganization) {
+            last = entry.at.as_micros();
+        }
+    }
+    last
+}
