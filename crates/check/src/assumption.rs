@@ -75,7 +75,7 @@ impl Assumption {
         };
         match self {
             Self::As0 | Self::As1 => {
-                !is_wait || !under_way.iter().any(|choice| is_of_a_wait(choice, node))
+                !is_wait || !under_way.iter().any(|choice| is_of_a_wait(choice, node, timer))
             }
             Self::As2 => true,
         }
@@ -83,12 +83,14 @@ impl Assumption {
 }
 
 /// Whether something under way is a request that the node sent, or an answer that it will get.
-fn is_of_a_wait(choice: &Choice, node: NodeId) -> bool {
+fn is_of_a_wait(choice: &Choice, node: NodeId, timer: TimerName) -> bool {
     match choice.what {
         What::Timer(_) => false,
         What::Message { from, facts } => {
-            (from == node && is_request(facts.kind))
-                || (choice.node == node && !is_request(facts.kind))
+            // In a ring the coordinator message is acknowledged, elsewhere it answers a call.
+            let is_request = is_request(facts.kind)
+                || (facts.kind == Kind::Coordinator && timer == TimerName::Acknowledgement);
+            (from == node && is_request) || (choice.node == node && !is_request)
         }
     }
 }
@@ -122,6 +124,7 @@ fn is_request(kind: Kind) -> bool {
         | Kind::Heartbeat
         | Kind::Ack
         | Kind::Follow
+        | Kind::Told
         | Kind::RecallAnswer => false,
     }
 }

@@ -73,6 +73,24 @@ pub const CATALOGUE: &[Description] = &[
         guarantee: RING,
         options: Algorithm::RingChangRoberts.options(),
     },
+    Description {
+        algorithm: Algorithm::RingModified,
+        name: Algorithm::RingModified.name(),
+        source: "the lectures' modified ring: a list of names, confirmed by the coordinator message",
+        network: "wired, a logical ring in which every node reaches every other",
+        model: SYNCHRONOUS,
+        guarantee: RING,
+        options: Algorithm::RingModified.options(),
+    },
+    Description {
+        algorithm: Algorithm::RingList,
+        name: Algorithm::RingList.name(),
+        source: "Tanenbaum's ring: a list of numbers, the highest coordinates",
+        network: "wired, a logical ring in which every node reaches every other",
+        model: SYNCHRONOUS,
+        guarantee: RING,
+        options: Algorithm::RingList.options(),
+    },
 ];
 
 #[cfg(test)]

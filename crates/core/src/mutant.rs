@@ -55,6 +55,10 @@ pub enum Mutant {
     NeverSkip,
     /// Chang and Roberts: a lower candidate is passed on instead of replaced or dropped.
     PassLower,
+    /// List rings: the list of a lower initiator is passed on beside that of a higher one.
+    SignAnyList,
+    /// List rings: the lowest of the list is elected.
+    TakeLowest,
     /// Recall: what others remember of a node's numbers is ignored.
     IgnoreRecall,
     /// Recall: nobody remembers the numbers of others.
@@ -91,6 +95,8 @@ impl Mutant {
         (Self::MergeNobody, "merge-nobody"),
         (Self::NeverSkip, "never-skip"),
         (Self::PassLower, "pass-lower"),
+        (Self::SignAnyList, "sign-any-list"),
+        (Self::TakeLowest, "take-lowest"),
         (Self::IgnoreRecall, "ignore-recall"),
         (Self::ForgetSeen, "forget-seen"),
     ];

@@ -7,7 +7,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::election::ring::chang_roberts;
+use crate::election::ring::{chang_roberts, list, modified};
 use crate::election::{Algorithm, bully, bully_lecture, invitation};
 
 /// All options; an algorithm reads only its own.
@@ -21,6 +21,10 @@ pub struct Options {
     pub invitation: invitation::Options,
     /// Of `ring-chang-roberts`.
     pub ring_chang_roberts: chang_roberts::Options,
+    /// Of `ring-modified`.
+    pub ring_modified: modified::Options,
+    /// Of `ring-list`.
+    pub ring_list: list::Options,
 }
 
 /// What the catalogue, the help and the error messages know of one option.
@@ -57,6 +61,8 @@ impl Options {
             Algorithm::BullyLecture => self.bully_lecture.set(name, value),
             Algorithm::Invitation => self.invitation.set(name, value),
             Algorithm::RingChangRoberts => self.ring_chang_roberts.set(name, value),
+            Algorithm::RingModified => self.ring_modified.set(name, value),
+            Algorithm::RingList => self.ring_list.set(name, value),
         };
         if done {
             return Ok(());
@@ -84,6 +90,8 @@ impl Options {
             Algorithm::BullyLecture => self.bully_lecture.values(),
             Algorithm::Invitation => self.invitation.values(),
             Algorithm::RingChangRoberts => self.ring_chang_roberts.values(),
+            Algorithm::RingModified => self.ring_modified.values(),
+            Algorithm::RingList => self.ring_list.values(),
         }
     }
 

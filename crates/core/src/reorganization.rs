@@ -103,9 +103,11 @@ impl Message {
     #[must_use]
     pub fn facts(&self, algorithm: Algorithm) -> MessageFacts {
         let (question, answer) = match algorithm {
-            Algorithm::Bully | Algorithm::BullyLecture | Algorithm::RingChangRoberts => {
-                (Kind::NewState, Kind::NsAnswer)
-            }
+            Algorithm::Bully
+            | Algorithm::BullyLecture
+            | Algorithm::RingChangRoberts
+            | Algorithm::RingModified
+            | Algorithm::RingList => (Kind::NewState, Kind::NsAnswer),
             Algorithm::Invitation => (Kind::Ready, Kind::ReadyAnswer),
         };
         match self {

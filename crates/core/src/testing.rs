@@ -384,9 +384,11 @@ impl Scripted for Node {
             Message::Election(election::Message::Invitation(message)) => {
                 Invitation::message(message)
             }
-            Message::Election(election::Message::RingChangRoberts(message)) => {
-                Ring::message(message)
-            }
+            Message::Election(
+                election::Message::RingChangRoberts(message)
+                | election::Message::RingModified(message)
+                | election::Message::RingList(message),
+            ) => Ring::message(message),
             Message::Reorganization(message) => Reorganization::message(message),
             Message::Detector(message) => Detector::message(message),
             Message::Recall(message) => Memory::message(message),

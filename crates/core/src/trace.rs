@@ -407,6 +407,7 @@ names! {
         Elected = "elected",
         Ack = "ack",
         Follow = "follow",
+        Told = "told",
     }
 }
 

@@ -106,7 +106,11 @@ impl Maker {
         let mut chance = Chance::new(seed ^ 0x7461_6e69_7374);
         let is_asynchronous = match algorithm {
             Algorithm::Invitation => true,
-            Algorithm::Bully | Algorithm::BullyLecture | Algorithm::RingChangRoberts => false,
+            Algorithm::Bully
+            | Algorithm::BullyLecture
+            | Algorithm::RingChangRoberts
+            | Algorithm::RingModified
+            | Algorithm::RingList => false,
         };
         let is_rough = chance.below(3) > 0 && (is_asynchronous || chance.below(2) == 0);
         // Mostly a handful; sometimes one alone, sometimes more.
@@ -229,7 +233,11 @@ impl Maker {
             Algorithm::Invitation => {
                 usize::try_from(self.chance.below(highest as u64 + 1)).unwrap_or(0)
             }
-            Algorithm::Bully | Algorithm::BullyLecture | Algorithm::RingChangRoberts => 0,
+            Algorithm::Bully
+            | Algorithm::BullyLecture
+            | Algorithm::RingChangRoberts
+            | Algorithm::RingModified
+            | Algorithm::RingList => 0,
         };
         let (low, high) = self.ids.split_at(split);
         [low, high]

@@ -77,6 +77,8 @@ enum Measure {
     Merge,
     /// Messages of these kinds; until the last node knew its coordinator.
     Known(&'static [Kind]),
+    /// Messages of these kinds; until the last of them arrived.
+    Rounds(&'static [Kind]),
 }
 
 /// A scenario in the making.
@@ -252,6 +254,7 @@ fn figures(report: &Report, measure: Measure) -> (u64, u64) {
             (counts.of_all(&kinds), settled.saturating_sub(began))
         }
         Measure::Known(kinds) => (report.counts.of_all(kinds), ring::all_know(report)),
+        Measure::Rounds(kinds) => (report.counts.of_all(kinds), ring::last_arrival(report, kinds)),
     }
 }
 
@@ -309,5 +312,7 @@ const fn table(algorithm: Algorithm) -> &'static [Case] {
         Algorithm::Bully => cases::BULLY,
         Algorithm::Invitation => cases::INVITATION,
         Algorithm::RingChangRoberts => ring::CHANG_ROBERTS,
+        Algorithm::RingModified => ring::MODIFIED,
+        Algorithm::RingList => ring::LIST,
     }
 }

@@ -319,4 +319,30 @@ pub mod ring {
         let messages = Amount::mean(harmonic + n * PARTS, PARTS);
         Cost { messages, time: Amount::whole((2 * n - 1) * b.d) }
     }
+
+    /// List rings, one initiator: a round for the list and one for the result, 2N.
+    #[must_use]
+    pub const fn list_one(n: u64, b: &Bounds) -> Cost {
+        cost(2 * n, 2 * n * b.d)
+    }
+
+    /// The same with one dead node, n = N - 1 live: one more send and T in each round.
+    #[must_use]
+    pub const fn list_one_dead(n: u64, b: &Bounds) -> Cost {
+        let live = n - 1;
+        cost(2 * live + 2, 2 * live * b.d + 2 * b.t)
+    }
+
+    /// Every other node begins, and every message comes round: 2kN.
+    #[must_use]
+    pub const fn list_k(n: u64, b: &Bounds) -> Cost {
+        cost(2 * n.div_ceil(2) * n, 2 * n * b.d)
+    }
+
+    /// The winner dies between the two rounds: 4N - 3, and one send to the dead and T in each of the
+    /// three rounds that it misses.
+    #[must_use]
+    pub const fn winner_dies(n: u64, b: &Bounds) -> Cost {
+        cost(4 * n - 3 + 3, (4 * n - 3) * b.d + 3 * b.t)
+    }
 }

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use tanist_core::Time;
+use tanist_core::election::Algorithm;
 use tanist_sim::Scenario;
 
 #[test]
 fn what_a_world_holds_does_not_grow_with_simulated_time() {
-    for algorithm in ["bully", "bully-lecture", "invitation", "ring-chang-roberts"] {
+    for algorithm in Algorithm::ALL.iter().map(|algorithm| algorithm.name()) {
         let text =
             format!("name = \"long\"\nalgorithm = \"{algorithm}\"\nnodes = 5\nend = \"1h\"\n");
         let scenario = Scenario::parse(&text).unwrap();

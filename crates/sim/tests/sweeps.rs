@@ -52,6 +52,16 @@ fn chang_roberts_sweeps_match_theory() {
 }
 
 #[test]
+fn modified_ring_sweeps_match_theory() {
+    check(Algorithm::RingModified, &["one", "k-initiators", "winner-dies", "one-dead"]);
+}
+
+#[test]
+fn list_ring_sweeps_match_theory() {
+    check(Algorithm::RingList, &["one", "k-initiators", "one-dead"]);
+}
+
+#[test]
 fn the_csv_has_the_columns_that_readers_rely_on() {
     let rows = sweep(Algorithm::BullyLecture, Some("worst"), 5..=5, &mut |_| {});
     assert_eq!(

@@ -115,12 +115,22 @@ pub enum Algorithm {
     Invitation,
     /// Chang and Roberts' ring.
     RingChangRoberts,
+    /// The modified ring: a list, confirmed by the coordinator message.
+    RingModified,
+    /// The list ring, after Tanenbaum.
+    RingList,
 }
 
 impl Algorithm {
     /// All that there are.
-    pub const ALL: &'static [Self] =
-        &[Self::Bully, Self::BullyLecture, Self::Invitation, Self::RingChangRoberts];
+    pub const ALL: &'static [Self] = &[
+        Self::Bully,
+        Self::BullyLecture,
+        Self::Invitation,
+        Self::RingChangRoberts,
+        Self::RingModified,
+        Self::RingList,
+    ];
 
     /// The name in scenarios, configuration and on the command line.
     #[must_use]
@@ -130,6 +140,8 @@ impl Algorithm {
             Self::BullyLecture => "bully-lecture",
             Self::Invitation => "invitation",
             Self::RingChangRoberts => "ring-chang-roberts",
+            Self::RingModified => "ring-modified",
+            Self::RingList => "ring-list",
         }
     }
 
@@ -143,7 +155,11 @@ impl Algorithm {
     #[must_use]
     pub const fn hands_over(self) -> bool {
         match self {
-            Self::Bully | Self::Invitation | Self::RingChangRoberts => true,
+            Self::Bully
+            | Self::Invitation
+            | Self::RingChangRoberts
+            | Self::RingModified
+            | Self::RingList => true,
             Self::BullyLecture => false,
         }
     }
@@ -156,6 +172,8 @@ impl Algorithm {
             Self::BullyLecture => bully_lecture::OPTIONS,
             Self::Invitation => invitation::OPTIONS,
             Self::RingChangRoberts => ring::chang_roberts::OPTIONS,
+            Self::RingModified => ring::modified::OPTIONS,
+            Self::RingList => ring::list::OPTIONS,
         }
     }
 }
@@ -361,6 +379,8 @@ algorithms! {
     1 BullyLecture(BullyLecture),
     2 Invitation(Invitation),
     3 RingChangRoberts(Ring),
+    4 RingModified(Ring),
+    5 RingList(Ring),
 }
 
 /// Wraps an algorithm's own messages and timers; everything else is common to all.

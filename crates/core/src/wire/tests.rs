@@ -37,11 +37,21 @@ fn one_of_each_ring() -> Vec<Message> {
     let tokens = [
         Token::Election { number, candidate: owner, hops: 300 },
         Token::Elected { number, winner: owner, told: nodes([1, 2]) },
+        Token::List { number, initiator: owner, names: vec![owner, group.node] },
+        Token::Coordinator {
+            number,
+            owner,
+            winner: owner,
+            names: vec![owner],
+            told: nodes([3]),
+            initiator: owner,
+        },
     ];
     let others = [
         ring::Message::Ack { label, past: Some(Counter(9)) },
         ring::Message::Ack { label, past: None },
         ring::Message::Follow { group, report: Report::from("half done") },
+        ring::Message::Told { group, all: nodes([1, 3]) },
         ring::Message::AreYouNormal { group },
         ring::Message::AynAnswer { is_normal: false, group: None },
     ];

@@ -25,7 +25,9 @@ pub(super) fn pen(kind: Kind) -> Pen {
         Kind::SetCoordinator | Kind::Coordinator | Kind::Elected | Kind::Accept => {
             Pen::new(BLUE, 1.9)
         }
-        Kind::ScAnswer | Kind::AcceptAnswer | Kind::Follow => Pen::new(BLUE, 1.5).dashed(ANSWER),
+        Kind::ScAnswer | Kind::AcceptAnswer | Kind::Follow | Kind::Told => {
+            Pen::new(BLUE, 1.5).dashed(ANSWER)
+        }
         Kind::NewState | Kind::Ready => Pen::new(GREEN, 1.9),
         Kind::NsAnswer | Kind::ReadyAnswer => Pen::new(GREEN, 1.5).dashed(ANSWER),
     }

@@ -71,7 +71,8 @@ impl Monitor for UniqueNumbers {
                     | Kind::Recall
                     | Kind::RecallAnswer
                     | Kind::Ack
-                    | Kind::Follow => false,
+                    | Kind::Follow
+                    | Kind::Told => false,
                 };
                 if forms && group.node == *node { self.use_number(board, group) } else { None }
             }

@@ -201,7 +201,10 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
     let mut monitors: Vec<Box<dyn Monitor>> =
         vec![Box::new(g_09::OneElectionAtATime), Box::new(i_07::UniqueNumbers::default())];
     match algorithm {
-        Algorithm::Bully | Algorithm::RingChangRoberts => {
+        Algorithm::Bully
+        | Algorithm::RingChangRoberts
+        | Algorithm::RingModified
+        | Algorithm::RingList => {
             if !selection.is_beyond_model {
                 monitors.push(Box::new(a_1_1::SameCoordinator));
                 monitors.push(Box::new(a_1_2::SameDefinition));
@@ -226,7 +229,11 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
         }
     }
     match algorithm {
-        Algorithm::Bully | Algorithm::Invitation | Algorithm::RingChangRoberts => {
+        Algorithm::Bully
+        | Algorithm::Invitation
+        | Algorithm::RingChangRoberts
+        | Algorithm::RingModified
+        | Algorithm::RingList => {
             monitors.push(Box::new(a_3_1::GroupAgreesOnCoordinator));
             monitors.push(Box::new(a_3_2::GroupAgreesOnDefinition));
             monitors.push(Box::new(b_37::StopBeforeAcknowledge));

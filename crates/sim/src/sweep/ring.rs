@@ -1,10 +1,12 @@
 //! The cases of the rings. Nobody is dead unless a case says so: what detection and skipping cost is
 //! no part of the formulas.
 
+use tanist_core::time::micros;
 use tanist_core::trace::{Event, Kind};
 use tanist_core::{NodeId, Status};
 
-use super::{Case, Measure, Plan, Verdict};
+use super::cases::coordinator_dies;
+use super::{Case, D, Measure, Plan, Verdict};
 use crate::chance::Chance;
 use crate::faults::Action;
 use crate::run::Report;
@@ -62,6 +64,62 @@ pub(super) const CHANG_ROBERTS: &[Case] = &[
     },
 ];
 
+/// The two rounds of the list rings.
+const ROUNDS: Measure = Measure::Rounds(&[Kind::Election, Kind::Coordinator]);
+
+const ONE: Case = Case {
+    name: "one",
+    least: 2,
+    runs: |n| vec![calls(n, 1..=1)],
+    theory: theory::ring::list_one,
+    measure: ROUNDS,
+    verdict: Verdict::Exact,
+};
+
+const ONE_DEAD: Case = Case {
+    name: "one-dead",
+    least: 3,
+    runs: |n| vec![coordinator_dies(n, &[], 1..=1)],
+    theory: theory::ring::list_one_dead,
+    measure: ROUNDS,
+    verdict: Verdict::Exact,
+};
+
+/// Every other node calls, and all messages come round.
+const K_INITIATORS: Case = Case {
+    name: "k-initiators",
+    least: 2,
+    runs: |n| {
+        let options = &[("concurrent", "all")];
+        vec![Plan { options, ..calls(n, (1..=n).step_by(2)) }]
+    },
+    theory: theory::ring::list_k,
+    measure: ROUNDS,
+    verdict: Verdict::Exact,
+};
+
+pub(super) const LIST: &[Case] = &[ONE, K_INITIATORS, ONE_DEAD];
+
+pub(super) const MODIFIED: &[Case] = &[
+    ONE,
+    K_INITIATORS,
+    ONE_DEAD,
+    Case {
+        name: "winner-dies",
+        least: 3,
+        runs: |n| {
+            let mut plan = calls(n, 1..=1);
+            // It passes the list on at (N - 1)d; the result would reach it at (2N - 1)d.
+            let at = micros(D) * (u64::from(n) - 1) + micros(D) / 2;
+            plan.faults.push((at, Action::Crash(NodeId(n))));
+            vec![plan]
+        },
+        theory: theory::ring::winner_dies,
+        measure: ROUNDS,
+        verdict: Verdict::Exact,
+    },
+];
+
 /// Everybody stands under N and these call an election.
 fn calls(n: u32, initiators: impl Iterator<Item = u32>) -> Plan {
     let faults = initiators.map(|node| (0, Action::Call(NodeId(node)))).collect();
@@ -96,6 +154,19 @@ pub(super) fn all_know(report: &Report) -> u64 {
         known.retain(|(id, _)| id != node);
         known.push((*node, state.status));
         if state.status == Status::Reorganization && before != Some(Status::Reorganization) {
+            last = entry.at.as_micros();
+        }
+    }
+    last
+}
+
+/// When the last message of these kinds arrived.
+pub(super) fn last_arrival(report: &Report, kinds: &[Kind]) -> u64 {
+    let mut last = 0;
+    for entry in &report.recording.entries {
+        if let Event::Receive { message, .. } = &entry.event
+            && kinds.contains(&message.kind)
+        {
             last = entry.at.as_micros();
         }
     }

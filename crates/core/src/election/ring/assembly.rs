@@ -68,9 +68,15 @@ impl Ring {
     }
 
     /// These have heard of the winner, which is this node.
-    pub(super) fn expect(&mut self, cx: &mut Context<'_>, all: NodeSet, out: &mut Effects<Self>) {
+    pub(super) fn expect(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut all: NodeSet,
+        out: &mut Effects<Self>,
+    ) {
         let Phase::Gathering(gathering) = &mut self.phase else { return };
         if gathering.told.is_none() {
+            all.remove(cx.me);
             gathering.told = Some(all);
             out.set_timer(Timer::Follows, cx.config.timing.answer());
             self.form_if_complete(cx, out);

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::listing::{self, Orphans, Result};
 use super::{Check, Message, Phase, Ring, Timer, Token, chang_roberts};
 use crate::dice::jitter;
 use crate::election::{Algorithm, Notice, mint_late};
@@ -27,6 +28,7 @@ impl Ring {
         self.stand(cx, out);
         match cx.config.algorithm {
             Algorithm::RingChangRoberts => self.send_candidacy(cx, out),
+            Algorithm::RingModified | Algorithm::RingList => self.send_list(cx, out),
             // Nobody makes a ring of them.
             Algorithm::Bully | Algorithm::BullyLecture | Algorithm::Invitation => {}
         }
@@ -38,6 +40,10 @@ impl Ring {
     pub(super) fn stand(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         self.is_caller = true;
         out.notify(Notice::Called);
+        self.save_number(cx, out);
+    }
+
+    pub(super) fn save_number(&self, cx: &Context<'_>, out: &mut Effects<Self>) {
         if !cx.is_mutated(Mutant::SkipSave) && !cx.is_mutated(Mutant::SaveAfterSend) {
             out.save(self.counter);
         }
@@ -55,6 +61,7 @@ impl Ring {
         self.up = NodeSet::new();
         self.report = None;
         self.follows.clear();
+        self.initiator = None;
         self.check = None;
         self.succession.forget_before(number, out);
         out.cancel_timer(Timer::Follows);
@@ -80,6 +87,13 @@ impl Ring {
             }
             Token::Elected { number, winner, told } => {
                 self.hear_of_winner(cx, number, winner, told, out);
+            }
+            Token::List { number, initiator, names } => {
+                self.sign(cx, number, initiator, names, out);
+            }
+            Token::Coordinator { number, owner, winner, names, told, initiator } => {
+                let result = Result { initiator, owner, winner, names, told };
+                self.hear_of_coordinator(cx, number, result, out);
             }
         }
     }
@@ -107,6 +121,9 @@ impl Ring {
         let is_endless = match cx.config.algorithm {
             Algorithm::RingChangRoberts => {
                 cx.config.options.ring_chang_roberts.orphans == chang_roberts::Orphans::Literal
+            }
+            Algorithm::RingModified | Algorithm::RingList => {
+                listing::rules(cx).orphans == Orphans::Literal
             }
             Algorithm::Bully | Algorithm::BullyLecture | Algorithm::Invitation => false,
         };

@@ -23,14 +23,19 @@
 mod assembly;
 mod calling;
 pub mod chang_roberts;
+pub mod list;
+mod listing;
+pub mod modified;
 mod succession;
 #[cfg(test)]
 mod tests;
+mod token;
 
 use minicbor::{Decode, Encode};
 
 use self::assembly::Gathering;
 use self::succession::Succession;
+pub use self::token::{Label, Token};
 use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
@@ -56,6 +61,8 @@ pub struct Ring {
     report: Option<Report>,
     /// Those who follow this node, should it be the winner; some know that before it does.
     follows: Reports,
+    /// The highest initiator whose message this node has seen in this election (E-32).
+    initiator: Option<NodeId>,
     /// A check has asked these and has no answer yet; what it found so far.
     check: Option<Check>,
     succession: Succession,
@@ -110,6 +117,16 @@ pub enum Message {
         #[n(1)]
         report: Report,
     },
+    /// These have heard that the addressee has won.
+    #[n(5)]
+    Told {
+        /// Its group.
+        #[n(0)]
+        group: GroupNumber,
+        /// Everybody who was told.
+        #[n(1)]
+        all: NodeSet,
+    },
     /// Is the node Normal in this group?
     #[n(3)]
     AreYouNormal {
@@ -127,80 +144,6 @@ pub enum Message {
         #[n(1)]
         group: Option<GroupNumber>,
     },
-}
-
-/// What goes round the ring.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Token {
-    /// Chang and Roberts: the best candidate so far.
-    #[n(0)]
-    Election {
-        /// Of which election.
-        #[n(0)]
-        number: Counter,
-        /// The candidate; everybody knows its attribute.
-        #[n(1)]
-        candidate: NodeId,
-        /// How often it was passed on unchanged.
-        #[n(2)]
-        hops: u32,
-    },
-    /// Chang and Roberts: the winner.
-    #[n(1)]
-    Elected {
-        /// Of which election.
-        #[n(0)]
-        number: Counter,
-        /// Who won.
-        #[n(1)]
-        winner: NodeId,
-        /// Who has passed this on.
-        #[n(2)]
-        told: NodeSet,
-    },
-}
-
-/// What tells a token from others on the same link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub struct Label {
-    /// Which kind of token.
-    #[n(0)]
-    pub kind: u8,
-    /// Of which election.
-    #[n(1)]
-    pub number: Counter,
-    /// Whose.
-    #[n(2)]
-    pub owner: NodeId,
-    /// How far it has come.
-    #[n(3)]
-    pub hops: u32,
-}
-
-impl Token {
-    /// What an acknowledgement echoes.
-    #[must_use]
-    pub fn label(&self) -> Label {
-        match self {
-            Self::Election { number, candidate, hops } => {
-                Label { kind: 0, number: *number, owner: *candidate, hops: *hops }
-            }
-            Self::Elected { number, winner, told } => {
-                let hops = u32::try_from(told.len()).unwrap_or(u32::MAX);
-                Label { kind: 1, number: *number, owner: *winner, hops }
-            }
-        }
-    }
-
-    fn facts(&self) -> MessageFacts {
-        let about = |kind, group| MessageFacts { kind, group: Some(group), ok: None };
-        match self {
-            Self::Election { number, candidate, .. } => {
-                about(Kind::Election, number.group(*candidate))
-            }
-            Self::Elected { number, winner, .. } => about(Kind::Elected, number.group(*winner)),
-        }
-    }
 }
 
 /// Timers, named for what they end.
@@ -239,6 +182,7 @@ impl Protocol for Ring {
             is_caller: false,
             report: None,
             follows: Reports::new(),
+            initiator: None,
             check: None,
             succession: Succession::default(),
         };
@@ -271,6 +215,11 @@ impl Ring {
             Message::Pass(token) => self.take(cx, from, token, out),
             Message::Ack { label, past } => self.acknowledged(cx, from, label, past, out),
             Message::Follow { group, report } => self.followed(cx, from, group, report, out),
+            Message::Told { group, all } => {
+                if self.group == Some(group) && group.node == cx.me {
+                    self.expect(cx, all, out);
+                }
+            }
             Message::AreYouNormal { group } => {
                 let is_normal = self.status == Status::Normal;
                 self.counter = self.counter.max(Counter(group.counter));
@@ -326,6 +275,7 @@ impl Elects for Ring {
             is_caller: false,
             report: None,
             follows: Reports::new(),
+            initiator: None,
             check: None,
             succession: Succession::default(),
         }
@@ -341,6 +291,9 @@ impl Elects for Ring {
             Message::Ack { .. } => plain(Kind::Ack),
             Message::Follow { group, .. } => {
                 MessageFacts { kind: Kind::Follow, group: Some(*group), ok: None }
+            }
+            Message::Told { group, .. } => {
+                MessageFacts { kind: Kind::Told, group: Some(*group), ok: None }
             }
             Message::AreYouNormal { .. } => plain(Kind::AreYouNormal),
             Message::AynAnswer { is_normal, group } => {

@@ -10,6 +10,7 @@
 
 use alloc::vec::Vec;
 
+use super::listing::{self, Concurrent};
 use super::{Label, Message, Phase, Ring, Timer, Token};
 use crate::group::Counter;
 use crate::members::{Membership, NodeId};
@@ -112,6 +113,15 @@ impl Ring {
             Token::Election { number, .. } | Token::Elected { number, .. } => {
                 *number <= self.past()
             }
+            Token::List { number, .. } => match listing::rules(cx).concurrent {
+                Concurrent::Highest => *number <= self.past(),
+                Concurrent::All => *number < self.number,
+            },
+            // It comes back to its owner, or to whoever adopts it.
+            Token::Coordinator { number, told, .. } => match listing::rules(cx).concurrent {
+                Concurrent::Highest if !told.contains(cx.me) => *number <= self.past(),
+                Concurrent::Highest | Concurrent::All => *number < self.number,
+            },
         }
     }
 

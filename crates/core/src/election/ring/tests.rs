@@ -3,6 +3,7 @@
 mod assembly;
 mod calling;
 mod chang_roberts;
+mod listing;
 mod succession;
 
 use alloc::format;
@@ -24,6 +25,14 @@ impl Scripted for Ring {
         match message {
             Message::Pass(Token::Election { hops, .. }) => format!("{facts} hop {hops}"),
             Message::Pass(Token::Elected { told, .. }) => format!("{facts} told {told}"),
+            Message::Pass(Token::List { names, .. }) => format!("{facts} by {}", of_names(names)),
+            Message::Pass(Token::Coordinator { owner, names, told, .. }) if names.is_empty() => {
+                format!("{facts} of {owner} told {told}")
+            }
+            Message::Pass(Token::Coordinator { owner, names, told, .. }) => {
+                format!("{facts} of {owner} told {told} by {}", of_names(names))
+            }
+            Message::Told { all, .. } => format!("{facts} {all}"),
             Message::Ack { past: Some(past), .. } => format!("{facts} past {}", past.0),
             Message::Ack { past: None, .. } => facts,
             Message::Follow { report, .. } => format!("{facts}{}", of_report(report)),
@@ -47,6 +56,10 @@ impl Scripted for Ring {
     fn notice(notice: &Notice) -> String {
         of_election(notice)
     }
+}
+
+fn of_names(names: &[NodeId]) -> String {
+    names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn group(n: u32) -> GroupConfig {

@@ -1,0 +1,250 @@
+//! The two rounds of the list rings: everybody signs a list, then everybody hears who won.
+//!
+//! ```text
+//!   initiator   list round -> best of the list -> result round -> winner among those told? -> over
+//!                  ^                                                  |
+//!                  +-------------------- no: a new election ----------+
+//! ```
+//!
+//! [`super::modified`] and [`super::list`] differ in what the second round carries and in who asks
+//! for the last step; both are read here as [`Rules`]. A message whose initiator died comes back to
+//! a node that has signed it already: that node adopts it (E-37). Of several messages of one
+//! election only that of the highest initiator comes round (E-32), so an election has one result.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Message, Phase, Ring, Token, list, modified};
+use crate::election::Algorithm;
+use crate::group::Counter;
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effects};
+use crate::trace::Outcome;
+
+/// What becomes of messages of the same election.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Concurrent {
+    /// Only that of the highest initiator is passed on.
+    Highest,
+    /// All of them are.
+    All,
+}
+
+/// What becomes of a message whose initiator died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Orphans {
+    /// Whoever has signed it adopts it.
+    Adopted,
+    /// It circulates.
+    Literal,
+}
+
+/// Whether the winner must have passed the result on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Confirmation {
+    /// If it has not, it is dead and the election is repeated.
+    Winner,
+    /// Nobody asks.
+    Literal,
+}
+
+/// How the two rounds are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rules {
+    pub(super) concurrent: Concurrent,
+    pub(super) orphans: Orphans,
+    confirmation: Confirmation,
+    /// Whether the result carries the whole list (T-06).
+    tells_list: bool,
+}
+
+/// The rules of the configured algorithm.
+pub(super) fn rules(cx: &Context<'_>) -> Rules {
+    let options = &cx.config.options;
+    if cx.config.algorithm == Algorithm::RingList {
+        list::rules(options.ring_list)
+    } else {
+        modified::rules(options.ring_modified)
+    }
+}
+
+impl Rules {
+    pub(super) const fn of_modified(concurrent: Concurrent, orphans: Orphans) -> Self {
+        Self { concurrent, orphans, confirmation: Confirmation::Winner, tells_list: false }
+    }
+
+    pub(super) const fn of_list(
+        concurrent: Concurrent,
+        orphans: Orphans,
+        confirmation: Confirmation,
+    ) -> Self {
+        Self { concurrent, orphans, confirmation, tells_list: true }
+    }
+}
+
+/// What the second round says.
+pub(super) struct Result {
+    pub(super) initiator: NodeId,
+    pub(super) owner: NodeId,
+    pub(super) winner: NodeId,
+    pub(super) names: Vec<NodeId>,
+    pub(super) told: NodeSet,
+}
+
+impl Ring {
+    /// M-01, T-03: the list begins with the initiator.
+    pub(super) fn send_list(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        self.initiator = Some(cx.me);
+        let token = Token::List { number: self.number, initiator: cx.me, names: vec![cx.me] };
+        self.pass(cx, token, out);
+    }
+
+    /// M-02, T-04: everybody appends its name and passes the list on.
+    pub(super) fn sign(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: Counter,
+        initiator: NodeId,
+        mut names: Vec<NodeId>,
+        out: &mut Effects<Self>,
+    ) {
+        if number > self.number {
+            self.join(cx, number, out);
+        }
+        let rules = rules(cx);
+        if self.is_outdone(cx, initiator) {
+            return;
+        }
+        let has_signed = names.contains(&cx.me);
+        // T-05: the initiator knows the message by its own name in it; E-37: so does an adopter.
+        if has_signed && (initiator == cx.me || rules.orphans == Orphans::Adopted) {
+            return self.elect_best(cx, initiator, names, out);
+        }
+        self.initiator = Some(initiator);
+        if rules.concurrent == Concurrent::Highest {
+            self.end_own(Outcome::Yielded, out);
+        }
+        if !has_signed {
+            names.push(cx.me);
+        }
+        self.pass(cx, Token::List { number, initiator, names }, out);
+    }
+
+    /// Whether this node has signed the list of a higher initiator in this election. What comes of
+    /// the lower one's then stops here, so that no two results pass the same node.
+    fn is_outdone(&self, cx: &Context<'_>, initiator: NodeId) -> bool {
+        rules(cx).concurrent == Concurrent::Highest
+            && !cx.is_mutated(Mutant::SignAnyList)
+            && self.initiator.is_some_and(|best| cx.config.members.outranks(best, initiator))
+    }
+
+    /// M-03, M-04, T-06: the best of the list is told round.
+    fn elect_best(
+        &mut self,
+        cx: &mut Context<'_>,
+        initiator: NodeId,
+        names: Vec<NodeId>,
+        out: &mut Effects<Self>,
+    ) {
+        if self.phase != Phase::Running && rules(cx).concurrent == Concurrent::Highest {
+            return;
+        }
+        let Some(winner) = best(cx, &names) else { return };
+        let names = if rules(cx).tells_list { names } else { Vec::new() };
+        let told = [cx.me].into_iter().collect();
+        self.accept(cx, winner, &names, out);
+        let (number, owner) = (self.number, cx.me);
+        let token = Token::Coordinator { number, owner, winner, names, told, initiator };
+        self.pass(cx, token, out);
+    }
+
+    /// M-04, T-07: recorded and passed on with one's own name; M-05, T-08: back at its owner it ends.
+    pub(super) fn hear_of_coordinator(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: Counter,
+        result: Result,
+        out: &mut Effects<Self>,
+    ) {
+        let Result { initiator, owner, winner, names, mut told } = result;
+        let rules = rules(cx);
+        if number == self.number && self.is_outdone(cx, initiator) {
+            return;
+        }
+        if owner == cx.me || (told.contains(cx.me) && rules.orphans == Orphans::Adopted) {
+            return self.judge(cx, winner, told, out);
+        }
+        // T-07: everybody reads the winner off the list, where there is one.
+        let winner = best(cx, &names).unwrap_or(winner);
+        // This node came up when the list had passed its place.
+        if cx.config.members.outranks(cx.me, winner) && rules.confirmation == Confirmation::Winner {
+            return self.call(cx, out);
+        }
+        if number > self.number {
+            self.join(cx, number, out);
+        }
+        self.accept(cx, winner, &names, out);
+        told.insert(cx.me);
+        let token = Token::Coordinator { number, owner, winner, names, told, initiator };
+        self.pass(cx, token, out);
+    }
+
+    fn accept(
+        &mut self,
+        cx: &mut Context<'_>,
+        winner: NodeId,
+        names: &[NodeId],
+        out: &mut Effects<Self>,
+    ) {
+        if self.coordinator == Some(winner) {
+            return;
+        }
+        self.keep_number(cx, winner, out);
+        self.decide(cx, winner, out);
+        if winner == cx.me && rules(cx).confirmation == Confirmation::Literal {
+            self.expect(cx, names.iter().copied().collect(), out);
+        }
+    }
+
+    /// A winner's number is its group's, so it is on disk before the winner acts on it.
+    fn keep_number(&self, cx: &Context<'_>, winner: NodeId, out: &mut Effects<Self>) {
+        if winner == cx.me && !self.is_caller {
+            self.save_number(cx, out);
+        }
+    }
+
+    /// M-05: is the winner missing among those who were told, it is dead.
+    fn judge(
+        &mut self,
+        cx: &mut Context<'_>,
+        winner: NodeId,
+        told: NodeSet,
+        out: &mut Effects<Self>,
+    ) {
+        if rules(cx).confirmation == Confirmation::Literal {
+            return;
+        }
+        if !told.contains(winner) {
+            // Unless something newer is on here, or was over before this came back.
+            if self.coordinator == Some(winner) {
+                self.call(cx, out);
+            }
+        } else if winner == cx.me {
+            self.expect(cx, told, out);
+        } else {
+            let group = self.number.group(winner);
+            out.send(winner, Message::Told { group, all: told });
+        }
+    }
+}
+
+/// The best of a list.
+fn best(cx: &Context<'_>, names: &[NodeId]) -> Option<NodeId> {
+    let members = &cx.config.members;
+    let mut ranked = members.all().iter().map(|member| member.id);
+    if cx.is_mutated(Mutant::TakeLowest) {
+        return ranked.find(|id| names.contains(id));
+    }
+    ranked.rev().find(|id| names.contains(id))
+}

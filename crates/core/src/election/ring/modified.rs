@@ -1,0 +1,43 @@
+//! The modified ring: a list goes round the failed, and the winner must confirm.
+//!
+//! Everybody appends its name and attribute to the election message (M-02). Back at the initiator the
+//! best of the list is elected (M-03), and a coordinator message with the winner's name collects the
+//! names of those who hear of it (M-04). If the winner's is not among them it has died, and the
+//! election is repeated (M-05). The two rounds are in [`super::listing`].
+//!
+//! Assumes, as printed, that the initiator survives; by default its message is adopted by whoever has
+//! signed it, or the next election begins when nobody has won for too long (M-07, E-37).
+
+use super::listing;
+use super::listing::Rules;
+use crate::options::options;
+
+options! {
+    /// What becomes of a message whose initiator died (E-37).
+    orphans / "orphans": Orphans {
+        /// A node that finds its own name in a list that it did not begin adopts it; and when nobody
+        /// has won for too long, a new election begins (M-07).
+        #[default] Adopted = "adopted",
+        /// As printed: it circulates for ever, and everybody waits.
+        Literal = "literal" [literal],
+    },
+    /// What becomes of several messages of the same election (E-32).
+    concurrent / "concurrent": Concurrent {
+        /// Only that of the highest initiator is passed on.
+        #[default] Highest = "highest",
+        /// All of them come round; two of them may disagree if somebody dies between them.
+        All = "all" [literal],
+    },
+}
+
+pub(super) const fn rules(options: Options) -> Rules {
+    let concurrent = match options.concurrent {
+        Concurrent::Highest => listing::Concurrent::Highest,
+        Concurrent::All => listing::Concurrent::All,
+    };
+    let orphans = match options.orphans {
+        Orphans::Adopted => listing::Orphans::Adopted,
+        Orphans::Literal => listing::Orphans::Literal,
+    };
+    Rules::of_modified(concurrent, orphans)
+}
