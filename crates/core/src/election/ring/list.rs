@@ -2,7 +2,7 @@
 //!
 //! Everybody appends its number to the election message (T-04). Back at its starter it becomes a
 //! coordinator message with the same list (T-06), from which everybody reads the coordinator (T-07),
-//! and which the starter removes (T-08). The two rounds are in [`super::listing`].
+//! and which the starter removes (T-08). The two rounds are in `listing.rs`.
 //!
 //! Assumes, as printed, that nobody dies between two messages: otherwise they end in different
 //! coordinators, one of them dead (E-32). By default one message of an election survives, and its

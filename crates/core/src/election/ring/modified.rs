@@ -3,7 +3,7 @@
 //! Everybody appends its name and attribute to the election message (M-02). Back at the initiator the
 //! best of the list is elected (M-03), and a coordinator message with the winner's name collects the
 //! names of those who hear of it (M-04). If the winner's is not among them it has died, and the
-//! election is repeated (M-05). The two rounds are in [`super::listing`].
+//! election is repeated (M-05). The two rounds are in `listing.rs`.
 //!
 //! Assumes, as printed, that the initiator survives; by default its message is adopted by whoever has
 //! signed it, or the next election begins when nobody has won for too long (M-07, E-37).
