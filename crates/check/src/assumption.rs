@@ -109,6 +109,7 @@ fn is_request(kind: Kind) -> bool {
         | Kind::Accept
         | Kind::Ready
         | Kind::Elected
+        | Kind::Elect
         | Kind::Recall => true,
         Kind::AyuAnswer
         | Kind::AynAnswer

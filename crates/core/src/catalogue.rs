@@ -91,6 +91,15 @@ pub const CATALOGUE: &[Description] = &[
         guarantee: RING,
         options: Algorithm::RingList.options(),
     },
+    Description {
+        algorithm: Algorithm::RingActiveList,
+        name: Algorithm::RingActiveList.name(),
+        source: "the active-list ring of the operating-systems slides: elect(i)",
+        network: "wired, a logical ring in which every node reaches every other",
+        model: SYNCHRONOUS,
+        guarantee: RING,
+        options: Algorithm::RingActiveList.options(),
+    },
 ];
 
 #[cfg(test)]

@@ -59,6 +59,10 @@ pub enum Mutant {
     SignAnyList,
     /// List rings: the lowest of the list is elected.
     TakeLowest,
+    /// Active list: a node passes the first name on before its own.
+    OthersFirst,
+    /// Active list: a later name is taken for the end of the list.
+    DecideEarly,
     /// Recall: what others remember of a node's numbers is ignored.
     IgnoreRecall,
     /// Recall: nobody remembers the numbers of others.
@@ -97,6 +101,8 @@ impl Mutant {
         (Self::PassLower, "pass-lower"),
         (Self::SignAnyList, "sign-any-list"),
         (Self::TakeLowest, "take-lowest"),
+        (Self::OthersFirst, "others-first"),
+        (Self::DecideEarly, "decide-early"),
         (Self::IgnoreRecall, "ignore-recall"),
         (Self::ForgetSeen, "forget-seen"),
     ];

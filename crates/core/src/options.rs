@@ -7,7 +7,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::election::ring::{chang_roberts, list, modified};
+use crate::election::ring::{active_list, chang_roberts, list, modified};
 use crate::election::{Algorithm, bully, bully_lecture, invitation};
 
 /// All options; an algorithm reads only its own.
@@ -25,6 +25,8 @@ pub struct Options {
     pub ring_modified: modified::Options,
     /// Of `ring-list`.
     pub ring_list: list::Options,
+    /// Of `ring-active-list`.
+    pub ring_active_list: active_list::Options,
 }
 
 /// What the catalogue, the help and the error messages know of one option.
@@ -63,6 +65,7 @@ impl Options {
             Algorithm::RingChangRoberts => self.ring_chang_roberts.set(name, value),
             Algorithm::RingModified => self.ring_modified.set(name, value),
             Algorithm::RingList => self.ring_list.set(name, value),
+            Algorithm::RingActiveList => self.ring_active_list.set(name, value),
         };
         if done {
             return Ok(());
@@ -92,6 +95,7 @@ impl Options {
             Algorithm::RingChangRoberts => self.ring_chang_roberts.values(),
             Algorithm::RingModified => self.ring_modified.values(),
             Algorithm::RingList => self.ring_list.values(),
+            Algorithm::RingActiveList => self.ring_active_list.values(),
         }
     }
 

@@ -107,7 +107,8 @@ impl Message {
             | Algorithm::BullyLecture
             | Algorithm::RingChangRoberts
             | Algorithm::RingModified
-            | Algorithm::RingList => (Kind::NewState, Kind::NsAnswer),
+            | Algorithm::RingList
+            | Algorithm::RingActiveList => (Kind::NewState, Kind::NsAnswer),
             Algorithm::Invitation => (Kind::Ready, Kind::ReadyAnswer),
         };
         match self {

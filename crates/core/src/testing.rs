@@ -387,7 +387,8 @@ impl Scripted for Node {
             Message::Election(
                 election::Message::RingChangRoberts(message)
                 | election::Message::RingModified(message)
-                | election::Message::RingList(message),
+                | election::Message::RingList(message)
+                | election::Message::RingActiveList(message),
             ) => Ring::message(message),
             Message::Reorganization(message) => Reorganization::message(message),
             Message::Detector(message) => Detector::message(message),

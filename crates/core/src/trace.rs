@@ -408,6 +408,7 @@ names! {
         Ack = "ack",
         Follow = "follow",
         Told = "told",
+        Elect = "elect",
     }
 }
 

@@ -110,7 +110,8 @@ impl Maker {
             | Algorithm::BullyLecture
             | Algorithm::RingChangRoberts
             | Algorithm::RingModified
-            | Algorithm::RingList => false,
+            | Algorithm::RingList
+            | Algorithm::RingActiveList => false,
         };
         let is_rough = chance.below(3) > 0 && (is_asynchronous || chance.below(2) == 0);
         // Mostly a handful; sometimes one alone, sometimes more.
@@ -237,7 +238,8 @@ impl Maker {
             | Algorithm::BullyLecture
             | Algorithm::RingChangRoberts
             | Algorithm::RingModified
-            | Algorithm::RingList => 0,
+            | Algorithm::RingList
+            | Algorithm::RingActiveList => 0,
         };
         let (low, high) = self.ids.split_at(split);
         [low, high]

@@ -314,5 +314,6 @@ const fn table(algorithm: Algorithm) -> &'static [Case] {
         Algorithm::RingChangRoberts => ring::CHANG_ROBERTS,
         Algorithm::RingModified => ring::MODIFIED,
         Algorithm::RingList => ring::LIST,
+        Algorithm::RingActiveList => ring::ACTIVE_LIST,
     }
 }

@@ -345,4 +345,16 @@ pub mod ring {
     pub const fn winner_dies(n: u64, b: &Bounds) -> Cost {
         cost(4 * n - 3 + 3, (4 * n - 3) * b.d + 3 * b.t)
     }
+
+    /// Active list, one initiator: everybody's name makes a round, N^2; 2N - 1.
+    #[must_use]
+    pub const fn names_one(n: u64, b: &Bounds) -> Cost {
+        cost(n * n, (2 * n - 1) * b.d)
+    }
+
+    /// The same when all start at once: N^2; N.
+    #[must_use]
+    pub const fn names_all(n: u64, b: &Bounds) -> Cost {
+        cost(n * n, n * b.d)
+    }
 }

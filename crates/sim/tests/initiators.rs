@@ -4,8 +4,14 @@ use tanist_core::{NodeId, Time};
 use tanist_sim::faults::{Action, Fault, Moment};
 use tanist_sim::{Scenario, run};
 
-const RANKED: [&str; 5] =
-    ["bully", "bully-lecture", "ring-chang-roberts", "ring-modified", "ring-list"];
+const RANKED: [&str; 6] = [
+    "bully",
+    "bully-lecture",
+    "ring-chang-roberts",
+    "ring-modified",
+    "ring-list",
+    "ring-active-list",
+];
 
 #[test]
 fn whoever_calls_the_best_live_node_wins() {

@@ -62,6 +62,11 @@ fn list_ring_sweeps_match_theory() {
 }
 
 #[test]
+fn active_list_sweeps_match_theory() {
+    check(Algorithm::RingActiveList, &["one", "all"]);
+}
+
+#[test]
 fn the_csv_has_the_columns_that_readers_rely_on() {
     let rows = sweep(Algorithm::BullyLecture, Some("worst"), 5..=5, &mut |_| {});
     assert_eq!(

@@ -119,6 +119,8 @@ pub enum Algorithm {
     RingModified,
     /// The list ring, after Tanenbaum.
     RingList,
+    /// The active-list ring.
+    RingActiveList,
 }
 
 impl Algorithm {
@@ -130,6 +132,7 @@ impl Algorithm {
         Self::RingChangRoberts,
         Self::RingModified,
         Self::RingList,
+        Self::RingActiveList,
     ];
 
     /// The name in scenarios, configuration and on the command line.
@@ -142,6 +145,7 @@ impl Algorithm {
             Self::RingChangRoberts => "ring-chang-roberts",
             Self::RingModified => "ring-modified",
             Self::RingList => "ring-list",
+            Self::RingActiveList => "ring-active-list",
         }
     }
 
@@ -159,7 +163,8 @@ impl Algorithm {
             | Self::Invitation
             | Self::RingChangRoberts
             | Self::RingModified
-            | Self::RingList => true,
+            | Self::RingList
+            | Self::RingActiveList => true,
             Self::BullyLecture => false,
         }
     }
@@ -174,6 +179,7 @@ impl Algorithm {
             Self::RingChangRoberts => ring::chang_roberts::OPTIONS,
             Self::RingModified => ring::modified::OPTIONS,
             Self::RingList => ring::list::OPTIONS,
+            Self::RingActiveList => ring::active_list::OPTIONS,
         }
     }
 }
@@ -381,6 +387,7 @@ algorithms! {
     3 RingChangRoberts(Ring),
     4 RingModified(Ring),
     5 RingList(Ring),
+    6 RingActiveList(Ring),
 }
 
 /// Wraps an algorithm's own messages and timers; everything else is common to all.

@@ -37,6 +37,7 @@ fn one_of_each_ring() -> Vec<Message> {
     let tokens = [
         Token::Election { number, candidate: owner, hops: 300 },
         Token::Elected { number, winner: owner, told: nodes([1, 2]) },
+        Token::Elect { number, node: owner, place: 3 },
         Token::List { number, initiator: owner, names: vec![owner, group.node] },
         Token::Coordinator {
             number,

@@ -20,7 +20,9 @@ pub(super) fn pen(kind: Kind) -> Pen {
         }
         Kind::AreYouNormal | Kind::AreYouThere | Kind::Heartbeat => Pen::new(PALE, 1.1),
         Kind::AynAnswer | Kind::AytAnswer | Kind::Ack => Pen::new(PALE, 1.1).dashed(ANSWER),
-        Kind::EnterElection | Kind::Election | Kind::Invitation => Pen::new(VERMILION, 1.9),
+        Kind::EnterElection | Kind::Election | Kind::Elect | Kind::Invitation => {
+            Pen::new(VERMILION, 1.9)
+        }
         Kind::EeAnswer | Kind::Answer => Pen::new(VERMILION, 1.5).dashed(ANSWER),
         Kind::SetCoordinator | Kind::Coordinator | Kind::Elected | Kind::Accept => {
             Pen::new(BLUE, 1.9)

@@ -72,7 +72,8 @@ impl Monitor for UniqueNumbers {
                     | Kind::RecallAnswer
                     | Kind::Ack
                     | Kind::Follow
-                    | Kind::Told => false,
+                    | Kind::Told
+                    | Kind::Elect => false,
                 };
                 if forms && group.node == *node { self.use_number(board, group) } else { None }
             }

@@ -204,10 +204,14 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
         Algorithm::Bully
         | Algorithm::RingChangRoberts
         | Algorithm::RingModified
-        | Algorithm::RingList => {
+        | Algorithm::RingList
+        | Algorithm::RingActiveList => {
             if !selection.is_beyond_model {
                 monitors.push(Box::new(a_1_1::SameCoordinator));
                 monitors.push(Box::new(a_1_2::SameDefinition));
+            }
+            // Its ring stays as it is for an election: whoever comes up waits for the next.
+            if !selection.is_beyond_model && algorithm != Algorithm::RingActiveList {
                 monitors.push(Box::new(g_14::BestWins::default()));
             }
             monitors.push(Box::new(a_2::AllUnderOne::new(header)));
@@ -233,7 +237,8 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
         | Algorithm::Invitation
         | Algorithm::RingChangRoberts
         | Algorithm::RingModified
-        | Algorithm::RingList => {
+        | Algorithm::RingList
+        | Algorithm::RingActiveList => {
             monitors.push(Box::new(a_3_1::GroupAgreesOnCoordinator));
             monitors.push(Box::new(a_3_2::GroupAgreesOnDefinition));
             monitors.push(Box::new(b_37::StopBeforeAcknowledge));

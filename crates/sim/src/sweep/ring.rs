@@ -120,6 +120,28 @@ pub(super) const MODIFIED: &[Case] = &[
     },
 ];
 
+/// Until everybody has found out by itself.
+const NAMES: Measure = Measure::Known(&[Kind::Elect]);
+
+pub(super) const ACTIVE_LIST: &[Case] = &[
+    Case {
+        name: "one",
+        least: 2,
+        runs: |n| vec![calls(n, 1..=1)],
+        theory: theory::ring::names_one,
+        measure: NAMES,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "all",
+        least: 2,
+        runs: |n| vec![calls(n, 1..=n)],
+        theory: theory::ring::names_all,
+        measure: NAMES,
+        verdict: Verdict::Exact,
+    },
+];
+
 /// Everybody stands under N and these call an election.
 fn calls(n: u32, initiators: impl Iterator<Item = u32>) -> Plan {
     let faults = initiators.map(|node| (0, Action::Call(NodeId(node)))).collect();

@@ -4,6 +4,8 @@
 //! ring: one message from each participant straight to the winner, which says that its application
 //! has stopped and carries its report, and then New_State.
 
+use core::time::Duration;
+
 use super::{Message, Phase, Ring, Timer};
 use crate::election::{Formation, Notice};
 use crate::group::{GroupNumber, Status};
@@ -68,17 +70,23 @@ impl Ring {
     }
 
     /// These have heard of the winner, which is this node.
-    pub(super) fn expect(
+    pub(super) fn expect(&mut self, cx: &mut Context<'_>, all: NodeSet, out: &mut Effects<Self>) {
+        self.expect_within(cx, all, cx.config.timing.answer(), out);
+    }
+
+    /// The same, with a wait for those who hear of it later than others.
+    pub(super) fn expect_within(
         &mut self,
         cx: &mut Context<'_>,
         mut all: NodeSet,
+        wait: Duration,
         out: &mut Effects<Self>,
     ) {
         let Phase::Gathering(gathering) = &mut self.phase else { return };
         if gathering.told.is_none() {
             all.remove(cx.me);
             gathering.told = Some(all);
-            out.set_timer(Timer::Follows, cx.config.timing.answer());
+            out.set_timer(Timer::Follows, wait);
             self.form_if_complete(cx, out);
         }
     }

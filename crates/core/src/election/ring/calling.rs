@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use super::active_list::Elect;
 use super::listing::{self, Orphans, Result};
 use super::{Check, Message, Phase, Ring, Timer, Token, chang_roberts};
 use crate::dice::jitter;
@@ -29,6 +30,7 @@ impl Ring {
         match cx.config.algorithm {
             Algorithm::RingChangRoberts => self.send_candidacy(cx, out),
             Algorithm::RingModified | Algorithm::RingList => self.send_list(cx, out),
+            Algorithm::RingActiveList => self.send_name(cx, out),
             // Nobody makes a ring of them.
             Algorithm::Bully | Algorithm::BullyLecture | Algorithm::Invitation => {}
         }
@@ -62,6 +64,7 @@ impl Ring {
         self.report = None;
         self.follows.clear();
         self.initiator = None;
+        self.active.begin(number);
         self.check = None;
         self.succession.forget_before(number, out);
         out.cancel_timer(Timer::Follows);
@@ -87,6 +90,9 @@ impl Ring {
             }
             Token::Elected { number, winner, told } => {
                 self.hear_of_winner(cx, number, winner, told, out);
+            }
+            Token::Elect { number, node, place } => {
+                self.take_name(cx, Elect { number, node, place }, out);
             }
             Token::List { number, initiator, names } => {
                 self.sign(cx, number, initiator, names, out);
@@ -125,7 +131,10 @@ impl Ring {
             Algorithm::RingModified | Algorithm::RingList => {
                 listing::rules(cx).orphans == Orphans::Literal
             }
-            Algorithm::Bully | Algorithm::BullyLecture | Algorithm::Invitation => false,
+            Algorithm::RingActiveList
+            | Algorithm::Bully
+            | Algorithm::BullyLecture
+            | Algorithm::Invitation => false,
         };
         if is_endless {
             return;

@@ -20,6 +20,7 @@
 //! can reach every other: somebody must mend the ring. Leaves out: New_State, which is
 //! [`crate::reorganization`]'s.
 
+pub mod active_list;
 mod assembly;
 mod calling;
 pub mod chang_roberts;
@@ -33,6 +34,7 @@ mod token;
 
 use minicbor::{Decode, Encode};
 
+use self::active_list::Active;
 use self::assembly::Gathering;
 use self::succession::Succession;
 pub use self::token::{Label, Token};
@@ -63,6 +65,7 @@ pub struct Ring {
     follows: Reports,
     /// The highest initiator whose message this node has seen in this election (E-32).
     initiator: Option<NodeId>,
+    active: Active,
     /// A check has asked these and has no answer yet; what it found so far.
     check: Option<Check>,
     succession: Succession,
@@ -183,6 +186,7 @@ impl Protocol for Ring {
             report: None,
             follows: Reports::new(),
             initiator: None,
+            active: Active::default(),
             check: None,
             succession: Succession::default(),
         };
@@ -276,6 +280,7 @@ impl Elects for Ring {
             report: None,
             follows: Reports::new(),
             initiator: None,
+            active: Active::default(),
             check: None,
             succession: Succession::default(),
         }

@@ -10,6 +10,7 @@
 
 use alloc::vec::Vec;
 
+use super::active_list::Elect;
 use super::listing::{self, Concurrent};
 use super::{Label, Message, Phase, Ring, Timer, Token};
 use crate::group::Counter;
@@ -63,8 +64,9 @@ fn after(members: &Membership, node: NodeId) -> NodeId {
 impl Ring {
     /// Sends a token to the successor.
     pub(super) fn pass(&mut self, cx: &mut Context<'_>, token: Token, out: &mut Effects<Self>) {
-        let successor = after(&cx.config.members, cx.me);
-        self.pass_to(cx, successor, token, out);
+        // A ring that must not change during an election goes on where it went first.
+        let to = self.active.heading.unwrap_or_else(|| after(&cx.config.members, cx.me));
+        self.pass_to(cx, to, token, out);
     }
 
     /// Whoever finds nobody between itself and itself is alone in the ring.
@@ -75,6 +77,7 @@ impl Ring {
         if !self.succession.is_awaiting(to) {
             out.set_timer(Timer::Acknowledgement(to), cx.config.timing.answer());
         }
+        let token = self.active.count(to, token);
         self.succession.outbox.push(Passed { to, token: token.clone() });
         out.send(to, Message::Pass(token));
     }
@@ -91,7 +94,15 @@ impl Ring {
         self.counter = self.counter.max(label.number);
         let past = self.is_over(cx, &token).then(|| self.past());
         if past.is_none() {
-            self.take_up(cx, token, out);
+            match token {
+                Token::Elect { number, node, place } => {
+                    self.take_in_order(cx, from, Elect { number, node, place }, out);
+                }
+                Token::Election { .. }
+                | Token::Elected { .. }
+                | Token::List { .. }
+                | Token::Coordinator { .. } => self.take_up(cx, token, out),
+            }
         }
         out.send(from, Message::Ack { label, past });
     }
@@ -110,9 +121,9 @@ impl Ring {
         match token {
             // What its winner began comes back to it.
             Token::Elected { number, winner, .. } if *winner == cx.me => *number < self.number,
-            Token::Election { number, .. } | Token::Elected { number, .. } => {
-                *number <= self.past()
-            }
+            Token::Election { number, .. }
+            | Token::Elected { number, .. }
+            | Token::Elect { number, .. } => *number <= self.past(),
             Token::List { number, .. } => match listing::rules(cx).concurrent {
                 Concurrent::Highest => *number <= self.past(),
                 Concurrent::All => *number < self.number,
@@ -143,7 +154,11 @@ impl Ring {
                 self.succession.rest(from, out);
             }
         }
-        let Some(past) = past else { return };
+        let Some(past) = past else {
+            self.active.is_settled |=
+                self.active.heading == Some(from) && label.number == self.number;
+            return;
+        };
         self.counter = self.counter.max(past);
         // The call came too late for that number; it stands, with a higher one.
         let is_own_call = self.phase == Phase::Running && self.is_caller;
@@ -158,6 +173,11 @@ impl Ring {
             return;
         }
         out.cancel_timer(Timer::Acknowledgement(gone));
+        if self.active.heading == Some(gone) && self.active.is_settled {
+            // It has taken some and may have kept them to itself.
+            return self.call(cx, out);
+        }
+        self.active.turn();
         let (moved, kept): (Vec<Passed>, Vec<Passed>) =
             core::mem::take(&mut self.succession.outbox)
                 .into_iter()

@@ -1,5 +1,6 @@
 //! One ring node on the bench, situation by situation.
 
+mod active_list;
 mod assembly;
 mod calling;
 mod chang_roberts;
@@ -32,6 +33,7 @@ impl Scripted for Ring {
             Message::Pass(Token::Coordinator { owner, names, told, .. }) => {
                 format!("{facts} of {owner} told {told} by {}", of_names(names))
             }
+            Message::Pass(Token::Elect { place, .. }) => format!("{facts} place {place}"),
             Message::Told { all, .. } => format!("{facts} {all}"),
             Message::Ack { past: Some(past), .. } => format!("{facts} past {}", past.0),
             Message::Ack { past: None, .. } => facts,

@@ -72,6 +72,19 @@ pub enum Token {
         #[n(5)]
         initiator: NodeId,
     },
+    /// Active-list ring: a name.
+    #[n(4)]
+    Elect {
+        /// Of which election.
+        #[n(0)]
+        number: Counter,
+        /// Whose.
+        #[n(1)]
+        node: NodeId,
+        /// How many the sender has sent to the addressee before it.
+        #[n(2)]
+        place: u32,
+    },
 }
 
 /// What tells a token from others on the same link.
@@ -103,6 +116,9 @@ impl Token {
                 let hops = u32::try_from(told.len()).unwrap_or(u32::MAX);
                 Label { kind: 1, number: *number, owner: *winner, hops }
             }
+            Self::Elect { number, node, place } => {
+                Label { kind: 4, number: *number, owner: *node, hops: *place }
+            }
             Self::List { number, initiator, names } => {
                 let hops = u32::try_from(names.len()).unwrap_or(u32::MAX);
                 Label { kind: 2, number: *number, owner: *initiator, hops }
@@ -122,6 +138,7 @@ impl Token {
             }
             Self::Elected { number, winner, .. } => about(Kind::Elected, number.group(*winner)),
             Self::List { number, initiator, .. } => about(Kind::Election, number.group(*initiator)),
+            Self::Elect { number, node, .. } => about(Kind::Elect, number.group(*node)),
             Self::Coordinator { number, winner, .. } => {
                 about(Kind::Coordinator, number.group(*winner))
             }
