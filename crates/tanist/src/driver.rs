@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tanist_core::group::Counter;
 use tanist_core::node::{Command, Message, Node, Notice};
-use tanist_core::trace::{Event as Trace, NodeState};
+use tanist_core::trace::{Entry, Event as Trace, NodeState};
 use tanist_core::{
     Context, Dice, Effect, Effects, Event, GroupConfig, GroupNumber, NodeId, NodeSet, Protocol,
     Time, wire,
@@ -21,7 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::application::Application;
 use crate::clock::{self, Alarm};
 use crate::error::Failure;
-use crate::journal::Journal;
+use crate::journal::{Journal, Memory};
 use crate::meter::Meter;
 use crate::role::View;
 use crate::shared::Shared;
@@ -42,6 +43,7 @@ pub(crate) struct Parts {
     pub(crate) application: Application,
     pub(crate) shared: Arc<Shared>,
     pub(crate) journal: Option<Journal>,
+    pub(crate) memory: Arc<Memory>,
 }
 
 /// How the rest of the program reaches a driver.
@@ -77,8 +79,10 @@ pub(crate) enum Request {
     Block(Vec<NodeId>),
     /// Stop doing that.
     Unblock,
-    /// What do you see?
-    Inspect(oneshot::Sender<Meter>),
+    /// What do you see? Of these peers, whether they are there, is asked first.
+    Inspect { probe: NodeSet, reply: oneshot::Sender<Meter> },
+    /// The listening socket once more.
+    HoldPort(oneshot::Sender<io::Result<OwnedFd>>),
     /// Stop the application and leave.
     Shutdown,
 }
@@ -97,6 +101,7 @@ pub(crate) struct Driver {
     application: Application,
     shared: Arc<Shared>,
     journal: Option<Journal>,
+    memory: Arc<Memory>,
     /// What was said about the node's state last.
     told: Option<NodeState>,
     /// Evidence about a message counts only if no later one was sent to that peer.
@@ -134,6 +139,7 @@ impl Driver {
             application: parts.application,
             shared: parts.shared,
             journal: parts.journal,
+            memory: parts.memory,
             told: None,
             last_sent: BTreeMap::new(),
             next_message: first_message(me),
@@ -216,7 +222,7 @@ impl Driver {
                 }
             },
             Incoming::Gone { peer, ticket } => {
-                if self.last_sent.get(&peer).is_none_or(|last| *last == ticket) {
+                if self.last_sent.get(&peer).is_none_or(|last| *last <= ticket) {
                     self.meter.refusals += 1;
                     return self.step(Event::Command(Command::Refused(peer)));
                 }
@@ -242,9 +248,17 @@ impl Driver {
                 self.transport.unblock_all();
                 None
             }
-            Request::Inspect(reply) => {
+            Request::Inspect { probe, reply } => {
+                for peer in probe.iter() {
+                    let ticket = self.transport.probe(peer);
+                    self.last_sent.insert(peer, ticket);
+                }
                 // Whoever asked may have gone away.
                 let _ = reply.send(self.meter.read(&self.transport));
+                None
+            }
+            Request::HoldPort(reply) => {
+                let _ = reply.send(self.transport.hold_port());
                 None
             }
             Request::Shutdown => None,
@@ -373,9 +387,11 @@ impl Driver {
     }
 
     fn note(&mut self, event: impl FnOnce(NodeId) -> Trace) {
+        let entry = Entry { at: clock::now(), event: event(self.me) };
         if let Some(journal) = &mut self.journal {
-            journal.note(event(self.me));
+            journal.note(&entry);
         }
+        self.memory.keep(entry);
     }
 }
 

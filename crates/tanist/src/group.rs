@@ -1,18 +1,21 @@
 //! One node in your program: what you hold of it.
 
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use tanist_core::{GroupConfig, NodeId};
+use tanist_core::trace::Header;
+use tanist_core::{GroupConfig, NodeId, NodeSet};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::application::Application;
 use crate::builder::Builder;
 use crate::driver::{self, Driver, Inbox, Parts, Request};
 use crate::error::{Failure, StartError};
-use crate::journal::Journal;
+use crate::journal::{Journal, Memory, Recent};
 use crate::key::GroupKey;
 use crate::lead::Lead;
 use crate::meter::Meter;
@@ -50,6 +53,7 @@ pub struct Group {
     shared: Arc<Shared>,
     requests: mpsc::UnboundedSender<Request>,
     ended: watch::Receiver<Option<Arc<Result<(), Failure>>>>,
+    memory: Arc<Memory>,
     /// Nothing is sent: the driver notices when the last clone is gone.
     _held: mpsc::Sender<()>,
 }
@@ -148,9 +152,46 @@ impl Group {
     /// # Ok(()) }
     /// ```
     pub async fn meter(&self) -> Option<Meter> {
+        self.inspect(NodeSet::new()).await
+    }
+
+    /// How long silence lasts before it is suspicious.
+    pub(crate) const fn patience(&self) -> Duration {
+        self.identity.patience
+    }
+
+    pub(crate) async fn inspect(&self, probe: NodeSet) -> Option<Meter> {
         let (reply, meter) = oneshot::channel();
-        self.requests.send(Request::Inspect(reply)).ok()?;
+        self.requests.send(Request::Inspect { probe, reply }).ok()?;
         meter.await.ok()
+    }
+
+    /// The first line of this node's trace: who takes part, and under which rules.
+    #[must_use]
+    pub fn trace_header(&self) -> Header {
+        self.memory.header().clone()
+    }
+
+    /// What this node did lately, message by message, in the schema of its trace.
+    #[must_use]
+    pub fn recent(&self) -> Recent {
+        self.memory.recent()
+    }
+
+    /// The listening socket of this node once more, for a process that outlives it for a moment.
+    ///
+    /// While anybody holds it, the port does not refuse connections, so the others take a dead node
+    /// for a silent one. A supervisor that ends what the node has started, and closes this
+    /// afterwards, so keeps the others from starting the same too early. None if the node has ended.
+    ///
+    /// # Errors
+    /// If the system has no descriptor left.
+    pub async fn hold_port(&self) -> io::Result<Option<OwnedFd>> {
+        let (reply, port) = oneshot::channel();
+        if self.requests.send(Request::HoldPort(reply)).is_err() {
+            return Ok(None);
+        }
+        port.await.map_or(Ok(None), |port| port.map(Some))
     }
 
     /// Waits until this node leads.
@@ -187,10 +228,10 @@ impl Group {
     ///
     /// The job is begun anew in every term. When the term is over it has `grace` to end by itself
     /// ([`Lead::lost`] tells it); then it is dropped where it stands. This node answers the
-    /// election only after that, so the members of one group never run two jobs. Groups that have
-    /// not found each other each run one: across a cut, and with `invitation` also for the moment
-    /// in which a node that came up leads a group of its own. Returns what the job returned, if it
-    /// ended during its term.
+    /// election only after that, and a new leader begins only when nobody whom it can reach is
+    /// outside its group ([`Group::unopposed`]), so nodes that can reach each other never run two
+    /// jobs. Across a cut each side runs one. Returns what the job returned, if it ended during its
+    /// term.
     ///
     /// In a task that is spawned, move into the closure what the job needs, and give every job its
     /// own: `move |lead| job(lead, database.clone())`.
@@ -217,6 +258,9 @@ impl Group {
     ) -> Result<T, Ended> {
         loop {
             let lead = self.leading().await?;
+            if !self.unopposed(&lead).await {
+                continue;
+            }
             // None: the term was over before it could be used.
             let Some(_guard) = lead.guard() else { continue };
             let (term, over) = (lead.clone(), lead.clone());
@@ -340,6 +384,7 @@ impl Group {
         asked: mpsc::UnboundedReceiver<Request>,
     ) -> Result<Self, StartError> {
         let shared = Arc::new(Shared::new());
+        let memory = Arc::new(Memory::new(&setup.name, &setup.config));
         let (ending, ended) = watch::channel(None);
         let (held, holders) = mpsc::channel(1);
         let group = Self {
@@ -348,10 +393,12 @@ impl Group {
                 me: setup.me,
                 algorithm: setup.config.algorithm.name(),
                 peers_version: setup.config.members.version().0,
+                patience: setup.config.timing.silence(),
             },
             shared: Arc::clone(&shared),
             requests: requests.clone(),
             ended,
+            memory: Arc::clone(&memory),
             _held: held,
         };
         let application = Application::new(task, requests);
@@ -359,7 +406,7 @@ impl Group {
         let name = format!("tanist-{}", setup.me);
         let body = move || {
             let inbox = Inbox { requests: asked, holders };
-            let outcome = run(setup, application, inbox, shared, starting);
+            let outcome = run(setup, Prepared { application, inbox, shared, memory }, starting);
             ending.send_replace(outcome.map(Arc::new));
         };
         thread::Builder::new().name(name).spawn(body).map_err(StartError::Thread)?;
@@ -381,12 +428,18 @@ pub struct Ended {
     pub reason: String,
 }
 
-/// The life of a node's thread. None: it never got as far as living.
-fn run(
-    setup: Setup,
+/// What a node's thread is given by whoever starts it.
+struct Prepared {
     application: Application,
     inbox: Inbox,
     shared: Arc<Shared>,
+    memory: Arc<Memory>,
+}
+
+/// The life of a node's thread. None: it never got as far as living.
+fn run(
+    setup: Setup,
+    prepared: Prepared,
     starting: oneshot::Sender<Result<(), StartError>>,
 ) -> Option<Result<(), Failure>> {
     let runtime = match driver::runtime() {
@@ -398,7 +451,7 @@ fn run(
         }
     };
     runtime.block_on(async {
-        match prepare(setup, application, inbox, shared) {
+        match prepare(setup, prepared) {
             Ok(parts) => {
                 let _ = starting.send(Ok(()));
                 Some(Driver::run(parts).await)
@@ -412,12 +465,8 @@ fn run(
 }
 
 /// The port first, then the disk: a second start of the same node touches nothing.
-fn prepare(
-    setup: Setup,
-    application: Application,
-    inbox: Inbox,
-    shared: Arc<Shared>,
-) -> Result<Parts, StartError> {
+fn prepare(setup: Setup, prepared: Prepared) -> Result<Parts, StartError> {
+    let Prepared { application, inbox, shared, memory } = prepared;
     let Setup { name, me, peers, listen, config, limits, data_dir, key, trace } = setup;
     let sockets = Sockets::bind(&listen)?;
     let opened = Store::open(&data_dir, me, &name)?;
@@ -441,6 +490,7 @@ fn prepare(
         application,
         shared,
         journal,
+        memory,
     })
 }
 

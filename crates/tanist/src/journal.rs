@@ -2,18 +2,19 @@
 //!
 //! A line is written before the driver goes on, by one system call, so that what was sent is in the
 //! file even if the process is killed the moment after. Heartbeats are left out. A journal that
-//! cannot be written is given up with a warning; an election does not depend on it.
+//! cannot be written is given up with a warning; an election does not depend on it. The last few
+//! thousand entries are kept in memory as well, file or no file.
 
+use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use tanist_core::GroupConfig;
 use tanist_core::time::micros;
-use tanist_core::trace::{Entry, Event, Header, SCHEMA, Source};
-
-use crate::clock;
+use tanist_core::trace::{Entry, Header, SCHEMA, Source};
 
 /// A trace file that is being written.
 #[derive(Debug)]
@@ -33,11 +34,9 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Writes down that something happened just now.
-    pub(crate) fn note(&mut self, event: Event) {
-        if self.file.is_some() {
-            self.write(&Entry { at: clock::now(), event });
-        }
+    /// Writes down that something happened.
+    pub(crate) fn note(&mut self, entry: &Entry) {
+        self.write(entry);
     }
 
     fn write(&mut self, what: &impl Serialize) {
@@ -53,6 +52,54 @@ impl Journal {
             tracing::warn!("the trace {path} ends here: {error}. The node goes on without one.");
             self.file = None;
         }
+    }
+}
+
+/// The last things that a node did, in memory, for whoever asks why.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    header: Header,
+    inner: Mutex<Recent>,
+}
+
+/// What a node did lately, in the schema of its trace.
+#[derive(Clone, Debug, Default)]
+pub struct Recent {
+    /// How many entries came before the first of these and are forgotten.
+    pub forgotten: u64,
+    /// The entries, oldest first.
+    pub entries: VecDeque<Entry>,
+}
+
+impl Memory {
+    /// Of a node that has done nothing yet.
+    pub(crate) fn new(group: &str, config: &GroupConfig) -> Self {
+        Self { header: header(group, config), inner: Mutex::default() }
+    }
+
+    /// What the first line of this node's trace says.
+    pub(crate) const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Remembers, and forgets what is too long ago.
+    pub(crate) fn keep(&self, entry: Entry) {
+        let mut recent = self.lock();
+        if recent.entries.len() >= REMEMBERED_MAX {
+            recent.entries.pop_front();
+            recent.forgotten += 1;
+        }
+        recent.entries.push_back(entry);
+    }
+
+    /// All that is remembered.
+    pub(crate) fn recent(&self) -> Recent {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Recent> {
+        // Nobody panics while holding it: entries are only moved.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -82,6 +129,8 @@ fn header(group: &str, config: &GroupConfig) -> Header {
     }
 }
 
+/// Some elections of a group of a hundred nodes, in less than a megabyte.
+const REMEMBERED_MAX: usize = 4096;
 /// No line is longer; what is longer is not one of ours.
 const LINE_MAX: u64 = 1 << 22;
 
@@ -90,7 +139,8 @@ mod tests {
     use tanist_core::election::Algorithm;
     use tanist_core::options::Options;
     use tanist_core::timing::{Timing, TimingConfig};
-    use tanist_core::{Membership, NodeId};
+    use tanist_core::trace::Event;
+    use tanist_core::{Membership, NodeId, Time};
 
     use super::*;
 
@@ -111,7 +161,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("n1.jsonl");
         let mut journal = Journal::open(&path, "billing", &config()).unwrap();
-        journal.note(Event::Start { node: NodeId(1), restarted: false });
+        let event = Event::Start { node: NodeId(1), restarted: false };
+        journal.note(&Entry { at: Time::ZERO, event });
         let first = std::fs::read(&path).unwrap();
         std::fs::write(&path, [&first[..], b"{\"at_us\":12,\"ev"].concat()).unwrap();
         drop(Journal::open(&path, "billing", &config()).unwrap());

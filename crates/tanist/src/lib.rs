@@ -169,6 +169,7 @@ mod journal;
 pub mod key;
 mod lead;
 mod meter;
+mod opposition;
 mod role;
 mod shared;
 #[cfg(feature = "sim")]
@@ -181,6 +182,7 @@ pub mod transport;
 pub use builder::{Builder, default_timing, parse_node};
 pub use error::{Failure, StartError};
 pub use group::{Ended, Group};
+pub use journal::Recent;
 pub use key::GroupKey;
 pub use lead::{Lead, LeadGuard};
 pub use meter::Meter;

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use futures_core::Stream;
 use serde::Serialize;
@@ -110,6 +110,8 @@ pub(crate) struct Identity {
     pub(crate) me: NodeId,
     pub(crate) algorithm: &'static str,
     pub(crate) peers_version: u32,
+    /// Silence that is suspicious.
+    pub(crate) patience: Duration,
 }
 
 /// A role that a node took, and when.

@@ -142,8 +142,11 @@ fn take(hub: &Hub, bytes: &[u8]) {
         Err(OpenError::Seal) => return tally.refused_seal.bump(),
         Err(OpenError::Replayed) => return tally.refused_replay.bump(),
     };
-    if hub.peers.get(&from).is_some_and(|peer| peer.is_blocked()) {
-        return tally.discarded_blocked.bump();
+    if let Some(peer) = hub.peers.get(&from) {
+        if peer.is_blocked() {
+            return tally.discarded_blocked.bump();
+        }
+        peer.note_heard();
     }
     match hub.incoming.try_send(Incoming::Datagram { from, payload }) {
         Ok(()) => {

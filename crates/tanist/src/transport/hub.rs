@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tanist_core::Time;
 use tanist_core::members::NodeId;
 use tokio::net::UdpSocket;
 use tokio::sync::{Notify, Semaphore, mpsc};
@@ -21,6 +22,7 @@ use super::session::Session;
 use super::sessions::Sessions;
 use super::throttle::Throttle;
 use super::{Config, Incoming, PeerView};
+use crate::clock;
 use crate::key::GroupKey;
 
 /// The common ground of a transport's tasks.
@@ -131,6 +133,10 @@ pub(super) struct PeerState {
     pub(super) bytes_out: Cell,
     is_blocked: AtomicBool,
     has_overflowed: AtomicBool,
+    is_refused: AtomicBool,
+    /// On the boot-time clock, in microseconds; zero if nothing was heard yet.
+    heard: AtomicU64,
+    asked: AtomicU64,
     route: Mutex<Option<Route>>,
     /// The process that the driver knows of.
     met: Mutex<Option<u64>>,
@@ -163,6 +169,9 @@ impl PeerState {
             bytes_out: Cell::default(),
             is_blocked: AtomicBool::new(false),
             has_overflowed: AtomicBool::new(false),
+            is_refused: AtomicBool::new(false),
+            heard: AtomicU64::new(0),
+            asked: AtomicU64::new(0),
             route: Mutex::default(),
             met: Mutex::default(),
         }
@@ -193,6 +202,32 @@ impl PeerState {
     /// Whether the queue has overflowed since the last call.
     pub(super) fn take_overflow(&self) -> bool {
         self.has_overflowed.swap(false, Ordering::Relaxed)
+    }
+
+    /// Something authentic has come from the peer just now.
+    pub(super) fn note_heard(&self) {
+        self.heard.store(clock::now().as_micros(), Ordering::Relaxed);
+    }
+
+    /// The peer is about to be asked whether it is there.
+    pub(super) fn note_asked(&self) {
+        self.asked.store(clock::now().as_micros(), Ordering::Relaxed);
+    }
+
+    /// It is there: the way to it and back took so long.
+    pub(super) fn note_echo(&self) {
+        let asked = self.asked.swap(0, Ordering::Relaxed);
+        if asked > 0
+            && let Some(route) = &mut *self.lock_route()
+        {
+            let took = clock::now().as_micros().saturating_sub(asked);
+            route.round_trip = Duration::from_micros(took);
+        }
+    }
+
+    /// Whether the last dial was refused, so that nobody is there.
+    pub(super) fn set_refused(&self, is_refused: bool) {
+        self.is_refused.store(is_refused, Ordering::Relaxed);
     }
 
     fn has_met(&self, incarnation: u64) -> bool {
@@ -227,6 +262,10 @@ impl PeerState {
             id: self.id,
             address: self.address.clone(),
             is_connected: route.is_some(),
+            is_refused: self.is_refused.load(Ordering::Relaxed),
+            heard: Some(self.heard.load(Ordering::Relaxed))
+                .filter(|heard| *heard > 0)
+                .map(Time::from_micros),
             is_blocked: self.is_blocked(),
             round_trip: route.map(|route| route.round_trip),
             bytes_out: self.bytes_out.value(),

@@ -217,6 +217,11 @@ impl Reader<'_> {
             tally.discarded_blocked.bump();
             return Ok(());
         }
+        self.peer.note_heard();
+        if frame.id >= ECHO_ANSWER {
+            self.echo(frame.id);
+            return Ok(());
+        }
         // Before it is sent: whoever has the frame finds it counted.
         tally.frames_in.bump();
         let payload = frame.payload.to_vec();
@@ -225,6 +230,16 @@ impl Reader<'_> {
     }
 
     /// Waits until everything that came before is read.
+    /// Somebody asks whether this node is there, or answers that. The answer is queued as any frame
+    /// is; a queue without room needs no answer in it.
+    fn echo(&self, id: u64) {
+        if id == ECHO_ASK {
+            self.peer.queue.push(ECHO_ANSWER, Vec::new());
+        } else {
+            self.peer.note_echo();
+        }
+    }
+
     async fn wait_for(&self, before: SessionId) {
         if before != self.session.id() {
             self.peer.reading.ended(before).await;
@@ -328,6 +343,9 @@ fn shrink(buffer: &mut Vec<u8>) {
     }
 }
 
+/// The numbers of two frames that are the transport's own; no driver comes so far.
+pub(super) const ECHO_ASK: u64 = u64::MAX;
+const ECHO_ANSWER: u64 = u64::MAX - 1;
 /// The length of a record's length.
 pub(super) const LENGTH_BYTES: usize = 2;
 const READ_MIN: usize = 2048;

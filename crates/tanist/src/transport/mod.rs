@@ -33,10 +33,12 @@ mod sockets;
 mod throttle;
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use tanist_core::Time;
 use tanist_core::members::NodeId;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::mpsc;
@@ -115,9 +117,13 @@ pub struct PeerView {
     pub address: String,
     /// Whether there is a link.
     pub is_connected: bool,
+    /// Whether the last dial was refused: nobody is there.
+    pub is_refused: bool,
+    /// When something came from it last, on the boot-time clock.
+    pub heard: Option<Time>,
     /// Whether it is blocked for an experiment.
     pub is_blocked: bool,
-    /// How long the current link's handshake took to go there and back.
+    /// How long the way there and back took: the link's handshake, or the last echo.
     pub round_trip: Option<Duration>,
     /// Bytes of frames written to it, seals included.
     pub bytes_out: u64,
@@ -129,6 +135,7 @@ pub struct PeerView {
 #[derive(Debug)]
 pub struct Transport {
     hub: Arc<Hub>,
+    port: OwnedFd,
     // Dropping the set ends its tasks, and with them their sockets.
     _tasks: JoinSet<()>,
 }
@@ -149,6 +156,7 @@ impl Transport {
             return Err(StartError::GroupName { length: config.group.len() });
         }
         let incarnation = getrandom::u64().map_err(StartError::Incarnation)?;
+        let port = OwnedFd::from(sockets.tcp.try_clone().map_err(StartError::Sockets)?);
         let tcp = TcpListener::from_std(sockets.tcp).map_err(StartError::Sockets)?;
         let udp = UdpSocket::from_std(sockets.udp).map_err(StartError::Sockets)?;
         let (hub, arrivals) = Hub::new(config, incarnation, udp, incoming);
@@ -159,7 +167,22 @@ impl Transport {
         }
         tasks.spawn(listener::listen(Arc::clone(&hub), tcp));
         tasks.spawn(datagram::receive(Arc::clone(&hub)));
-        Ok(Self { hub, _tasks: tasks })
+        Ok(Self { hub, port, _tasks: tasks })
+    }
+
+    /// The listening socket once more. While anybody holds it, a dial of this node's port is not
+    /// refused, even if the node is dead: its peers take it for silent, not for gone.
+    pub fn hold_port(&self) -> io::Result<OwnedFd> {
+        self.port.try_clone()
+    }
+
+    /// Asks a peer whether it is there, which shows in [`Self::peers`] when it answers. Dials if
+    /// there is no link.
+    pub fn probe(&mut self, to: NodeId) -> Ticket {
+        if let Some(peer) = self.hub.peers.get(&to) {
+            peer.note_asked();
+        }
+        self.send(to, link::ECHO_ASK, Vec::new())
     }
 
     /// The random number by which peers tell this process from an earlier one.

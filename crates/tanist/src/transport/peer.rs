@@ -159,6 +159,7 @@ impl Peer {
             address: link.address,
             round_trip: link.round_trip,
         }));
+        self.state.set_refused(false);
         let (patience, _) = watch::channel(None);
         let task = self.spawn(link, after, patience.clone());
         self.current = Some(Current { task, patience, claim, incarnation });
@@ -226,6 +227,7 @@ impl Peer {
     /// Nobody is there: what was handed over before the dial is lost, and the driver hears of it.
     async fn bury(&mut self, covers: Ticket) {
         self.hub.tally.dials_refused.bump();
+        self.state.set_refused(true);
         self.backoff = None;
         let dropped = self.state.queue.discard_up_to(covers);
         self.hub.tally.frames_dropped.add(dropped);

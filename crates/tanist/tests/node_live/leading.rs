@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use tanist::{Group, Role};
+use tanist::{Algorithm, Group, Role};
 
 use super::fleet::{Fleet, agreement, ms, node, take_leader, until, within};
 
@@ -54,7 +54,18 @@ fn work(group: &Group, count: &Arc<Count>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn jobs_of_leaders_never_overlap_over_many_elections() {
-    let fleet = Fleet::unhurried(3);
+    one_job_over_many_elections(&Fleet::unhurried(3)).await;
+}
+
+/// Nodes that come up lead groups of their own at first; no job may begin there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_never_overlap_where_every_node_begins_as_a_leader() {
+    let mut fleet = Fleet::unhurried(3);
+    fleet.algorithm = Algorithm::Invitation;
+    one_job_over_many_elections(&fleet).await;
+}
+
+async fn one_job_over_many_elections(fleet: &Fleet) {
     let count = Arc::new(Count::default());
     let mut groups = fleet.start_all().await;
     groups.iter().for_each(|group| work(group, &count));

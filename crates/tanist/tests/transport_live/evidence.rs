@@ -8,7 +8,7 @@ use tanist::transport::handshake::Hello;
 use tanist::transport::{Limits, Ticket};
 use tanist_core::members::NodeId;
 
-use super::node::{Plan, bind, nobody};
+use super::node::{Plan, bind, nobody, until};
 use super::rogue::{Rogue, accept, hello};
 
 #[test]
@@ -191,4 +191,39 @@ fn a_link_that_gives_way_to_another_is_no_evidence() {
         while superseded.read().is_some() {}
     }
     assert_eq!((node.gone_count(), node.counters().dials), (0, 0));
+}
+
+#[test]
+fn a_peer_is_not_gone_while_somebody_holds_its_port() {
+    let mut nodes = Plan::new().start(2);
+    let ticket = nodes[0].send(&nodes[1], 7);
+    nodes[1].expect_frames(&nodes[0], 1);
+    let held = nodes[1].call(|transport| transport.hold_port()).unwrap();
+    let (peer, before) = (nodes[1].id, nodes[0].counters());
+    drop(nodes.pop());
+    // The link is at its end, and the dial that follows is taken by the system, not refused.
+    nodes[0].until_counted("a dial after the end of the link", |now| {
+        now.links_lost > before.links_lost && now.dials > before.dials
+    });
+    assert_eq!(nodes[0].gone_count(), 0);
+    drop(held);
+    nodes[0].expect_gone(peer, ticket);
+}
+
+#[test]
+fn a_probe_tells_who_is_there_and_who_is_not() {
+    let mut nodes = Plan::new().start(3);
+    let (there, gone) = (nodes[1].id, nodes[2].id);
+    drop(nodes.pop());
+    nodes[0].post(move |transport| drop((transport.probe(there), transport.probe(gone))));
+    let look = || nodes[0].call(|transport| transport.peers());
+    until("an answer and a refusal", || {
+        let views = look();
+        let is_done = views[0].heard.is_some() && views[1].is_refused;
+        if is_done { Ok(()) } else { Err(format!("{views:?}")) }
+    });
+    let seen = look();
+    assert!(seen[0].round_trip.is_some() && !seen[0].is_refused);
+    assert!(seen[1].heard.is_none());
+    assert_eq!(nodes[1].frames_from(&nodes[0]), [0; 0], "an echo is no frame");
 }

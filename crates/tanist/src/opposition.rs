@@ -1,0 +1,85 @@
+//! Whether anybody stands against a leader: a node that it can reach and that is not in its group.
+//!
+//! A group number is unique, but nodes that have just come up may lead groups of their own until
+//! they have met, and a node that is slow to stop is left out of the next group for a while. Whoever
+//! must not do the same work twice waits until neither is the case. A leader that has begun goes on:
+//! newcomers wait for it.
+//!
+//! Assumes that a refused connection means that nobody is there, and that a node which answers
+//! nothing for as long as the detector is patient is dead or cut off. So across a cut both sides
+//! begin; that is what a group without a majority rule promises.
+
+use std::time::Duration;
+
+use tanist_core::{NodeId, NodeSet, Time};
+
+use crate::clock;
+use crate::group::Group;
+use crate::lead::Lead;
+use crate::transport::PeerView;
+
+impl Group {
+    /// Waits until nobody whom this node can reach is outside the group that it leads. False: the
+    /// term was over before that.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
+    /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
+    /// let lead = group.leading().await?;
+    /// assert!(group.unopposed(&lead).await);
+    /// # Ok(()) }
+    /// ```
+    pub async fn unopposed(&self, lead: &Lead) -> bool {
+        let patience = self.patience();
+        let began = clock::now();
+        let mut told = NodeSet::new();
+        loop {
+            let Some(opposed) = self.opposed_by(lead, began, patience).await else { return false };
+            if opposed.is_empty() {
+                return lead.is_leading();
+            }
+            if opposed != told {
+                let who: Vec<String> = opposed.iter().map(|node| node.to_string()).collect();
+                tracing::info!("this node leads, but {} may not know yet", who.join(" "));
+                told = opposed;
+            }
+            if !lead.sleep(patience / LOOKS).await.is_leading() {
+                return false;
+            }
+        }
+    }
+
+    /// Who is reachable, or not known to be unreachable, and not in the group. None: the node has
+    /// ended.
+    async fn opposed_by(&self, lead: &Lead, began: Time, patience: Duration) -> Option<NodeSet> {
+        let members: NodeSet = lead.view().members().iter().collect();
+        let seen = self.meter().await?;
+        let outside = |peer: &&PeerView| !members.contains(peer.id);
+        let others: NodeSet = seen.peers.iter().filter(outside).map(|peer| peer.id).collect();
+        if others.is_empty() {
+            return Some(others);
+        }
+        let seen = self.inspect(others).await?;
+        let now = clock::now();
+        let outside = seen.peers.iter().filter(outside);
+        Some(outside.filter(|peer| stands(peer, began, now, patience)).map(peer_id).collect())
+    }
+}
+
+/// Whether a peer may be there: nobody has refused a connection in its place, and it was heard, or
+/// has not yet had the time to be.
+fn stands(peer: &PeerView, began: Time, now: Time, patience: Duration) -> bool {
+    let since = peer.heard.map_or(began, |heard| heard.max(began));
+    !peer.is_refused && now < since + patience
+}
+
+fn peer_id(peer: &PeerView) -> NodeId {
+    peer.id
+}
+
+/// How often a leader looks while it waits for a silent peer to be silent for long enough.
+const LOOKS: u32 = 8;
