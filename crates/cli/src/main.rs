@@ -6,6 +6,7 @@
 //! threads), [`output`] and [`table`] (how results are written), [`problem`] (how a mistake becomes
 //! an exit code).
 
+mod agent;
 mod breach;
 mod commands;
 mod exit;

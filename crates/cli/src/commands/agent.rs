@@ -2,19 +2,16 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::Context;
-use tanist::{Change, Group};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::agent::Agent;
 use crate::exit::Exit;
 use crate::live::change::ChangeLine;
 use crate::live::config::AgentFile;
-use crate::live::server::{Server, Subject};
-use crate::live::work::{Ledger, Work};
+use crate::live::server::Server;
 use crate::output;
-use crate::problem::Problem;
 
 /// Run one node in the foreground, described by a file.
 #[derive(Debug, clap::Args)]
@@ -49,63 +46,49 @@ impl Args {
         crate::log::to_stderr();
         let file = AgentFile::read(&self.config)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(self.live(&file))
+        runtime.block_on(self.live(file))
     }
 
-    async fn live(&self, file: &AgentFile) -> anyhow::Result<Exit> {
+    async fn live(&self, file: AgentFile) -> anyhow::Result<Exit> {
         // Before the node starts, so that no signal is lost.
         let mut term = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let (group, work) = self.start(file).await?;
-        let serving = match &file.socket {
+        let agent = Agent::start(&self.config, file, self.dev).await?;
+        let serving = match &agent.config().socket {
             Some(path) => {
                 let fail = || format!("error: cannot listen on {}", path.display());
                 let server = Server::bind(path).with_context(fail)?;
-                let subject = Subject {
-                    group: group.clone(),
-                    peers: file.peers.clone(),
-                    takes_experiments: self.dev,
-                    work,
-                };
-                Some(tokio::spawn(server.serve(subject)))
+                Some(tokio::spawn(server.serve(agent.clone())))
             }
             None => None,
         };
-        let told = self.tell(&group, &mut term, &mut interrupt).await;
+        let told = self.tell(&agent, &mut term, &mut interrupt).await;
         if let Some(serving) = serving {
             serving.abort();
             // It was told to end; how it did does not matter.
             let _ = serving.await;
         }
         told?;
-        group.shutdown().await?;
+        agent.group().clone().shutdown().await?;
         Ok(Exit::Well)
-    }
-
-    async fn start(&self, file: &AgentFile) -> Result<(Group, Option<Arc<Ledger>>), Problem> {
-        let started = match file.work.filter(|_| self.dev) {
-            Some(pieces) => {
-                let (work, ledger) = Work::new(pieces);
-                file.builder().start_with(work).await.map(|group| (group, Some(ledger)))
-            }
-            None => file.builder().start().await.map(|group| (group, None)),
-        };
-        started.map_err(|error| Problem::BadFile(format!("{}: {error}", self.config.display())))
     }
 
     /// Tells every change until a signal comes or the node fails.
     async fn tell(
         &self,
-        group: &Group,
+        agent: &Agent,
         term: &mut Signal,
         interrupt: &mut Signal,
     ) -> anyhow::Result<()> {
-        let mut changes = group.changes();
+        let mut seen = None;
         loop {
             tokio::select! {
-                change = changes.next() => match change {
-                    Some(change) => self.write(group, &change)?,
-                    None => return Ok(group.ended().await?),
+                later = agent.record().after(seen) => match later {
+                    Some(later) => for line in later.lines {
+                        self.write(&line)?;
+                        seen = Some(line.index);
+                    },
+                    None => return Ok(agent.group().ended().await?),
                 },
                 _ = term.recv() => return Ok(()),
                 _ = interrupt.recv() => return Ok(()),
@@ -113,11 +96,10 @@ impl Args {
         }
     }
 
-    fn write(&self, group: &Group, change: &Change) -> io::Result<()> {
-        let line = ChangeLine::new(group.me(), change);
+    fn write(&self, line: &ChangeLine) -> io::Result<()> {
         match self.output {
             Form::Text => output::print(&format!("{}\n", line.text)),
-            Form::Ndjson => output::print(&format!("{}\n", serde_json::to_string(&line)?)),
+            Form::Ndjson => output::print(&format!("{}\n", serde_json::to_string(line)?)),
         }
     }
 }

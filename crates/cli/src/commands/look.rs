@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
 use serde_json::Value;
 
+use crate::agent::report::{MembersReport, StatusReport};
 use crate::exit::Exit;
 use crate::live::change::ChangeLine;
 use crate::live::control::{Ask, Client};
@@ -74,38 +74,6 @@ pub(crate) struct Watch {
     output: super::agent::Form,
 }
 
-#[derive(Debug, Deserialize)]
-struct StatusLine {
-    group: String,
-    node: String,
-    algorithm: String,
-    role: String,
-    phase: String,
-    view: Option<ViewLine>,
-}
-
-#[derive(Debug, Deserialize)]
-struct ViewLine {
-    group: String,
-    coordinator: String,
-    members: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct MembersLine {
-    status: StatusLine,
-    members: Vec<MemberLine>,
-}
-
-#[derive(Debug, Deserialize)]
-struct MemberLine {
-    node: String,
-    address: String,
-    role: String,
-    is_self: bool,
-    is_connected: bool,
-}
-
 impl Status {
     /// Shows it.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
@@ -114,18 +82,18 @@ impl Status {
             output::print_json(&value)?;
             return Ok(Exit::Well);
         }
-        let status: StatusLine = serde_json::from_value(value)?;
+        let status: StatusReport = serde_json::from_value(value)?;
         let mut table = Table::list(0);
         let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
         row("group", status.group);
         row("node", status.node);
         row("algorithm", status.algorithm);
         row("role", status.role);
-        row("state", status.phase);
-        if let Some(view) = status.view {
-            row("number", view.group);
-            row("leader", view.coordinator);
-            row("members", view.members.join(" "));
+        row("state", status.state);
+        if let Some(epoch) = status.epoch {
+            row("number", epoch.text);
+            row("leader", status.leader.map_or_else(|| "-".to_owned(), |leader| leader.node));
+            row("members", status.members.join(" "));
         }
         output::print(&table.to_string())?;
         Ok(Exit::Well)
@@ -140,9 +108,9 @@ impl Members {
             output::print_json(&value)?;
             return Ok(Exit::Well);
         }
-        let seen: MembersLine = serde_json::from_value(value)?;
+        let seen: MembersReport = serde_json::from_value(value)?;
         let status = seen.status;
-        let number = status.view.map_or_else(|| "-".to_owned(), |view| view.group);
+        let number = status.epoch.map_or_else(|| "-".to_owned(), |epoch| epoch.text);
         let mut text = format!(
             "GROUP {}  number {number}  algorithm {}  seen by {}\n",
             status.group, status.algorithm, status.node
@@ -168,19 +136,18 @@ impl Leader {
     /// Prints it.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
         let value: Value = self.agent.connect()?.ask(&Ask::Status)?;
-        let status: StatusLine = serde_json::from_value(value)?;
-        let view = status.view.filter(|_| status.role != "suspended");
-        match (self.output, view) {
-            (Format::Table, Some(view)) => output::print(&format!("{}\n", view.coordinator))?,
+        let status: StatusReport = serde_json::from_value(value)?;
+        match (self.output, status.leader) {
+            (Format::Table, Some(leader)) => output::print(&format!("{}\n", leader.node))?,
             (Format::Table, None) => {
                 output::complain(&format!("{} is between groups and has no leader", status.node));
                 return Ok(Exit::Broken);
             }
-            (Format::Json, view) => {
-                let leader = view.as_ref().map(|view| &view.coordinator);
-                let number = view.as_ref().map(|view| &view.group);
-                output::print_json(&serde_json::json!({ "leader": leader, "group": number }))?;
-                if view.is_none() {
+            (Format::Json, leader) => {
+                let number = status.epoch.filter(|_| leader.is_some()).map(|epoch| epoch.text);
+                let name = leader.as_ref().map(|leader| &leader.node);
+                output::print_json(&serde_json::json!({ "leader": name, "group": number }))?;
+                if leader.is_none() {
                     return Ok(Exit::Broken);
                 }
             }

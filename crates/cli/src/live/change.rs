@@ -24,8 +24,50 @@ pub(crate) struct ChangeLine {
     pub(crate) coordinator: Option<String>,
     /// Everybody in it.
     pub(crate) members: Vec<String>,
+    /// Why it changed.
+    #[serde(default)]
+    pub(crate) reason: Reason,
+    /// Who led the group that the node was in before.
+    #[serde(default)]
+    pub(crate) old_leader: Option<String>,
+    /// For how many milliseconds the node was in no group before this one.
+    #[serde(default)]
+    pub(crate) gap_ms: Option<u64>,
     /// The same in a sentence.
     pub(crate) text: String,
+}
+
+/// Why a node's role changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Reason {
+    /// It came up.
+    #[default]
+    Start,
+    /// An election is on; what caused it shows when it is over.
+    Election,
+    /// Somebody is gone who did not say goodbye.
+    Failure,
+    /// Somebody stepped down or left.
+    StepDown,
+    /// Groups met.
+    Merge,
+    /// The node was told to end.
+    Stop,
+}
+
+impl Reason {
+    /// The word for it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Election => "election",
+            Self::Failure => "failure",
+            Self::StepDown => "step-down",
+            Self::Merge => "merge",
+            Self::Stop => "stop",
+        }
+    }
 }
 
 impl ChangeLine {
@@ -43,6 +85,9 @@ impl ChangeLine {
             group: view.map(|view| view.group_number().to_string()),
             coordinator: view.map(|view| view.coordinator().to_string()),
             members: members.unwrap_or_default(),
+            reason: Reason::default(),
+            old_leader: None,
+            gap_ms: None,
             text: format!("{me} {}", change.role),
         }
     }

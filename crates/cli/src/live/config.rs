@@ -47,6 +47,14 @@ pub(crate) struct AgentFile {
     /// Bounds and periods.
     #[serde(default)]
     pub(crate) timing: TimingTable,
+    /// What is served over HTTP.
+    #[serde(default)]
+    pub(crate) http: HttpTable,
+    /// Programs that are run when the role changes.
+    #[serde(default)]
+    pub(crate) hooks: HooksTable,
+    /// A command that says whether the node is fit to lead.
+    pub(crate) health: Option<HealthTable>,
     /// For experiments: so many pieces of work for the group to share.
     pub(crate) work: Option<u32>,
 }
@@ -69,6 +77,53 @@ pub(crate) struct TimingTable {
     /// How often a coordinator looks for other groups.
     #[serde(default, deserialize_with = "duration")]
     check_every: Option<Duration>,
+}
+
+/// What is served over HTTP, and to whom.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HttpTable {
+    /// Where.
+    pub(crate) listen: Option<SocketAddr>,
+    /// Where HAProxy's agent check is answered.
+    pub(crate) agent_check: Option<SocketAddr>,
+    /// A file with the token that allows actions.
+    pub(crate) token_file: Option<PathBuf>,
+    /// Names by which the page may be asked for, beside addresses and `localhost`.
+    #[serde(default)]
+    pub(crate) allowed_hosts: Vec<String>,
+    /// Origins of pages that may ask.
+    #[serde(default)]
+    pub(crate) allowed_origins: Vec<String>,
+}
+
+/// Programs that are run when the role changes.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HooksTable {
+    pub(crate) pre_leader: Option<PathBuf>,
+    pub(crate) leader: Option<PathBuf>,
+    pub(crate) member: Option<PathBuf>,
+    pub(crate) suspended: Option<PathBuf>,
+    pub(crate) members: Option<PathBuf>,
+    pub(crate) stop: Option<PathBuf>,
+    pub(crate) any: Option<PathBuf>,
+    #[serde(default, deserialize_with = "duration")]
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// A command that says whether the node is fit to lead.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HealthTable {
+    /// The program and its arguments.
+    pub(crate) command: Vec<String>,
+    #[serde(default, deserialize_with = "duration")]
+    pub(crate) every: Option<Duration>,
+    #[serde(default, deserialize_with = "duration")]
+    pub(crate) timeout: Option<Duration>,
+    /// After so many failures in a row the node is not fit.
+    pub(crate) fail_after: Option<u32>,
 }
 
 impl AgentFile {

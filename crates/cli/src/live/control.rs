@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::action::Action;
 use crate::problem::Problem;
 
 /// What an agent can be asked.
@@ -20,6 +21,15 @@ pub(crate) enum Ask {
     Members,
     /// What the node counted.
     Meter,
+    /// What it was and is, and why.
+    History,
+    /// What it did lately, message by message.
+    Events,
+    /// Do something.
+    Act {
+        /// What.
+        what: Action,
+    },
     /// For experiments: how far the shared work is.
     Work,
     /// Every change of role from here on.

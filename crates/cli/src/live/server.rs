@@ -3,7 +3,6 @@
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -12,27 +11,13 @@ use tanist::{Group, parse_node};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 
-use super::change::ChangeLine;
 use super::control::{Answer, Ask};
-use super::work::Ledger;
+use crate::agent::Agent;
 
 /// A socket that answers for a node. Removed when it is dropped.
 pub(crate) struct Server {
     path: PathBuf,
     listener: UnixListener,
-}
-
-/// The node that is answered for.
-#[derive(Clone, Debug)]
-pub(crate) struct Subject {
-    /// The node.
-    pub(crate) group: Group,
-    /// All nodes with their addresses.
-    pub(crate) peers: Vec<String>,
-    /// Whether it may be told to misbehave.
-    pub(crate) takes_experiments: bool,
-    /// How far its group's work is, if it was given any.
-    pub(crate) work: Option<Arc<Ledger>>,
 }
 
 impl Server {
@@ -49,13 +34,13 @@ impl Server {
     }
 
     /// Answers until the task is dropped.
-    pub(crate) async fn serve(self, subject: Subject) {
+    pub(crate) async fn serve(self, agent: Agent) {
         loop {
             match self.listener.accept().await {
                 Ok((stream, _)) => {
-                    let subject = subject.clone();
+                    let agent = agent.clone();
                     tokio::spawn(async move {
-                        if let Err(error) = converse(stream, &subject).await {
+                        if let Err(error) = converse(stream, &agent).await {
                             tracing::debug!(%error, "a client went away");
                         }
                     });
@@ -77,14 +62,14 @@ impl Drop for Server {
     }
 }
 
-async fn converse(stream: UnixStream, subject: &Subject) -> io::Result<()> {
+async fn converse(stream: UnixStream, agent: &Agent) -> io::Result<()> {
     let (from, mut to) = stream.into_split();
     let mut from = BufReader::new(from.take(QUESTION_MAX));
     let mut line = String::new();
     while from.read_line(&mut line).await? > 0 {
         let answer = match serde_json::from_str(&line) {
-            Ok(Ask::Watch) => return watch(&subject.group, &mut to).await,
-            Ok(ask) => answer(ask, subject).await,
+            Ok(Ask::Watch) => return watch(agent, &mut to).await,
+            Ok(ask) => answer(ask, agent).await,
             Err(error) => Answer::Error(format!("not understood: {error}")),
         };
         put(&mut to, &answer).await?;
@@ -94,10 +79,13 @@ async fn converse(stream: UnixStream, subject: &Subject) -> io::Result<()> {
     Ok(())
 }
 
-async fn watch(group: &Group, to: &mut (impl AsyncWriteExt + Unpin)) -> io::Result<()> {
-    let mut changes = group.changes();
-    while let Some(change) = changes.next().await {
-        put(to, &ChangeLine::new(group.me(), &change)).await?;
+async fn watch(agent: &Agent, to: &mut (impl AsyncWriteExt + Unpin)) -> io::Result<()> {
+    let mut seen = agent.record().last().and_then(|line| line.index.checked_sub(1));
+    while let Some(later) = agent.record().after(seen).await {
+        for line in later.lines {
+            put(to, &*line).await?;
+            seen = Some(line.index);
+        }
     }
     Ok(())
 }
@@ -108,20 +96,36 @@ async fn put(to: &mut (impl AsyncWriteExt + Unpin), what: &impl Serialize) -> io
     to.write_all(&line).await
 }
 
-async fn answer(ask: Ask, subject: &Subject) -> Answer {
-    let group = &subject.group;
+async fn answer(ask: Ask, agent: &Agent) -> Answer {
+    let group = agent.group();
     let done = match ask {
-        Ask::Status => status(group),
-        Ask::Members => members(group, &subject.peers).await,
-        Ask::Meter => match group.meter().await {
-            Some(meter) => serde_json::to_value(meter).map_err(|error| error.to_string()),
-            None => Err("the node has ended".to_owned()),
+        Ask::Status => value(&agent.status()),
+        Ask::Members => match agent.members().await {
+            Some(members) => value(&members),
+            None => Err(ENDED.to_owned()),
         },
-        Ask::Work => match &subject.work {
-            Some(work) => serde_json::to_value(work.progress()).map_err(|error| error.to_string()),
+        Ask::Meter => match group.meter().await {
+            Some(meter) => value(&meter),
+            None => Err(ENDED.to_owned()),
+        },
+        Ask::History => value(&agent.record().all()),
+        Ask::Events => {
+            let recent = group.recent();
+            value(&json!({
+                "header": group.trace_header(),
+                "forgotten": recent.forgotten,
+                "entries": recent.entries,
+            }))
+        }
+        Ask::Act { what } => match agent.act(&what).await {
+            Ok(done) => value(&done),
+            Err(error) => Err(error.to_string()),
+        },
+        Ask::Work => match agent.work() {
+            Some(work) => value(&work.progress()),
             None => Err("this group has no work".to_owned()),
         },
-        Ask::Cut { .. } | Ask::Heal if !subject.takes_experiments => {
+        Ask::Cut { .. } | Ask::Heal if !agent.takes_experiments() => {
             Err("this agent takes no part in experiments; `tanist dev` starts some that do".into())
         }
         Ask::Cut { peers } => cut(group, &peers),
@@ -134,8 +138,8 @@ async fn answer(ask: Ask, subject: &Subject) -> Answer {
     done.map_or_else(Answer::Error, Answer::Ok)
 }
 
-fn status(group: &Group) -> Result<Value, String> {
-    serde_json::to_value(group.status()).map_err(|error| error.to_string())
+fn value(what: &impl Serialize) -> Result<Value, String> {
+    serde_json::to_value(what).map_err(|error| error.to_string())
 }
 
 fn cut(group: &Group, peers: &[String]) -> Result<Value, String> {
@@ -144,30 +148,6 @@ fn cut(group: &Group, peers: &[String]) -> Result<Value, String> {
     Ok(Value::Null)
 }
 
-/// All configured nodes, with what this one knows of them.
-async fn members(group: &Group, addresses: &[String]) -> Result<Value, String> {
-    let status = group.status();
-    let meter = group.meter().await.ok_or("the node has ended")?;
-    let view = status.view.as_ref().filter(|_| status.role != "suspended");
-    let rows = addresses.iter().filter_map(|peer| peer.split_once('=')).map(|(name, address)| {
-        let node = parse_node(name);
-        let is_here = |node| view.is_some_and(|view| view.members().contains(node));
-        let role = match (view, node) {
-            (Some(view), Some(node)) if view.coordinator() == node => "leader",
-            (Some(_), Some(node)) if is_here(node) => "member",
-            (Some(_) | None, _) => "-",
-        };
-        let peer = meter.peers.iter().find(|peer| Some(peer.id) == node);
-        json!({
-            "node": name,
-            "address": address,
-            "role": role,
-            "is_self": node == Some(group.me()),
-            "is_connected": peer.is_some_and(|peer| peer.is_connected),
-        })
-    });
-    Ok(json!({ "status": status, "members": rows.collect::<Vec<_>>() }))
-}
-
+const ENDED: &str = "the node has ended";
 /// No question is longer.
 const QUESTION_MAX: u64 = 64 * 1024;

@@ -16,8 +16,8 @@ fn a_group_agrees_is_looked_at_and_leaves_nothing_behind() {
 
     let status = dev.json(&["status", "--node", "n1"]);
     assert_eq!((&status["node"], &status["group"]), (&"n1".into(), &"dev".into()));
-    assert_eq!(status["view"]["coordinator"], leader.as_str());
-    assert_eq!(status["view"]["members"], serde_json::json!(["n1", "n2", "n3"]));
+    assert_eq!(status["leader"]["node"], leader.as_str());
+    assert_eq!(status["members"], serde_json::json!(["n1", "n2", "n3"]));
     let members = dev.json(&["members", "--node", "n2"]);
     let leads = |member: &&Value| member["role"] == "leader";
     let leaders: Vec<&Value> =
@@ -60,7 +60,7 @@ fn a_killed_leader_is_replaced_and_comes_back_with_its_disk() {
     assert_eq!(dev.agree("all 3 nodes"), "n3");
     let after = dev.json(&["status", "--node", "n3"]);
     let counter = |status: &Value| {
-        let number = status["view"]["group"].as_str().unwrap().to_owned();
+        let number = status["epoch"]["text"].as_str().unwrap().to_owned();
         number.split('.').next().unwrap().parse::<u64>().unwrap()
     };
     assert!(counter(&after) > counter(&before), "{before} {after}");
@@ -82,14 +82,14 @@ fn two_halves_work_on_and_their_work_is_combined_when_they_meet() {
     dev.agree("all 5 nodes");
     let whole = dev.json(&["leader", "--node", "n5"]);
     dev.act(&["cut", "n1,n2"]);
-    let members = |status: &Value| status["view"]["members"].as_array().map_or(0, Vec::len);
+    let members = |status: &Value| status["members"].as_array().map_or(0, Vec::len);
     let is_whole = |status: &Value, size| status["role"] != "suspended" && members(status) == size;
     let low = dev.status_when("n1", |status| is_whole(status, 2));
     let high = dev.status_when("n4", |status| is_whole(status, 3));
-    assert_eq!(low["view"]["members"], serde_json::json!(["n1", "n2"]));
-    assert_eq!(high["view"]["members"], serde_json::json!(["n3", "n4", "n5"]));
-    assert_ne!(low["view"]["group"], high["view"]["group"]);
-    assert_ne!(low["view"]["group"], whole["group"]);
+    assert_eq!(low["members"], serde_json::json!(["n1", "n2"]));
+    assert_eq!(high["members"], serde_json::json!(["n3", "n4", "n5"]));
+    assert_ne!(low["epoch"]["text"], high["epoch"]["text"]);
+    assert_ne!(low["epoch"]["text"], whole["group"]);
     // Both go on, each with all that is left, so some pieces are done on both sides.
     dev.tells("; ");
     dev.act(&["heal"]);

@@ -215,7 +215,10 @@ fn a_probe_tells_who_is_there_and_who_is_not() {
     let mut nodes = Plan::new().start(3);
     let (there, gone) = (nodes[1].id, nodes[2].id);
     drop(nodes.pop());
-    nodes[0].post(move |transport| drop((transport.probe(there), transport.probe(gone))));
+    nodes[0].post(move |transport| {
+        transport.probe(there);
+        transport.probe(gone);
+    });
     let look = || nodes[0].call(|transport| transport.peers());
     until("an answer and a refusal", || {
         let views = look();

@@ -1,0 +1,68 @@
+//! What an operator can tell a node to do.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Agent;
+
+/// What an operator can tell a node to do. Who may do so is for whoever passes it on to judge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Action {
+    /// Hand over to another node without waiting for any timeout, and stay out for a while.
+    StepDown {
+        /// For how long the node stays out of elections, in milliseconds.
+        #[serde(default = "hold_ms")]
+        hold_ms: u64,
+    },
+    /// Take part again after a step-down, at once.
+    TakePart,
+    /// Nobody in the group begins an election until it is resumed.
+    Pause,
+    /// End a pause.
+    Resume,
+    /// Read the file again.
+    Reload,
+    /// Hand over and end.
+    Leave,
+    /// Change this node's priority.
+    Priority {
+        /// The new one.
+        value: u32,
+    },
+}
+
+/// What became of an action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Done {
+    /// What happened, in a sentence.
+    pub(crate) text: String,
+}
+
+/// Why nothing happened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ActionError {
+    /// It cannot be done in this state or with this configuration.
+    #[error("{0}")]
+    Refused(String),
+    /// The node has ended.
+    #[error("the node has ended")]
+    Ended,
+}
+
+impl Agent {
+    /// Does it.
+    pub(crate) async fn act(&self, action: &Action) -> Result<Done, ActionError> {
+        tracing::info!(?action, "told to act");
+        std::future::ready(()).await;
+        Err(ActionError::Refused("this version cannot do that yet".to_owned()))
+    }
+}
+
+fn hold_ms() -> u64 {
+    u64::try_from(DEFAULT_HOLD.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Long enough for the others to elect and to settle.
+const DEFAULT_HOLD: Duration = Duration::from_secs(10);

@@ -1,0 +1,95 @@
+//! A node with everything around it: what it was and why, whether it may act, and who asks.
+//!
+//! ```text
+//!   Group (the node) --changes--> Record (numbered, with cause and gap) --> watchers, history, stdout
+//!                    --leads----> Acting (nobody opposes; the gate is passed) --> jobs, /leader
+//!   Action (step down, pause, ...) --> Group
+//! ```
+//!
+//! The control socket ([`crate::live::server`]) and whatever else answers for the node hold an
+//! [`Agent`] and know nothing of each other.
+
+pub(crate) mod acting;
+pub(crate) mod action;
+pub(crate) mod record;
+pub(crate) mod report;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tanist::Group;
+
+use self::acting::Acting;
+use self::record::Record;
+use crate::live::config::AgentFile;
+use crate::live::work::{Ledger, Work};
+use crate::problem::Problem;
+
+/// A node with everything around it. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Agent {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    group: Group,
+    config: AgentFile,
+    record: Record,
+    acting: Acting,
+    takes_experiments: bool,
+    work: Option<Arc<Ledger>>,
+}
+
+impl Agent {
+    /// Starts the node that a file describes. One that takes experiments can be told to misbehave.
+    pub(crate) async fn start(
+        path: &Path,
+        config: AgentFile,
+        takes_experiments: bool,
+    ) -> Result<Self, Problem> {
+        let started = match config.work.filter(|_| takes_experiments) {
+            Some(pieces) => {
+                let (work, ledger) = Work::new(pieces);
+                config.builder().start_with(work).await.map(|group| (group, Some(ledger)))
+            }
+            None => config.builder().start().await.map(|group| (group, None)),
+        };
+        let (group, work) =
+            started.map_err(|error| Problem::BadFile(format!("{}: {error}", path.display())))?;
+        let record = Record::follow(&group);
+        let acting = Acting::follow(&group);
+        let inner = Inner { group, config, record, acting, takes_experiments, work };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The node.
+    pub(crate) fn group(&self) -> &Group {
+        &self.inner.group
+    }
+
+    /// What it was told at its start.
+    pub(crate) fn config(&self) -> &AgentFile {
+        &self.inner.config
+    }
+
+    /// What it was and is, and why.
+    pub(crate) fn record(&self) -> &Record {
+        &self.inner.record
+    }
+
+    /// Whether it may act as a leader.
+    pub(crate) fn acting(&self) -> &Acting {
+        &self.inner.acting
+    }
+
+    /// Whether it may be told to misbehave.
+    pub(crate) fn takes_experiments(&self) -> bool {
+        self.inner.takes_experiments
+    }
+
+    /// How far its group's work is, if it was given any.
+    pub(crate) fn work(&self) -> Option<&Ledger> {
+        self.inner.work.as_deref()
+    }
+}

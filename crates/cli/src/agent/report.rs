@@ -1,0 +1,171 @@
+//! What an agent says of its node: the same words over every way of asking.
+
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+use tanist::{GroupNumber, NodeId, parse_node};
+
+use super::Agent;
+
+/// A node at a glance. Names stay as they are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StatusReport {
+    /// The name of the group of processes.
+    pub(crate) group: String,
+    /// This node.
+    pub(crate) node: String,
+    /// Who elects.
+    pub(crate) algorithm: String,
+    /// `leader`, `member` or `suspended`.
+    pub(crate) role: String,
+    /// The textbook's status: `normal`, `election`, `reorganization` or `down`.
+    pub(crate) state: String,
+    /// Whether it leads and nobody whom it can reach stands against it.
+    pub(crate) acts: bool,
+    /// The number of the group that it is in, or was in last.
+    pub(crate) epoch: Option<Epoch>,
+    /// Who leads that group.
+    pub(crate) leader: Option<LeaderReport>,
+    /// Everybody in it.
+    pub(crate) members: Vec<String>,
+    /// Which version of the list of peers the node has.
+    pub(crate) peers_version: u32,
+    /// Milliseconds of the wall clock since 1970 when it took this role.
+    pub(crate) since_ms: u64,
+    /// Counts the roles of this life of the node.
+    pub(crate) index: u64,
+    /// Which life of the node it is.
+    pub(crate) life: u64,
+}
+
+/// The number of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Epoch {
+    /// Counts up on the node that formed the group.
+    pub(crate) counter: u64,
+    /// That node.
+    pub(crate) node: String,
+    /// Both: `42.n3`.
+    pub(crate) text: String,
+}
+
+/// Who leads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LeaderReport {
+    pub(crate) node: String,
+    pub(crate) address: String,
+}
+
+/// One configured node, as another sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct MemberReport {
+    pub(crate) node: String,
+    pub(crate) address: String,
+    /// `leader`, `member`, or `-` if it is not in the group.
+    pub(crate) role: String,
+    pub(crate) is_self: bool,
+    pub(crate) is_connected: bool,
+    /// Nobody listens at its address.
+    pub(crate) is_refused: bool,
+    pub(crate) priority: u32,
+    /// The way there and back, in milliseconds.
+    pub(crate) rtt_ms: Option<f64>,
+    /// How long ago something came from it, in milliseconds.
+    pub(crate) seen_ms: Option<u64>,
+}
+
+/// The whole group, as one node sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct MembersReport {
+    pub(crate) status: StatusReport,
+    pub(crate) members: Vec<MemberReport>,
+}
+
+impl Agent {
+    /// The node at a glance.
+    pub(crate) fn status(&self) -> StatusReport {
+        let status = self.group().status();
+        let view = status.view;
+        let since = status.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let is_in_group = status.role != "suspended";
+        let leader = view.as_ref().filter(|_| is_in_group).map(|view| LeaderReport {
+            node: view.coordinator().to_string(),
+            address: self.address(view.coordinator()).unwrap_or_default().to_owned(),
+        });
+        StatusReport {
+            group: status.group,
+            node: status.node.to_string(),
+            algorithm: status.algorithm.to_owned(),
+            role: status.role.to_owned(),
+            state: status.phase.to_string().to_lowercase(),
+            acts: self.acting().now().is_some(),
+            epoch: view.as_ref().map(|view| Epoch::from(view.group_number())),
+            leader,
+            members: view.iter().flat_map(|view| view.members().iter()).map(name).collect(),
+            peers_version: status.peers_version,
+            since_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            index: status.index,
+            life: self.record().life(),
+        }
+    }
+
+    /// All configured nodes, with what this one knows of them. None: the node has ended.
+    pub(crate) async fn members(&self) -> Option<MembersReport> {
+        let meter = self.group().meter().await?;
+        let status = self.status();
+        let now = tanist::clock::now();
+        let rows = self.peers().map(|(node, address)| {
+            let peer = meter.peers.iter().find(|peer| peer.id == node);
+            let name = node.to_string();
+            let is_leader = status.leader.as_ref().is_some_and(|leader| leader.node == name);
+            let is_member = status.leader.is_some() && status.members.contains(&name);
+            let seen = peer.and_then(|peer| peer.heard).map(|heard| now.since(heard));
+            let rtt = peer.and_then(|peer| peer.round_trip);
+            MemberReport {
+                address: address.to_owned(),
+                role: match (is_leader, is_member) {
+                    (true, _) => "leader",
+                    (false, true) => "member",
+                    (false, false) => "-",
+                }
+                .to_owned(),
+                is_self: node == self.group().me(),
+                is_connected: peer.is_some_and(|peer| peer.is_connected),
+                is_refused: peer.is_some_and(|peer| peer.is_refused),
+                priority: self.config().priorities.get(&name).copied().unwrap_or(node.0),
+                rtt_ms: rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
+                seen_ms: seen.and_then(|seen| u64::try_from(seen.as_millis()).ok()),
+                node: name,
+            }
+        });
+        let members = rows.collect();
+        Some(MembersReport { status, members })
+    }
+
+    /// Where a node is.
+    pub(crate) fn address(&self, node: NodeId) -> Option<&str> {
+        self.peers().find(|(peer, _)| *peer == node).map(|(_, address)| address)
+    }
+
+    /// All configured nodes with their addresses.
+    fn peers(&self) -> impl Iterator<Item = (NodeId, &str)> {
+        self.config().peers.iter().filter_map(|peer| {
+            let (name, address) = peer.split_once('=')?;
+            Some((parse_node(name)?, address))
+        })
+    }
+}
+
+impl From<GroupNumber> for Epoch {
+    fn from(number: GroupNumber) -> Self {
+        Self {
+            counter: u64::from(number.counter),
+            node: number.node.to_string(),
+            text: number.to_string(),
+        }
+    }
+}
+
+fn name(node: NodeId) -> String {
+    node.to_string()
+}
