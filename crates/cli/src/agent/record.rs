@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use tanist::{Change, Group, NodeId, Role, View, Why};
+use tanist::{Change, Group, NodeId, NodeSet, Role, View, Why};
 use tanist_core::Time;
 use tokio::sync::watch;
 
@@ -145,16 +145,26 @@ impl Clerk {
 /// Why a node that was in one group is now in another.
 fn reason(before: Option<&View>, now: Option<&View>, farewells: &[NodeId]) -> Reason {
     let (Some(before), Some(now)) = (before, now) else { return Reason::Start };
-    let lost: Vec<NodeId> =
-        before.members().iter().filter(|node| !now.members().contains(*node)).collect();
-    let has_gained = now.members().iter().any(|node| !before.members().contains(node));
-    if lost.contains(&before.coordinator()) {
-        let is_orderly = farewells.contains(&before.coordinator());
-        return if is_orderly { Reason::StepDown } else { Reason::Failure };
+    let coordinator = before.coordinator();
+    reason_of_difference(coordinator, before.members(), now.members(), farewells)
+}
+
+/// The same from what matters: who led, who was there, who is there now, and who said goodbye.
+fn reason_of_difference(
+    coordinator: NodeId,
+    before: &NodeSet,
+    now: &NodeSet,
+    farewells: &[NodeId],
+) -> Reason {
+    let lost: Vec<NodeId> = before.iter().filter(|node| !now.contains(*node)).collect();
+    let has_gained = now.iter().any(|node| !before.contains(node));
+    let is_orderly = |node: &NodeId| farewells.contains(node);
+    if lost.contains(&coordinator) {
+        return if is_orderly(&coordinator) { Reason::StepDown } else { Reason::Failure };
     }
     match (lost.is_empty(), has_gained) {
-        (_, true) => Reason::Merge,
-        (false, false) if lost.iter().all(|node| farewells.contains(node)) => Reason::StepDown,
+        (true | false, true) => Reason::Merge,
+        (false, false) if lost.iter().all(is_orderly) => Reason::StepDown,
         (false, false) => Reason::Failure,
         (true, false) => Reason::Election,
     }
@@ -162,3 +172,66 @@ fn reason(before: Option<&View>, now: Option<&View>, farewells: &[NodeId]) -> Re
 
 /// Enough for a reader that was away during a storm of elections, in a few hundred kilobytes.
 const REMEMBERED_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes(ids: &[u32]) -> NodeSet {
+        ids.iter().copied().map(NodeId).collect()
+    }
+
+    #[test]
+    fn a_change_is_explained_by_who_came_and_who_went() {
+        let was_led_by_3 = |before: &[u32], now: &[u32], farewells: &[u32]| {
+            let farewells: Vec<NodeId> = farewells.iter().copied().map(NodeId).collect();
+            reason_of_difference(NodeId(3), &nodes(before), &nodes(now), &farewells)
+        };
+        assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 2], &[]), Reason::Failure);
+        assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 2], &[3]), Reason::StepDown);
+        assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 3], &[]), Reason::Failure);
+        assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 3], &[2]), Reason::StepDown);
+        assert_eq!(was_led_by_3(&[2, 3], &[1, 2, 3], &[]), Reason::Merge);
+        assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 2, 3], &[]), Reason::Election);
+        // The leader is gone, and somebody else has come back meanwhile: the loss is the cause.
+        assert_eq!(was_led_by_3(&[2, 3], &[1, 2], &[]), Reason::Failure);
+    }
+
+    /// A record as a node's changes would make it.
+    fn record_of(indices: std::ops::Range<u64>) -> (Record, watch::Sender<Option<u64>>) {
+        let shared = Arc::new(Shared { life: 7, lines: Mutex::default() });
+        let (numbers, newest) = watch::channel(None);
+        for index in indices {
+            let line = format!(
+                r#"{{"index":{index},"at_us":0,"when_ms":0,"node":"n1","role":"member","group":null,
+                "coordinator":null,"members":[],"text":""}}"#
+            );
+            shared.push(serde_json::from_str(&line).unwrap());
+            numbers.send_replace(Some(index));
+        }
+        (Record { shared, newest }, numbers)
+    }
+
+    async fn numbers_after(record: &Record, index: Option<u64>) -> (Vec<u64>, bool) {
+        let later = record.after(index).await.unwrap();
+        (later.lines.iter().map(|line| line.index).collect(), later.has_gap)
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_comes_back_misses_nothing_and_sees_nothing_twice() {
+        let (record, writer) = record_of(0..5);
+        assert_eq!(numbers_after(&record, None).await, (vec![0, 1, 2, 3, 4], false));
+        assert_eq!(numbers_after(&record, Some(2)).await, (vec![3, 4], false));
+        drop(writer);
+        assert!(record.after(Some(4)).await.is_none(), "the node has ended");
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_was_away_for_too_long_is_told() {
+        let length = REMEMBERED_MAX as u64;
+        let (record, _writer) = record_of(0..length + 10);
+        let (numbers, has_gap) = numbers_after(&record, Some(3)).await;
+        assert_eq!((numbers[0], numbers.len(), has_gap), (10, REMEMBERED_MAX, true));
+        assert_eq!(numbers_after(&record, Some(length + 8)).await, (vec![length + 9], false));
+    }
+}
