@@ -11,6 +11,8 @@ pub(crate) enum Exit {
     Broken,
     /// A bound was reached before the answer was known.
     Unknown,
+    /// A file is not what it should be; what is wrong was named on stderr.
+    BadFile,
     /// The user interrupted it.
     Interrupted,
 }
@@ -21,6 +23,7 @@ impl From<Exit> for ExitCode {
             Exit::Well => Self::SUCCESS,
             Exit::Broken => Self::from(1),
             Exit::Unknown => Self::from(4),
+            Exit::BadFile => Self::from(6),
             Exit::Interrupted => Self::from(INTERRUPTED),
         }
     }

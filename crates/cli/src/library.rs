@@ -61,7 +61,7 @@ fn unknown(given: &str) -> String {
 }
 
 /// The names most like a given one, best first.
-fn nearest<'a>(given: &str, names: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn nearest<'a>(given: &str, names: &[&'a str]) -> Vec<&'a str> {
     let mut near: Vec<(usize, &str)> = names
         .iter()
         .map(|name| {

@@ -8,7 +8,9 @@
 
 mod agent;
 mod breach;
+mod colour;
 mod commands;
+mod config;
 mod exit;
 mod hunt;
 mod interrupt;
@@ -19,6 +21,7 @@ mod output;
 mod problem;
 mod progress;
 mod table;
+mod yaml;
 
 use std::process::ExitCode;
 
@@ -29,13 +32,23 @@ use crate::commands::{Command, welcome};
 /// Coordinator election: N processes agree who leads them, without running a store beside them.
 #[derive(Debug, Parser)]
 #[command(name = "tanist", version, after_help = EXAMPLES)]
-struct Cli {
+pub(crate) struct Cli {
+    /// When to colour what is written: auto, always or never.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    color: colour::When,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    colour::choose(cli.color);
     let done = match cli.command {
         Some(command) => command.run(),
         None => welcome::run(),
@@ -52,7 +65,8 @@ fn main() -> ExitCode {
 const EXAMPLES: &str = "\
 Examples:
   tanist dev                            five real processes with a leader; kill it and watch
-  tanist agent -c agent.toml            one node of your own group
+  tanist config init --out tanist.toml  a file for one node of your own group, with comments
+  tanist agent -c tanist.toml           that node
   tanist algorithms                     what there is, and what it promises under which model
   tanist sim list                       the scenarios that come with the program
   tanist sim run bully-figure-10-8      one election, message by message

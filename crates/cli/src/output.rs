@@ -10,8 +10,10 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::problem::Problem;
+use crate::yaml;
 
 /// How a result is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -20,6 +22,45 @@ pub(crate) enum Format {
     Table,
     /// For programs; names stay as they are.
     Json,
+}
+
+/// How what an agent sees is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LookFormat {
+    /// For people; may change.
+    Table,
+    /// The same with everything that is known.
+    Wide,
+    /// For programs; names stay as they are.
+    Json,
+    /// The same in lines: one for each thing of a list.
+    Ndjson,
+    /// The same as YAML.
+    Yaml,
+    /// Names only, one on a line.
+    Name,
+}
+
+/// A form that programs read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Machine {
+    /// Over many lines.
+    Json,
+    /// One line for each item of a list, or one for all.
+    Ndjson,
+    Yaml,
+}
+
+impl LookFormat {
+    /// The form that programs read, if it is one.
+    pub(crate) const fn machine(self) -> Option<Machine> {
+        match self {
+            Self::Json => Some(Machine::Json),
+            Self::Ndjson => Some(Machine::Ndjson),
+            Self::Yaml => Some(Machine::Yaml),
+            Self::Table | Self::Wide | Self::Name => None,
+        }
+    }
 }
 
 /// A file that the user named; `-` is stdout.
@@ -82,6 +123,21 @@ pub(crate) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(print(&format!("{text}\n"))?)
 }
 
+/// Prints a value in a form that programs read.
+pub(crate) fn print_value(value: &Value, machine: Machine) -> anyhow::Result<()> {
+    match machine {
+        Machine::Json => print_json(value),
+        Machine::Ndjson => Ok(print(&lines(value)?)?),
+        Machine::Yaml => Ok(print(&yaml::text(value))?),
+    }
+}
+
+fn lines(value: &Value) -> serde_json::Result<String> {
+    let items = value.as_array().map_or_else(|| vec![value], |items| items.iter().collect());
+    let lines = items.into_iter().map(|item| Ok(serde_json::to_string(item)? + "\n"));
+    lines.collect()
+}
+
 /// Says something on stderr. If nobody can hear it, there is nobody to tell.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
@@ -125,6 +181,13 @@ mod tests {
         assert_eq!(is_report_wanted(None, &[Some(&stdout), Some(&file)]), Ok(false));
         assert!(is_report_wanted(None, &[Some(&stdout), Some(&stdout)]).is_err());
         assert!(is_report_wanted(Some(Format::Json), &[Some(&stdout)]).is_err());
+    }
+
+    #[test]
+    fn a_list_is_a_line_for_each_item_and_anything_else_one() {
+        let list = serde_json::json!([{ "a": "1\n2" }, 3]);
+        assert_eq!(lines(&list).unwrap(), "{\"a\":\"1\\n2\"}\n3\n");
+        assert_eq!(lines(&serde_json::json!({ "b": [1] })).unwrap(), "{\"b\":[1]}\n");
     }
 
     #[test]

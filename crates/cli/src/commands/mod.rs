@@ -4,11 +4,14 @@ pub(crate) mod agent;
 mod algorithms;
 mod bench;
 mod check;
+mod completion;
+mod config;
 mod dev;
 mod fuzz;
 mod keygen;
 mod list;
 mod look;
+mod man;
 mod mutants;
 mod run;
 mod store;
@@ -32,6 +35,9 @@ pub(crate) enum Command {
     Leader(look::Leader),
     Watch(look::Watch),
     Keygen(keygen::Args),
+    /// Write, check and show the configuration of an agent.
+    #[command(subcommand, after_help = config::EXAMPLES)]
+    Config(config::Command),
     /// What a node keeps on disk.
     #[command(subcommand, after_help = store::EXAMPLES)]
     Store(store::Command),
@@ -46,6 +52,8 @@ pub(crate) enum Command {
     /// Judge, draw, tell and merge the traces that live nodes wrote.
     #[command(subcommand, after_help = trace::EXAMPLES)]
     Trace(trace::Trace),
+    Completion(completion::Args),
+    Man(man::Args),
 }
 
 /// What the simulator can be asked to do.
@@ -69,6 +77,7 @@ impl Command {
             Self::Leader(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Keygen(args) => args.run(),
+            Self::Config(command) => command.run(),
             Self::Store(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Algorithms(args) => args.run(),
@@ -79,12 +88,14 @@ impl Command {
             Self::Sim(Sim::Mutants(args)) => args.run(),
             Self::Check(args) => args.run(),
             Self::Trace(trace) => trace.run(),
+            Self::Completion(args) => args.run(),
+            Self::Man(args) => args.run(),
         }
     }
 }
 
 /// Reads `name=value`.
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }

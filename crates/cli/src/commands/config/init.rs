@@ -1,0 +1,105 @@
+//! `tanist config init`: a file to begin with.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::config::sample::Sample;
+use crate::config::split_peer;
+use crate::exit::Exit;
+use crate::output;
+use crate::problem::Problem;
+
+/// Write a file with every key, commented. It is good as it is, once the key is made.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The name of the group, the same on all nodes.
+    #[arg(long, value_name = "GROUP", default_value = "billing")]
+    group: String,
+    /// All nodes with their addresses, separated by commas.
+    #[arg(long, value_name = "NODE=HOST:PORT", value_delimiter = ',', default_value = NODES)]
+    nodes: Vec<String>,
+    /// Which of them this one is [default: the first].
+    #[arg(long, value_name = "NODE")]
+    node: Option<String>,
+    /// The file to write; without it, stdout.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write over a file that is there.
+    #[arg(long, requires = "out")]
+    force: bool,
+}
+
+impl Args {
+    /// Writes it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let text = self.sample()?.text();
+        match self.out.as_deref().filter(|path| *path != Path::new("-")) {
+            Some(path) => {
+                self.write(path, &text)?;
+                let path = output::quoted(&path.display().to_string());
+                output::complain(&format!(
+                    "{path} is written. Next: make the group's key once with `tanist keygen \
+                     /etc/tanist/group.key`,\nput it on every node, then: tanist config check -c \
+                     {path}"
+                ));
+            }
+            None => output::print(&text)?,
+        }
+        Ok(Exit::Well)
+    }
+
+    fn sample(&self) -> Result<Sample, Problem> {
+        let mut names = Vec::new();
+        for peer in &self.nodes {
+            let (name, _) = split_peer(peer).ok_or_else(|| {
+                Problem::Usage(format!(
+                    "`{peer}` names no node, so nothing was written; write n1=10.0.0.1:7400"
+                ))
+            })?;
+            if names.contains(&name) {
+                let what = format!("{name} is there twice, so nothing was written");
+                return Err(Problem::Usage(what));
+            }
+            names.push(name);
+        }
+        let node = self.node.clone().unwrap_or_else(|| names[0].to_owned());
+        if !names.contains(&node.as_str()) {
+            let what = format!("{node} is none of {}, so nothing was written", names.join(", "));
+            return Err(Problem::Usage(what));
+        }
+        Ok(Sample { group: self.group.clone(), peers: self.nodes.clone(), node })
+    }
+
+    fn write(&self, path: &Path, text: &str) -> anyhow::Result<()> {
+        let shown = path.display();
+        let mut options = OpenOptions::new();
+        options.write(true);
+        if self.force {
+            options.create(true).truncate(true);
+        } else {
+            options.create_new(true);
+        }
+        let opened = options.open(path);
+        if opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
+            let what = format!("{shown} is there and was kept; --force writes over it");
+            return Err(Problem::Usage(what).into());
+        }
+        opened.and_then(|mut file| file.write_all(text.as_bytes())).with_context(|| {
+            format!(
+                "error: cannot write {shown}; name a file in a directory that is there and yours"
+            )
+        })
+    }
+}
+
+const NODES: &str = "n1=10.0.0.1:7400,n2=10.0.0.2:7400,n3=10.0.0.3:7400";
+
+const EXAMPLES: &str = "\
+Examples:
+  tanist config init
+  tanist config init --group billing --nodes n1=a:7400,n2=b:7400 --node n2 --out tanist.toml
+  tanist config init | tanist config check -c - --set key_file=group.key";

@@ -1,0 +1,263 @@
+//! What must hold between the values of a configuration. Every mistake is noted, not only the
+//! first, each at the place of the value that is likeliest to be the slip.
+//!
+//! Left out: whether files and directories are there. That is surroundings.rs, and only asked for.
+
+use std::time::Duration;
+
+use tanist::{Algorithm, parse_node};
+use tanist_core::options::Options;
+use tanist_core::timing::{Timing, TimingError};
+
+use super::draft::Draft;
+use super::key::{KEYS, Key};
+use super::origin::Origin;
+use super::timing::TimingTable;
+use super::value::{Preempt, Value, spoken};
+use crate::library::nearest;
+
+/// Notes everything that does not fit together. `file` is where missing keys belong.
+pub(crate) fn check(draft: &mut Draft, file: &Origin) {
+    check_peers(draft);
+    check_node(draft, file);
+    for name in ["group", "peers", "data_dir", "key_file"] {
+        if draft.settings.get(name).is_none() && !is_noted(draft, name) {
+            refuse_missing(draft, file, name);
+        }
+    }
+    check_priorities(draft);
+    check_algorithm(draft);
+    check_timing(draft);
+    check_counts(draft);
+}
+
+fn is_noted(draft: &Draft, name: &str) -> bool {
+    draft.findings.iter().any(|finding| finding.key.as_deref() == Some(name))
+}
+
+fn refuse_missing(draft: &mut Draft, file: &Origin, name: &str) {
+    let key = Key::find(name).expect("only keys are required");
+    let what = format!(
+        "it is missing: {}; write {name} = {}, or set {}",
+        key.about,
+        key.example,
+        key.variable()
+    );
+    draft.refuse(file.clone(), Some(name), what);
+}
+
+/// The peers that are named well, with the place of each.
+fn check_peers(draft: &mut Draft) {
+    let Some(setting) = draft.settings.get("peers").cloned() else { return };
+    let Value::List(peers) = &setting.value else { return };
+    if peers.is_empty() {
+        let what = "it names nobody; write all nodes, this one included";
+        return draft.refuse(setting.origin, Some("peers"), what);
+    }
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for (at, peer) in peers.iter().enumerate() {
+        let place = setting.items.get(at).unwrap_or(&setting.origin).clone();
+        let Some((name, address)) = split_peer(peer) else {
+            let what = format!("`{peer}` names no peer; write n1=10.0.0.1:7400");
+            draft.refuse(place, Some("peers"), what);
+            continue;
+        };
+        if seen.iter().any(|(other, _)| *other == name) {
+            let what = format!("{name} is there twice; every node has a name of its own");
+            draft.refuse(place.clone(), Some("peers"), what);
+        }
+        if let Some((other, _)) = seen.iter().find(|(_, other)| *other == address) {
+            let what = format!("{name} has the address of {other}, {address}; give it its own");
+            draft.refuse(place, Some("peers"), what);
+        }
+        seen.push((name, address));
+    }
+}
+
+/// Name and address of `n1=10.0.0.1:7400`.
+pub(crate) fn split_peer(peer: &str) -> Option<(&str, &str)> {
+    let (name, address) = peer.split_once('=')?;
+    parse_node(name)?;
+    let (host, port) = address.rsplit_once(':')?;
+    let is_address = !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0);
+    is_address.then_some((name, address))
+}
+
+/// The names of all peers.
+pub(crate) fn peer_names(draft: &Draft) -> Vec<String> {
+    match draft.settings.get("peers").map(|setting| &setting.value) {
+        Some(Value::List(peers)) => peers
+            .iter()
+            .filter_map(|peer| split_peer(peer).map(|(name, _)| name.to_owned()))
+            .collect(),
+        Some(
+            Value::Text(_)
+            | Value::Number(_)
+            | Value::Duration(_)
+            | Value::Address(_)
+            | Value::Algorithm(_)
+            | Value::Preempt(_),
+        )
+        | None => Vec::new(),
+    }
+}
+
+fn check_node(draft: &mut Draft, file: &Origin) {
+    let names = peer_names(draft);
+    let Some(setting) = draft.settings.get("node").cloned() else {
+        if is_noted(draft, "node") {
+            return;
+        }
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let short = host.split('.').next().unwrap_or_default().to_owned();
+        if names.contains(&short) {
+            return draft.settings.put("node", Value::Text(short), Origin::Hostname);
+        }
+        let what = format!(
+            "it is missing, and the host's name `{short}` is not a peer's; write node = \"n1\", \
+             set TANIST_NODE or give --node"
+        );
+        return draft.refuse(file.clone(), Some("node"), what);
+    };
+    let name = setting.value.to_string();
+    if parse_node(&name).is_none() {
+        let what = format!("`{name}` names no node: nodes are n1, n2, n3 and so on");
+        draft.refuse(setting.origin, Some("node"), what);
+    } else if !names.is_empty() && !names.contains(&name) {
+        let what = format!("`{name}` is not one of the peers {}; add it there", names.join(", "));
+        draft.refuse(setting.origin, Some("node"), what);
+    }
+}
+
+fn check_priorities(draft: &mut Draft) {
+    let names = peer_names(draft);
+    let strangers: Vec<(String, Origin)> = draft
+        .settings
+        .entries("priorities")
+        .filter(|(name, _)| !names.is_empty() && !names.iter().any(|known| known == name))
+        .map(|(name, setting)| (name.to_owned(), setting.origin.clone()))
+        .collect();
+    for (name, place) in strangers {
+        let what = format!("{name} is not one of the peers {}", names.join(", "));
+        draft.refuse(place, Some(&format!("priorities.{name}")), what);
+    }
+}
+
+fn check_algorithm(draft: &mut Draft) {
+    let algorithm = match draft.settings.get("algorithm").map(|setting| &setting.value) {
+        Some(Value::Algorithm(algorithm)) => *algorithm,
+        // Noted when it was read: its options cannot be judged.
+        _ => return,
+    };
+    if is_noted(draft, "algorithm") {
+        return;
+    }
+    let mut options = Options::default();
+    let given: Vec<(String, String, Origin)> = draft
+        .settings
+        .entries("options")
+        .map(|(name, setting)| (name.to_owned(), setting.value.to_string(), setting.origin.clone()))
+        .collect();
+    for (name, value, place) in given {
+        if let Err(error) = options.set(algorithm, &name, &value) {
+            let known: Vec<&str> = algorithm.options().iter().map(|option| option.name).collect();
+            let near = nearest(&name, &known).first().copied().filter(|near| *near != name);
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let what = format!("{error}{hint}");
+            draft.refuse(place, Some(&format!("options.{name}")), what);
+        }
+    }
+    if algorithm == Algorithm::Invitation {
+        return;
+    }
+    let name = algorithm.name();
+    if let Some(setting) = draft.settings.get("preempt").cloned()
+        && setting.value != Value::Preempt(Preempt::Always)
+    {
+        let what = format!(
+            "with {name} the highest node always takes over, that is the algorithm; leave it out, \
+             or choose algorithm = \"invitation\""
+        );
+        draft.refuse(setting.origin, Some("preempt"), what);
+    }
+    if let Some(setting) = draft.settings.get("priority").cloned() {
+        let what = format!(
+            "with {name} all nodes must know all priorities; write priorities = {{ n1 = … }}, the \
+             same on all nodes"
+        );
+        draft.refuse(setting.origin, Some("priority"), what);
+    }
+}
+
+/// Says in the words of the file what the core says in those of the theory.
+fn check_timing(draft: &mut Draft) {
+    let table = TimingTable::of(&draft.settings);
+    let Err(error) = Timing::new(table.config()) else { return };
+    let span = |name: &str| match draft.settings.get(name).map(|setting| &setting.value) {
+        Some(Value::Duration(span)) => *span,
+        _ => Duration::ZERO,
+    };
+    let (names, what): (&[&str], String) = match error {
+        TimingError::TooShort { least, .. } => (
+            &SILENCE,
+            format!(
+                "suspect_after = {}, but heartbeat {} + message_max {} + processing_max {} = {}: \
+                 a node that is alive would be taken for dead; make suspect_after at least {}, \
+                 better {}",
+                spoken(span(SILENCE[0])),
+                spoken(span(SILENCE[1])),
+                spoken(span(SILENCE[2])),
+                spoken(span(SILENCE[3])),
+                spoken(least),
+                spoken(least),
+                spoken(least + span(SILENCE[1])),
+            ),
+        ),
+        TimingError::Zero { .. } => (
+            &["timing.message_max", "timing.check_every", "timing.heartbeat"],
+            "it must be longer than zero; leave it out for its default".to_owned(),
+        ),
+    };
+    let is_zero = matches!(error, TimingError::Zero { .. });
+    let culprit = names
+        .iter()
+        .find(|name| draft.settings.origin(name).is_given() && (!is_zero || span(name).is_zero()))
+        .copied()
+        .unwrap_or(names[0]);
+    let place = draft.settings.origin(culprit);
+    draft.refuse(place, Some(culprit), what);
+}
+
+/// Periods and counts that would make something run all the time, or never.
+fn check_counts(draft: &mut Draft) {
+    let zeros: Vec<(&str, Origin)> = KEYS
+        .iter()
+        .filter(|key| key.name.starts_with("hooks.") || key.name.starts_with("health."))
+        .filter_map(|key| draft.settings.get(key.name).map(|setting| (key.name, setting)))
+        .filter(|(_, setting)| {
+            setting.value == Value::Number(0) || setting.value == Value::Duration(Duration::ZERO)
+        })
+        .map(|(name, setting)| (name, setting.origin.clone()))
+        .collect();
+    for (name, place) in zeros {
+        draft.refuse(place, Some(name), "it must be more than zero");
+    }
+    let is_served = |name| draft.settings.get(name).is_some();
+    if !is_served("http.listen") {
+        for name in ["http.token_file", "http.allowed_hosts", "http.allowed_origins"] {
+            if let Some(setting) = draft.settings.get(name).cloned() {
+                let what = "it does nothing without http.listen";
+                draft.warn(setting.origin, Some(name), what);
+            }
+        }
+    }
+    let is_empty = |setting: &super::draft::Setting| setting.value == Value::List(Vec::new());
+    if let Some(setting) = draft.settings.get("health.command").cloned().filter(is_empty) {
+        let what = "it names no program; write [\"/path/to/program\", \"argument\"]";
+        draft.refuse(setting.origin, Some("health.command"), what);
+    }
+}
+
+/// The values that S depends on, the one that is likeliest to be wrong first.
+const SILENCE: [&str; 4] =
+    ["timing.suspect_after", "timing.heartbeat", "timing.message_max", "timing.processing_max"];

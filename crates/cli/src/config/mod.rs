@@ -1,0 +1,219 @@
+//! The configuration of an agent: a file, the environment and flags, one over the other.
+//!
+//! ```text
+//! default < file < TANIST_* < flags      sources.rs: the layers     key.rs: what keys there are
+//!        \  each value with its origin   draft.rs, file.rs, value.rs
+//!         -> check.rs -> Config          every mistake with its place, or a value that fits
+//!                        Config::changes_against     change.rs: what a reload would do
+//! ```
+//!
+//! A [`Config`] is read once and not changed; a reload reads a new one. It assumes nothing about
+//! the machine: whether files and directories are there is surroundings.rs, for `config check`.
+//! Left out: fragments in a directory, and values that a group agrees on by itself.
+
+mod change;
+mod check;
+mod draft;
+mod file;
+mod key;
+mod origin;
+mod reader;
+pub(crate) mod sample;
+mod sources;
+mod surroundings;
+mod timing;
+mod value;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tanist::{Algorithm, Builder, Group};
+
+pub(crate) use self::change::Change;
+pub(crate) use self::check::split_peer;
+pub(crate) use self::draft::{Setting, Settings};
+pub(crate) use self::key::{Effect, KEYS, Key};
+pub(crate) use self::origin::{Finding, Origin, Severity};
+use self::reader::Reader;
+pub(crate) use self::sources::{ConfigArgs, FILE, Sources};
+pub(crate) use self::timing::TimingTable;
+pub(crate) use self::value::Preempt;
+use crate::problem::Problem;
+
+/// A configuration that fits together.
+#[derive(Clone, Debug)]
+pub(crate) struct Config {
+    /// The name of the group of processes, the same on all nodes.
+    pub(crate) group: String,
+    /// Which node this is.
+    pub(crate) node: String,
+    /// All nodes, this one included: `n1=10.0.0.1:7400`.
+    pub(crate) peers: Vec<String>,
+    /// Which version of that list it is.
+    pub(crate) peers_version: u32,
+    /// This node's own priority, if it was given one of its own.
+    pub(crate) priority: Option<u32>,
+    /// Priorities that are not the number in the node's name.
+    pub(crate) priorities: BTreeMap<String, u32>,
+    /// Whether a node of higher priority takes over.
+    pub(crate) preempt: Preempt,
+    /// Who elects.
+    pub(crate) algorithm: Algorithm,
+    /// Options of the algorithm.
+    pub(crate) options: BTreeMap<String, String>,
+    /// Where the node keeps what must survive a crash.
+    pub(crate) data_dir: PathBuf,
+    /// The key that all nodes share.
+    pub(crate) key_file: PathBuf,
+    /// Where `tanist status` and the others reach the agent.
+    pub(crate) socket: Option<PathBuf>,
+    /// Where to listen, if not at the address that the peers are told.
+    pub(crate) listen: Option<SocketAddr>,
+    /// Writes down everything that the node does.
+    pub(crate) trace: Option<PathBuf>,
+    /// Bounds and periods.
+    pub(crate) timing: TimingTable,
+    /// The interface for load balancers and people, if there is one.
+    pub(crate) http: Option<Http>,
+    /// Programs that run when something happens, if there are any.
+    pub(crate) hooks: Option<Hooks>,
+    /// Whether this node is fit to lead, if somebody looks.
+    pub(crate) health: Option<Health>,
+    /// How the agent tells what it does.
+    pub(crate) log: Log,
+    /// For experiments: so many pieces of work for the group to share.
+    pub(crate) work: Option<u32>,
+    /// What works, and may not be meant.
+    pub(crate) warnings: Vec<Finding>,
+    /// Every value with its origin.
+    pub(crate) settings: Settings,
+}
+
+/// The interface for load balancers and people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Http {
+    /// Where it listens.
+    pub(crate) listen: Option<SocketAddr>,
+    /// Where HAProxy asks for a line.
+    pub(crate) agent_check: Option<SocketAddr>,
+    /// The file with the token of those who may change things.
+    pub(crate) token_file: Option<PathBuf>,
+    /// Names by which it may be asked, besides its addresses.
+    pub(crate) allowed_hosts: Vec<String>,
+    /// Pages that may ask.
+    pub(crate) allowed_origins: Vec<String>,
+}
+
+/// Programs that run when something happens; each is a path, not a command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hooks {
+    pub(crate) pre_leader: Option<PathBuf>,
+    pub(crate) leader: Option<PathBuf>,
+    pub(crate) member: Option<PathBuf>,
+    pub(crate) suspended: Option<PathBuf>,
+    pub(crate) members: Option<PathBuf>,
+    pub(crate) stop: Option<PathBuf>,
+    pub(crate) any: Option<PathBuf>,
+    /// One that runs longer is ended.
+    pub(crate) timeout: Duration,
+}
+
+/// A program that says whether this node is fit to lead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Health {
+    /// The program and its arguments.
+    pub(crate) command: Vec<String>,
+    /// How often it runs.
+    pub(crate) every: Duration,
+    /// Longer counts as failed.
+    pub(crate) timeout: Duration,
+    /// So many failures in a row count.
+    pub(crate) fail_after: u32,
+}
+
+/// How the agent tells what it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Log {
+    pub(crate) format: LogFormat,
+    pub(crate) level: LogLevel,
+}
+
+/// How a line of the log looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogLevel {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl Config {
+    /// Reads all sources; what is wrong with them is told all at once.
+    pub(crate) fn load(sources: &Sources) -> Result<Self, Problem> {
+        Self::examine(sources).map_err(|findings| {
+            let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+            let mut lines: Vec<String> = errors.map(Finding::to_string).collect();
+            lines.push("Nothing was started. All keys: tanist config init".to_owned());
+            Problem::BadFile(lines.join("\n"))
+        })
+    }
+
+    /// Reads all sources; else everything that was found, warnings included.
+    pub(crate) fn examine(sources: &Sources) -> Result<Self, Vec<Finding>> {
+        let mut draft = sources.draft();
+        let path: Arc<str> = sources.name().into();
+        // A file that cannot be read lacks every key; that was said once.
+        if !draft.is_file_lost {
+            check::check(&mut draft, &Origin::File { path, line: None });
+        }
+        if draft.is_refused() {
+            return Err(draft.findings);
+        }
+        Reader(&draft.settings).config(draft.findings.clone()).ok_or(draft.findings)
+    }
+
+    /// The node that it describes.
+    pub(crate) fn builder(&self) -> Builder {
+        let mut builder = Group::builder(&self.group)
+            .node(&self.node)
+            .peers(&self.peers)
+            .peers_version(self.peers_version)
+            .data_dir(&self.data_dir)
+            .key_file(&self.key_file)
+            .algorithm(self.algorithm)
+            .timing(self.timing.config());
+        for (name, value) in &self.options {
+            builder = builder.option(name, value);
+        }
+        for (node, priority) in &self.priorities {
+            builder = builder.priority(node, *priority);
+        }
+        // After the table, since a node's own word on itself counts.
+        if let Some(priority) = self.priority {
+            builder = builder.priority(&self.node, priority);
+        }
+        if let Some(address) = self.listen {
+            builder = builder.listen(address);
+        }
+        if let Some(path) = &self.trace {
+            builder = builder.trace(path);
+        }
+        builder
+    }
+
+    /// What is wrong with the files and directories that it names.
+    pub(crate) fn surroundings(&self) -> Vec<Finding> {
+        surroundings::look(self)
+    }
+}

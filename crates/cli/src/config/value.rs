@@ -1,0 +1,224 @@
+//! One value: read from a file or from text, written as a table, a file or JSON shows it.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::json;
+use tanist::Algorithm;
+use tanist_sim::scenario::file::parse_duration;
+use toml::de::DeValue;
+
+use super::key::{Key, Kind};
+use crate::commands;
+
+/// A value of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    Text(String),
+    Number(u32),
+    Duration(Duration),
+    Address(SocketAddr),
+    Algorithm(Algorithm),
+    Preempt(Preempt),
+    List(Vec<String>),
+}
+
+/// Whether a node of higher priority takes over from one that leads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Preempt {
+    /// As soon as it is there.
+    #[default]
+    Always,
+    /// Only when the leader is gone.
+    Never,
+    /// When it has been in the group for so long.
+    After(Duration),
+}
+
+impl Value {
+    /// Reads what the environment or the command line gives.
+    pub(crate) fn from_text(key: &Key, text: &str) -> Result<Self, String> {
+        match key.kind {
+            Kind::Text | Kind::Path | Kind::Texts => filled(text),
+            Kind::Number | Kind::Numbers => number(text, 10),
+            Kind::Duration => duration(text).map(Self::Duration),
+            Kind::Address => text
+                .parse()
+                .map(Self::Address)
+                .map_err(|_| format!("`{text}` is no address to listen on; write {}", key.example)),
+            Kind::Algorithm => commands::algorithm(text)
+                .map(Self::Algorithm)
+                .map_err(|known| format!("`{text}` is no algorithm; {known}")),
+            Kind::Preempt => preempt(text).map(Self::Preempt),
+            Kind::Choice(words) if words.contains(&text) => Ok(Self::Text(text.to_owned())),
+            Kind::Choice(words) => Err(format!("`{text}` is none of {}", words.join(", "))),
+            Kind::List => {
+                let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+                Ok(Self::List(parts.map(str::to_owned).collect()))
+            }
+        }
+    }
+
+    /// Reads what a file gives.
+    pub(crate) fn from_toml(key: &Key, value: &DeValue<'_>) -> Result<Self, String> {
+        match (key.kind, value) {
+            (Kind::Number | Kind::Numbers, DeValue::Integer(digits)) => {
+                number(digits.as_str(), digits.radix())
+            }
+            (Kind::List, DeValue::Array(items)) => {
+                let texts = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned));
+                let texts: Option<Vec<String>> = texts.collect();
+                texts.map(Self::List).ok_or_else(|| wrong_type(key, "a list with something else"))
+            }
+            (Kind::Duration | Kind::Preempt, DeValue::Integer(digits)) => {
+                let digits = digits.as_str();
+                Err(format!("{digits} has no unit; write \"{digits}ms\" or \"{digits}s\""))
+            }
+            (Kind::Number | Kind::Numbers | Kind::List, other) => {
+                Err(wrong_type(key, other.type_str()))
+            }
+            (_, DeValue::String(text)) => Self::from_text(key, text),
+            (_, other) => Err(wrong_type(key, other.type_str())),
+        }
+    }
+
+    /// As a program reads it.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Number(number) => json!(number),
+            Self::List(texts) => json!(texts),
+            Self::Text(_)
+            | Self::Duration(_)
+            | Self::Address(_)
+            | Self::Algorithm(_)
+            | Self::Preempt(_) => json!(self.to_string()),
+        }
+    }
+
+    /// As a file has it.
+    pub(crate) fn to_toml(&self) -> String {
+        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::List(texts) => {
+                let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+                format!("[{}]", texts.join(", "))
+            }
+            Self::Text(_)
+            | Self::Duration(_)
+            | Self::Address(_)
+            | Self::Algorithm(_)
+            | Self::Preempt(_) => quoted(&self.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Duration(span) | Self::Preempt(Preempt::After(span)) => {
+                f.write_str(&spoken(*span))
+            }
+            Self::Address(address) => write!(f, "{address}"),
+            Self::Algorithm(algorithm) => f.write_str(algorithm.name()),
+            Self::Preempt(Preempt::Always) => f.write_str("always"),
+            Self::Preempt(Preempt::Never) => f.write_str("never"),
+            Self::List(texts) => f.write_str(&texts.join(",")),
+        }
+    }
+}
+
+/// A span in the largest unit that needs no fraction, so that it can be read again.
+pub(crate) fn spoken(span: Duration) -> String {
+    let micros = span.as_micros();
+    match micros {
+        0 => "0s".to_owned(),
+        _ if micros % 1_000_000 == 0 => format!("{}s", micros / 1_000_000),
+        _ if micros % 1_000 == 0 => format!("{}ms", micros / 1_000),
+        _ => format!("{micros}us"),
+    }
+}
+
+fn filled(text: &str) -> Result<Value, String> {
+    if text.is_empty() {
+        return Err("it must not be empty".to_owned());
+    }
+    Ok(Value::Text(text.to_owned()))
+}
+
+fn number(digits: &str, radix: u32) -> Result<Value, String> {
+    let digits = digits.trim_start_matches('+');
+    u32::from_str_radix(digits, radix)
+        .map(Value::Number)
+        .map_err(|_| format!("`{digits}` is no whole number between 0 and {}", u32::MAX))
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let is_number = !text.is_empty() && text.parse::<f64>().is_ok();
+    parse_duration(text).ok_or_else(|| {
+        if is_number {
+            format!("`{text}` has no unit; write {text}ms or {text}s")
+        } else {
+            format!("`{text}` is no duration; write 250ms, 2s or 5m")
+        }
+    })
+}
+
+fn preempt(text: &str) -> Result<Preempt, String> {
+    match text {
+        "always" => Ok(Preempt::Always),
+        "never" => Ok(Preempt::Never),
+        span => duration(span).map(Preempt::After).map_err(|_| {
+            format!("`{span}` is neither always nor never nor a duration such as 30s")
+        }),
+    }
+}
+
+fn wrong_type(key: &Key, found: &str) -> String {
+    let expected = match key.kind {
+        Kind::Text | Kind::Path | Kind::Texts | Kind::Algorithm | Kind::Preempt => "a text",
+        Kind::Choice(_) => "a word",
+        Kind::Address => "an address in quotes",
+        Kind::Number | Kind::Numbers => "a whole number without quotes",
+        Kind::Duration => "a duration in quotes",
+        Kind::List => "a list of texts",
+    };
+    format!("it must be {expected}, not {found}; write {} = {}", key.last_name(), key.example)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_written_so_that_it_is_read_again() {
+        for text in ["0s", "250us", "1ms", "250ms", "1500ms", "2s", "90s"] {
+            assert_eq!(parse_duration(text).map(spoken).as_deref(), Some(text));
+        }
+        assert_eq!(parse_duration("1.5s").map(spoken).as_deref(), Some("1500ms"));
+        assert_eq!(parse_duration("2m").map(spoken).as_deref(), Some("120s"));
+    }
+
+    #[test]
+    fn what_is_shown_as_a_file_is_read_as_the_same_value() {
+        for (name, text) in [
+            ("group", "it's \"quoted\" \\ and\nbroken"),
+            ("timing.heartbeat", "250ms"),
+            ("peers", "n1=a:1,n2=b:2"),
+            ("preempt", "30s"),
+            ("listen", "[::1]:7400"),
+            ("algorithm", "bully"),
+            ("priority", "7"),
+        ] {
+            let key = Key::find(name).unwrap();
+            let value = Value::from_text(key, text).unwrap();
+            let line = format!("value = {}", value.to_toml());
+            let table = toml::de::DeTable::parse(&line).unwrap();
+            let read = table.get_ref().get("value").unwrap();
+            assert_eq!(Value::from_toml(key, read.get_ref()), Ok(value), "{line}");
+        }
+    }
+}
