@@ -25,8 +25,6 @@ pub(crate) enum Colour {
     Good,
     /// Between groups, or worth a look.
     Odd,
-    /// Failed.
-    Bad,
 }
 
 impl Colour {
@@ -34,7 +32,6 @@ impl Colour {
         match self {
             Self::Good => "32",
             Self::Odd => "33",
-            Self::Bad => "31",
         }
     }
 }

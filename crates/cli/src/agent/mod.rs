@@ -21,7 +21,7 @@ use tanist::Group;
 
 use self::acting::Acting;
 use self::record::Record;
-use crate::live::config::AgentFile;
+use crate::config::Config;
 use crate::live::work::{Ledger, Work};
 use crate::problem::Problem;
 
@@ -34,7 +34,7 @@ pub(crate) struct Agent {
 #[derive(Debug)]
 struct Inner {
     group: Group,
-    config: AgentFile,
+    config: Config,
     record: Record,
     acting: Acting,
     takes_experiments: bool,
@@ -45,7 +45,7 @@ impl Agent {
     /// Starts the node that a file describes. One that takes experiments can be told to misbehave.
     pub(crate) async fn start(
         path: &Path,
-        config: AgentFile,
+        config: Config,
         takes_experiments: bool,
     ) -> Result<Self, Problem> {
         let started = match config.work.filter(|_| takes_experiments) {
@@ -69,7 +69,7 @@ impl Agent {
     }
 
     /// What it was told at its start.
-    pub(crate) fn config(&self) -> &AgentFile {
+    pub(crate) fn config(&self) -> &Config {
         &self.inner.config
     }
 

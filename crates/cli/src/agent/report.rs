@@ -132,7 +132,7 @@ impl Agent {
                 is_self: node == self.group().me(),
                 is_connected: peer.is_some_and(|peer| peer.is_connected),
                 is_refused: peer.is_some_and(|peer| peer.is_refused),
-                priority: self.config().priorities.get(&name).copied().unwrap_or(node.0),
+                priority: self.config().priority_of(node),
                 rtt_ms: rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
                 seen_ms: seen.and_then(|seen| u64::try_from(seen.as_millis()).ok()),
                 node: name,

@@ -1,15 +1,14 @@
 //! `tanist agent`: one node in the foreground.
 
 use std::io;
-use std::path::PathBuf;
 
 use anyhow::Context;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::agent::Agent;
+use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
 use crate::live::change::ChangeLine;
-use crate::live::config::AgentFile;
 use crate::live::server::Server;
 use crate::output;
 
@@ -17,9 +16,8 @@ use crate::output;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub(crate) struct Args {
-    /// The file that describes the node.
-    #[arg(short, long, value_name = "FILE")]
-    config: PathBuf,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// How changes of role are written on stdout.
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Form,
@@ -43,17 +41,25 @@ impl Args {
         if self.dev {
             die_with_parent()?;
         }
-        crate::log::to_stderr();
-        let file = AgentFile::read(&self.config)?;
+        // What the shell around `tanist dev` has set is for agents of its own.
+        let sources = match self.dev {
+            true => Sources::without_environment(&self.config),
+            false => Sources::of(&self.config),
+        };
+        let config = Config::load(&sources)?;
+        crate::log::to_stderr(&config.log);
+        for warning in &config.warnings {
+            tracing::warn!("{}: {}", warning.place, warning.what);
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(self.live(file))
+        runtime.block_on(self.live(&sources, config))
     }
 
-    async fn live(&self, file: AgentFile) -> anyhow::Result<Exit> {
+    async fn live(&self, sources: &Sources, config: Config) -> anyhow::Result<Exit> {
         // Before the node starts, so that no signal is lost.
         let mut term = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        let agent = Agent::start(&self.config, file, self.dev).await?;
+        let agent = Agent::start(&sources.path(), config, self.dev).await?;
         let serving = match &agent.config().socket {
             Some(path) => {
                 let fail = || format!("error: cannot listen on {}", path.display());
@@ -118,21 +124,16 @@ fn die_with_parent() -> anyhow::Result<()> {
 const EXAMPLE: &str = "\
 Examples:
   tanist agent -c agent.toml
+  tanist agent -c agent.toml --node n2 --set timing.heartbeat=500ms
   tanist agent -c agent.toml -o ndjson | jq .text
 
-A file:
+The least that a file says; `tanist config init` writes one with every key:
   group    = \"billing\"
   node     = \"n1\"
   peers    = [\"n1=10.0.0.1:7400\", \"n2=10.0.0.2:7400\", \"n3=10.0.0.3:7400\"]
   data_dir = \"/var/lib/tanist\"          # made by the first start; never copy it
   key_file = \"/etc/tanist/group.key\"    # made by `tanist keygen`, the same on all nodes
   socket   = \"/run/tanist/billing.sock\" # for tanist status, members, leader and watch
-  algorithm = \"invitation\"              # see `tanist algorithms`
-  [timing]                              # what is not given is as here
-  message_max = \"50ms\"
-  processing_max = \"50ms\"
-  heartbeat = \"250ms\"
-  suspect_after = \"1s\"
-  check_every = \"2s\"
 
+Every key may be given as a variable (TANIST_TIMING_HEARTBEAT=500ms) or with --set too.
 Ends cleanly on SIGTERM and SIGINT: the others elect at once.";

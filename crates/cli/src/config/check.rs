@@ -49,7 +49,7 @@ fn refuse_missing(draft: &mut Draft, file: &Origin, name: &str) {
 /// The peers that are named well, with the place of each.
 fn check_peers(draft: &mut Draft) {
     let Some(setting) = draft.settings.get("peers").cloned() else { return };
-    let Value::List(peers) = &setting.value else { return };
+    let peers = setting.value.as_list();
     if peers.is_empty() {
         let what = "it names nobody; write all nodes, this one included";
         return draft.refuse(setting.origin, Some("peers"), what);
@@ -85,21 +85,8 @@ pub(crate) fn split_peer(peer: &str) -> Option<(&str, &str)> {
 
 /// The names of all peers.
 pub(crate) fn peer_names(draft: &Draft) -> Vec<String> {
-    match draft.settings.get("peers").map(|setting| &setting.value) {
-        Some(Value::List(peers)) => peers
-            .iter()
-            .filter_map(|peer| split_peer(peer).map(|(name, _)| name.to_owned()))
-            .collect(),
-        Some(
-            Value::Text(_)
-            | Value::Number(_)
-            | Value::Duration(_)
-            | Value::Address(_)
-            | Value::Algorithm(_)
-            | Value::Preempt(_),
-        )
-        | None => Vec::new(),
-    }
+    let peers = draft.settings.value("peers").map_or(&[][..], Value::as_list);
+    peers.iter().filter_map(|peer| split_peer(peer).map(|(name, _)| name.to_owned())).collect()
 }
 
 fn check_node(draft: &mut Draft, file: &Origin) {
@@ -144,14 +131,9 @@ fn check_priorities(draft: &mut Draft) {
 }
 
 fn check_algorithm(draft: &mut Draft) {
-    let algorithm = match draft.settings.get("algorithm").map(|setting| &setting.value) {
-        Some(Value::Algorithm(algorithm)) => *algorithm,
-        // Noted when it was read: its options cannot be judged.
-        _ => return,
-    };
-    if is_noted(draft, "algorithm") {
-        return;
-    }
+    let algorithm = draft.settings.value("algorithm").and_then(Value::as_algorithm);
+    // Of an algorithm that was refused when it was read, the options cannot be judged.
+    let Some(algorithm) = algorithm.filter(|_| !is_noted(draft, "algorithm")) else { return };
     let mut options = Options::default();
     let given: Vec<(String, String, Origin)> = draft
         .settings
@@ -193,10 +175,7 @@ fn check_algorithm(draft: &mut Draft) {
 fn check_timing(draft: &mut Draft) {
     let table = TimingTable::of(&draft.settings);
     let Err(error) = Timing::new(table.config()) else { return };
-    let span = |name: &str| match draft.settings.get(name).map(|setting| &setting.value) {
-        Some(Value::Duration(span)) => *span,
-        _ => Duration::ZERO,
-    };
+    let span = |name: &str| draft.settings.value(name).and_then(Value::as_span).unwrap_or_default();
     let (names, what): (&[&str], String) = match error {
         TimingError::TooShort { least, .. } => (
             &SILENCE,

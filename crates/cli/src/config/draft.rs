@@ -39,6 +39,11 @@ impl Settings {
         self.0.get(name)
     }
 
+    /// The value with a dotted name.
+    pub(crate) fn value(&self, name: &str) -> Option<&Value> {
+        self.get(name).map(|setting| &setting.value)
+    }
+
     /// Where a value comes from; a value that is not there is a default.
     pub(crate) fn origin(&self, name: &str) -> Origin {
         self.get(name).map_or(Origin::Default, |setting| setting.origin.clone())

@@ -33,8 +33,8 @@ pub(crate) fn read(draft: &mut Draft, path: &Path, name: &str, is_named: bool) {
         Err(error) if !is_named && error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => {
             draft.is_file_lost = true;
-            let next = "name another with -c, or write one: tanist config init --out FILE";
-            draft.refuse(nowhere, None, format!("it cannot be read: {error}; {next}"));
+            let next = "Name another with -c, or write one with `tanist config init --out FILE`";
+            draft.refuse(nowhere, None, format!("it cannot be read: {error}. {next}"));
         }
     }
 }

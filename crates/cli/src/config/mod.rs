@@ -30,15 +30,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tanist::{Algorithm, Builder, Group};
+use tanist::{Algorithm, Builder, Group, NodeId};
 
-pub(crate) use self::change::Change;
 pub(crate) use self::check::split_peer;
 pub(crate) use self::draft::{Setting, Settings};
-pub(crate) use self::key::{Effect, KEYS, Key};
 pub(crate) use self::origin::{Finding, Origin, Severity};
 use self::reader::Reader;
-pub(crate) use self::sources::{ConfigArgs, FILE, Sources};
+pub(crate) use self::sources::{ConfigArgs, Sources};
 pub(crate) use self::timing::TimingTable;
 pub(crate) use self::value::Preempt;
 use crate::problem::Problem;
@@ -76,14 +74,14 @@ pub(crate) struct Config {
     pub(crate) trace: Option<PathBuf>,
     /// Bounds and periods.
     pub(crate) timing: TimingTable,
-    /// The interface for load balancers and people, if there is one.
-    pub(crate) http: Option<Http>,
-    /// Programs that run when something happens, if there are any.
-    pub(crate) hooks: Option<Hooks>,
+    /// What is served over HTTP, and to whom.
+    pub(crate) http: HttpTable,
+    /// Programs that run when something happens.
+    pub(crate) hooks: HooksTable,
     /// Whether this node is fit to lead, if somebody looks.
-    pub(crate) health: Option<Health>,
+    pub(crate) health: Option<HealthTable>,
     /// How the agent tells what it does.
-    pub(crate) log: Log,
+    pub(crate) log: LogTable,
     /// For experiments: so many pieces of work for the group to share.
     pub(crate) work: Option<u32>,
     /// What works, and may not be meant.
@@ -92,9 +90,9 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
 }
 
-/// The interface for load balancers and people.
+/// What is served over HTTP, and to whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Http {
+pub(crate) struct HttpTable {
     /// Where it listens.
     pub(crate) listen: Option<SocketAddr>,
     /// Where HAProxy asks for a line.
@@ -109,7 +107,7 @@ pub(crate) struct Http {
 
 /// Programs that run when something happens; each is a path, not a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hooks {
+pub(crate) struct HooksTable {
     pub(crate) pre_leader: Option<PathBuf>,
     pub(crate) leader: Option<PathBuf>,
     pub(crate) member: Option<PathBuf>,
@@ -123,7 +121,7 @@ pub(crate) struct Hooks {
 
 /// A program that says whether this node is fit to lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Health {
+pub(crate) struct HealthTable {
     /// The program and its arguments.
     pub(crate) command: Vec<String>,
     /// How often it runs.
@@ -136,7 +134,7 @@ pub(crate) struct Health {
 
 /// How the agent tells what it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Log {
+pub(crate) struct LogTable {
     pub(crate) format: LogFormat,
     pub(crate) level: LogLevel,
 }
@@ -210,6 +208,13 @@ impl Config {
             builder = builder.trace(path);
         }
         builder
+    }
+
+    /// The priority of a node, as far as this one is told.
+    pub(crate) fn priority_of(&self, node: NodeId) -> u32 {
+        let name = node.to_string();
+        let own = self.priority.filter(|_| name == self.node);
+        own.or_else(|| self.priorities.get(&name).copied()).unwrap_or(node.0)
     }
 
     /// What is wrong with the files and directories that it names.

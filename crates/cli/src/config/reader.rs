@@ -4,13 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tanist::Algorithm;
-
 use super::draft::Settings;
 use super::origin::Finding;
 use super::timing::TimingTable;
-use super::value::{Preempt, Value};
-use super::{Config, Health, Hooks, Http, Log, LogFormat, LogLevel};
+use super::value::Value;
+use super::{Config, HealthTable, HooksTable, HttpTable, LogFormat, LogLevel, LogTable};
 
 /// Settings that were checked, as typed values.
 pub(super) struct Reader<'a>(pub(super) &'a Settings);
@@ -26,18 +24,10 @@ impl Reader<'_> {
             peers_version: self.number("peers_version")?,
             priority: self.number("priority"),
             priorities: entries("priorities")
-                .filter_map(|(name, _)| {
-                    self.number(&format!("priorities.{name}")).map(|rank| (name.to_owned(), rank))
-                })
+                .filter_map(|(name, setting)| Some((name.to_owned(), setting.value.as_number()?)))
                 .collect(),
-            preempt: match self.value("preempt") {
-                Some(Value::Preempt(preempt)) => *preempt,
-                _ => Preempt::default(),
-            },
-            algorithm: match self.value("algorithm") {
-                Some(Value::Algorithm(algorithm)) => *algorithm,
-                _ => Algorithm::Invitation,
-            },
+            preempt: self.0.value("preempt").and_then(Value::as_preempt)?,
+            algorithm: self.0.value("algorithm").and_then(Value::as_algorithm)?,
             options: entries("options")
                 .map(|(name, setting)| (name.to_owned(), setting.value.to_string()))
                 .collect(),
@@ -48,7 +38,7 @@ impl Reader<'_> {
             trace: self.path("trace"),
             timing: TimingTable::of(self.0),
             http: self.http(),
-            hooks: self.hooks(),
+            hooks: self.hooks()?,
             health: self.health(),
             log: self.log(),
             work: self.number("work"),
@@ -57,22 +47,18 @@ impl Reader<'_> {
         })
     }
 
-    fn http(&self) -> Option<Http> {
-        let http = Http {
+    fn http(&self) -> HttpTable {
+        HttpTable {
             listen: self.address("http.listen"),
             agent_check: self.address("http.agent_check"),
             token_file: self.path("http.token_file"),
             allowed_hosts: self.list("http.allowed_hosts"),
             allowed_origins: self.list("http.allowed_origins"),
-        };
-        let is_served = http.listen.is_some() || http.agent_check.is_some();
-        is_served.then_some(http)
+        }
     }
 
-    fn hooks(&self) -> Option<Hooks> {
-        let is_hook = |name: &str| name.starts_with("hooks.") && name != "hooks.timeout";
-        self.0.iter().any(|(name, _)| is_hook(name)).then_some(())?;
-        Some(Hooks {
+    fn hooks(&self) -> Option<HooksTable> {
+        Some(HooksTable {
             pre_leader: self.path("hooks.pre_leader"),
             leader: self.path("hooks.leader"),
             member: self.path("hooks.member"),
@@ -84,12 +70,12 @@ impl Reader<'_> {
         })
     }
 
-    fn health(&self) -> Option<Health> {
+    fn health(&self) -> Option<HealthTable> {
         let command = self.list("health.command");
         if command.is_empty() {
             return None;
         }
-        Some(Health {
+        Some(HealthTable {
             command,
             every: self.span("health.every")?,
             timeout: self.span("health.timeout")?,
@@ -97,7 +83,7 @@ impl Reader<'_> {
         })
     }
 
-    fn log(&self) -> Log {
+    fn log(&self) -> LogTable {
         let is_json = self.text("log.format").as_deref() == Some("json");
         let level = match self.text("log.level").as_deref() {
             Some("error") => LogLevel::Error,
@@ -106,15 +92,11 @@ impl Reader<'_> {
             Some("trace") => LogLevel::Trace,
             Some(_) | None => LogLevel::Info,
         };
-        Log { format: if is_json { LogFormat::Json } else { LogFormat::Text }, level }
-    }
-
-    fn value(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).map(|setting| &setting.value)
+        LogTable { format: if is_json { LogFormat::Json } else { LogFormat::Text }, level }
     }
 
     fn text(&self, name: &str) -> Option<String> {
-        self.value(name).map(Value::to_string)
+        self.0.value(name).map(Value::to_string)
     }
 
     fn path(&self, name: &str) -> Option<PathBuf> {
@@ -122,21 +104,18 @@ impl Reader<'_> {
     }
 
     fn number(&self, name: &str) -> Option<u32> {
-        if let Some(Value::Number(number)) = self.value(name) { Some(*number) } else { None }
+        self.0.value(name).and_then(Value::as_number)
     }
 
     fn span(&self, name: &str) -> Option<Duration> {
-        if let Some(Value::Duration(span)) = self.value(name) { Some(*span) } else { None }
+        self.0.value(name).and_then(Value::as_span)
     }
 
     fn address(&self, name: &str) -> Option<SocketAddr> {
-        if let Some(Value::Address(address)) = self.value(name) { Some(*address) } else { None }
+        self.0.value(name).and_then(Value::as_address)
     }
 
     fn list(&self, name: &str) -> Vec<String> {
-        match self.value(name) {
-            Some(Value::List(texts)) => texts.clone(),
-            _ => Vec::new(),
-        }
+        self.0.value(name).map_or_else(Vec::new, |value| value.as_list().to_vec())
     }
 }

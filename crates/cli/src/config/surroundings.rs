@@ -58,7 +58,7 @@ impl Look<'_> {
     }
 
     fn at_token(&mut self) {
-        let Some(path) = self.config.http.as_ref().and_then(|http| http.token_file.clone()) else {
+        let Some(path) = self.config.http.token_file.clone() else {
             return;
         };
         match fs::metadata(&path).map(|found| found.permissions().mode() & 0o777) {
@@ -90,7 +90,7 @@ impl Look<'_> {
     }
 
     fn at_hooks(&mut self) {
-        let Some(hooks) = self.config.hooks.clone() else { return };
+        let hooks = self.config.hooks.clone();
         let all: [(&str, Option<PathBuf>); 7] = [
             ("hooks.pre_leader", hooks.pre_leader),
             ("hooks.leader", hooks.leader),

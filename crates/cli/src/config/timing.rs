@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use tanist::{TimingConfig, default_timing};
 
-use super::draft::Settings;
+use super::draft::{Draft, Settings};
+use super::origin::Origin;
 use super::value::Value;
+use crate::problem::Problem;
 
 /// Bounds and periods; what is not given is as in [`default_timing`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,16 +26,25 @@ pub(crate) struct TimingTable {
 impl TimingTable {
     /// What the settings say.
     pub(crate) fn of(settings: &Settings) -> Self {
-        let span = |name: &str| match settings.get(name).map(|setting| &setting.value) {
-            Some(Value::Duration(span)) => Some(*span),
-            _ => None,
-        };
+        let span = |name| settings.value(name).and_then(Value::as_span);
         Self {
             message_max: span("timing.message_max"),
             processing_max: span("timing.processing_max"),
             heartbeat: span("timing.heartbeat"),
             suspect_after: span("timing.suspect_after"),
             check_every: span("timing.check_every"),
+        }
+    }
+
+    /// What pairs such as `heartbeat=250ms` say.
+    pub(crate) fn from_pairs(pairs: &[(String, String)]) -> Result<Self, Problem> {
+        let mut draft = Draft::default();
+        for (name, value) in pairs {
+            draft.put_text(&format!("timing.{name}"), value, Origin::Flag(name.clone()));
+        }
+        match draft.findings.first() {
+            Some(finding) => Err(Problem::Usage(finding.what.clone())),
+            None => Ok(Self::of(&draft.settings)),
         }
     }
 
@@ -55,7 +66,6 @@ impl TimingTable {
 
 #[cfg(test)]
 mod tests {
-    use super::super::draft::Draft;
     use super::*;
 
     #[test]

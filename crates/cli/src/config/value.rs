@@ -83,6 +83,36 @@ impl Value {
         }
     }
 
+    /// The number, if it is one.
+    pub(crate) const fn as_number(&self) -> Option<u32> {
+        if let Self::Number(number) = self { Some(*number) } else { None }
+    }
+
+    /// The span, if it is one.
+    pub(crate) const fn as_span(&self) -> Option<Duration> {
+        if let Self::Duration(span) = self { Some(*span) } else { None }
+    }
+
+    /// The address, if it is one.
+    pub(crate) const fn as_address(&self) -> Option<SocketAddr> {
+        if let Self::Address(address) = self { Some(*address) } else { None }
+    }
+
+    /// The algorithm, if it is one.
+    pub(crate) const fn as_algorithm(&self) -> Option<Algorithm> {
+        if let Self::Algorithm(algorithm) = self { Some(*algorithm) } else { None }
+    }
+
+    /// Whether a higher node takes over, if it says that.
+    pub(crate) const fn as_preempt(&self) -> Option<Preempt> {
+        if let Self::Preempt(preempt) = self { Some(*preempt) } else { None }
+    }
+
+    /// The texts; none if it is no list.
+    pub(crate) fn as_list(&self) -> &[String] {
+        if let Self::List(texts) = self { texts } else { &[] }
+    }
+
     /// As a program reads it.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match self {
@@ -136,8 +166,8 @@ pub(crate) fn spoken(span: Duration) -> String {
     let micros = span.as_micros();
     match micros {
         0 => "0s".to_owned(),
-        _ if micros % 1_000_000 == 0 => format!("{}s", micros / 1_000_000),
-        _ if micros % 1_000 == 0 => format!("{}ms", micros / 1_000),
+        _ if micros.is_multiple_of(1_000_000) => format!("{}s", micros / 1_000_000),
+        _ if micros.is_multiple_of(1_000) => format!("{}ms", micros / 1_000),
         _ => format!("{micros}us"),
     }
 }

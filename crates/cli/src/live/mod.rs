@@ -1,8 +1,6 @@
-//! Real nodes: the file that describes one, the socket that answers for one, and groups of them on
-//! this machine.
+//! Real nodes: the socket that answers for one, and groups of them on this machine.
 
 pub(crate) mod change;
-pub(crate) mod config;
 pub(crate) mod control;
 pub(crate) mod harness;
 pub(crate) mod local;

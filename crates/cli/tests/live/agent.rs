@@ -213,7 +213,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     assert!(stderr.contains("at least") && stderr.contains("heartbeat"), "{stderr}");
     let (code, stderr) = home.refused("nowhere.toml");
     assert_eq!(code, Some(6));
-    assert!(stderr.contains("tanist agent --help"), "{stderr}");
+    assert!(stderr.contains("tanist config init"), "{stderr}");
 }
 
 #[test]

@@ -8,9 +8,9 @@ use serde::Serialize;
 use tanist::{Algorithm, NodeId, parse_node};
 use tanist_core::Timing;
 
+use crate::config::TimingTable;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::live::config::TimingTable;
 use crate::live::local::{Agreement, LocalGroup};
 use crate::live::plan::Plan;
 use crate::output::{self, Format};
@@ -166,10 +166,7 @@ impl Args {
     }
 
     fn detection(&self) -> anyhow::Result<Detection> {
-        let text: String =
-            self.timing.iter().map(|(name, value)| format!("{name} = {value:?}\n")).collect();
-        let table: TimingTable = toml::from_str(&text)?;
-        let config = table.config();
+        let config = TimingTable::from_pairs(&self.timing)?.config();
         let timing = Timing::new(config)?;
         let ms = |span: Duration| span.as_secs_f64() * 1e3;
         Ok(Detection {
