@@ -6,8 +6,8 @@
 //! the same code.
 //!
 //! Reading order: [`protocol`] (the box with four ports), [`node`] (the layers wired together),
-//! [`election`] (one file per algorithm), [`reorganization`], [`detector`] and [`recall`] (what
-//! every algorithm shares), [`trace`] (what happened, one schema for everybody).
+//! [`election`] (one file per algorithm), [`reorganization`], [`detector`], [`recall`] and
+//! [`policy`] (what every algorithm shares), [`trace`] (what happened, one schema for everybody).
 #![no_std]
 #![warn(missing_docs)]
 
@@ -23,6 +23,7 @@ pub mod mutant;
 pub mod node;
 pub mod options;
 pub mod payload;
+pub mod policy;
 pub mod protocol;
 pub mod recall;
 pub mod reorganization;

@@ -67,6 +67,12 @@ pub enum Mutant {
     IgnoreRecall,
     /// Recall: nobody remembers the numbers of others.
     ForgetSeen,
+    /// Stepping aside: farewell is said before the application has stopped.
+    FarewellBeforeStop,
+    /// Stepping aside: the node is back while its farewells are under way.
+    ReturnTooEarly,
+    /// Stepping aside: the election goes on although farewell was said.
+    AnswerWhileAside,
 }
 
 impl Mutant {
@@ -105,6 +111,9 @@ impl Mutant {
         (Self::DecideEarly, "decide-early"),
         (Self::IgnoreRecall, "ignore-recall"),
         (Self::ForgetSeen, "forget-seen"),
+        (Self::FarewellBeforeStop, "farewell-before-stop"),
+        (Self::ReturnTooEarly, "return-too-early"),
+        (Self::AnswerWhileAside, "answer-while-aside"),
     ];
 
     /// The mutant of this name.

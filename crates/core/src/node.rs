@@ -6,6 +6,7 @@
 //!   reorganization  stop, reports up, definition down
 //!   election        who coordinates whom
 //!   detector        whom do we suspect
+//!   policy          does this node take part; tells the others when it does not
 //!   memory          which numbers were seen; holds the election back until the counter is known
 //! ```
 //!
@@ -13,6 +14,7 @@
 //! "stop, then answer" holds across layers as well. What a layer answers is taken up when the layer
 //! that spoke has finished its step.
 
+mod aside;
 mod ports;
 #[cfg(test)]
 mod tests;
@@ -26,6 +28,7 @@ use crate::election::{self, Election, Standing, View};
 use crate::group::{Counter, Status};
 use crate::members::{NodeId, NodeSet};
 use crate::payload::Definition;
+use crate::policy::{self, Policy};
 use crate::protocol::{Context, Effect, Effects, Event, Protocol};
 use crate::recall::{self, Memory, Recall};
 use crate::reorganization::{self, Reorganization};
@@ -36,9 +39,12 @@ use crate::trace::NodeState;
 pub struct Node {
     memory: Memory,
     detector: Detector,
-    /// None until the counter is known.
+    /// None until the counter is known, and while the node is aside.
     election: Option<Election>,
     reorganization: Reorganization,
+    policy: Policy,
+    /// The counter while the node is aside, as far as it is known.
+    kept: Option<Counter>,
 }
 
 impl Protocol for Node {
@@ -53,7 +59,9 @@ impl Protocol for Node {
         let reorganization = Reorganization::start(cx, None, &mut Effects::new());
         let mut effects = Effects::new();
         let memory = Memory::start(cx, saved, &mut effects);
-        let mut node = Self { memory, detector, election: None, reorganization };
+        let policy = Policy::start(cx, None, &mut Effects::new());
+        let mut node =
+            Self { memory, detector, election: None, reorganization, policy, kept: None };
         node.route_memory(cx, effects, out);
         node.look_back(cx, out);
         node
@@ -72,8 +80,10 @@ impl Protocol for Node {
                 self.tell_reorganization(cx, Event::Timer(timer), out);
             }
             Event::Timer(Timer::Recall(timer)) => self.tell_memory(cx, Event::Timer(timer), out),
+            Event::Timer(Timer::Policy(timer)) => self.tell_policy(cx, Event::Timer(timer), out),
             Event::Command(command) => self.obey(cx, command, out),
         }
+        self.go_on_leaving(cx, out);
         self.look_back(cx, out);
     }
 }
@@ -94,6 +104,8 @@ impl Node {
             detector: Detector::default(),
             election: Some(election),
             reorganization: Reorganization::standing(definition),
+            policy: Policy::default(),
+            kept: None,
         };
         node.route_election(cx, effects, out);
         node.look_back(cx, out);
@@ -149,6 +161,9 @@ impl Node {
             self.tell_memory(cx, Event::Command(recall::Command::Saw(group)), out);
         }
         match message {
+            Message::Election(_) | Message::Reorganization(_) if self.takes_no_part(cx) => {
+                self.tell_policy(cx, Event::Command(policy::Command::Asked(from)), out);
+            }
             // A node that does not know its counter yet takes part in nothing.
             Message::Election(_) | Message::Reorganization(_) if self.election.is_none() => {}
             Message::Election(message) => {
@@ -166,6 +181,7 @@ impl Node {
                 self.tell_detector(cx, detector::Command::Heard(from), out);
                 self.tell_memory(cx, Event::Message { from, message }, out);
             }
+            Message::Policy(message) => self.tell_policy(cx, Event::Message { from, message }, out),
         }
     }
 
@@ -188,6 +204,9 @@ impl Node {
     fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         use reorganization::Command as Reorganize;
         match command {
+            Command::Stopped(report) if self.policy.is_leaving() => {
+                self.reorganization.keep(report);
+            }
             Command::Stopped(report) => {
                 self.tell_reorganization(cx, Event::Command(Reorganize::Stopped(report)), out);
             }
@@ -206,6 +225,13 @@ impl Node {
             }
             Command::Refused(peer) => {
                 self.tell_detector(cx, detector::Command::Refused(peer), out);
+            }
+            Command::StepAside { hold } => {
+                let step_aside = policy::Command::StepAside { hold };
+                self.tell_policy(cx, Event::Command(step_aside), out);
+            }
+            Command::Return => {
+                self.tell_policy(cx, Event::Command(policy::Command::Return), out);
             }
         }
     }
@@ -264,12 +290,14 @@ impl Node {
                 Effect::SetTimer { timer, after } => out.set_timer(Timer::Recall(timer), after),
                 Effect::CancelTimer(timer) => out.cancel_timer(Timer::Recall(timer)),
                 Effect::Save(counter) => out.save(counter),
+                Effect::Notify(recall::Notice::Known(saved)) if self.policy.is_aside() => {
+                    self.kept = Some(saved.unwrap_or_default());
+                }
                 Effect::Notify(recall::Notice::Known(saved)) => {
-                    let mut effects = Effects::new();
-                    self.election = Some(Election::start(cx, saved, &mut effects));
-                    self.route_election(cx, effects, out);
+                    self.start_election(cx, saved, out);
                 }
                 Effect::Notify(recall::Notice::Seen(counter)) => {
+                    self.kept = self.kept.map(|kept| kept.max(counter));
                     let raise = election::Command::Raise(counter);
                     self.tell_election(cx, Event::Command(raise), out);
                 }

@@ -262,6 +262,28 @@ impl Reorganization {
         }
     }
 
+    /// Whether the application has stopped and was not told to begin.
+    #[must_use]
+    pub const fn has_stopped(&self) -> bool {
+        match self.gate {
+            Gate::Stopped(_) => true,
+            Gate::Open | Gate::Stopping => false,
+        }
+    }
+
+    /// The application has drained, for nobody's election: the report is kept for the next one.
+    pub(crate) fn keep(&mut self, report: Report) {
+        match self.gate {
+            Gate::Stopping => self.gate = Gate::Stopped(report),
+            Gate::Open | Gate::Stopped(_) => {}
+        }
+    }
+
+    /// Gives up whatever group was forming; its timer is the caller's to cancel.
+    pub(crate) fn give_up(&mut self) {
+        self.round = Round::Idle;
+    }
+
     fn stop(&mut self, out: &mut Effects<Self>) {
         self.round = Round::Idle;
         out.cancel_timer(Handover);

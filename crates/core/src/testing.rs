@@ -20,6 +20,7 @@ use crate::node::{self, Node};
 use crate::options::Options;
 use crate::payload::{Definition, Report};
 use crate::protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
+use crate::policy::{self, Policy};
 use crate::recall::{self, Memory, Recall};
 use crate::reorganization::{self, Reorganization};
 use crate::time::Time;
@@ -107,6 +108,11 @@ impl<P: Scripted> Bench<P> {
 
     pub(crate) fn is_running(&self, timer: P::Timer) -> bool {
         self.running.contains(&timer)
+    }
+
+    /// The timers that are running, in the order in which they were set.
+    pub(crate) fn running(&self) -> &[P::Timer] {
+        &self.running
     }
 
     fn step(&mut self, event: Event<P>) -> Vec<String> {
@@ -373,6 +379,29 @@ impl Scripted for Memory {
     }
 }
 
+impl Scripted for Policy {
+    fn message(message: &policy::Message) -> String {
+        of_facts(message.facts())
+    }
+
+    fn timer(timer: policy::Timer) -> String {
+        timer.name().to_string()
+    }
+
+    fn record(record: &detector::timeout::NoRecord) -> String {
+        match *record {}
+    }
+
+    fn notice(notice: &policy::Notice) -> String {
+        match notice {
+            policy::Notice::Drop => "drop".to_string(),
+            policy::Notice::Aside => "aside".to_string(),
+            policy::Notice::Returned => "returned".to_string(),
+            policy::Notice::Farewell(peer) => format!("farewell of {peer}"),
+        }
+    }
+}
+
 impl Scripted for Node {
     fn message(message: &node::Message) -> String {
         use node::Message;
@@ -393,6 +422,7 @@ impl Scripted for Node {
             Message::Reorganization(message) => Reorganization::message(message),
             Message::Detector(message) => Detector::message(message),
             Message::Recall(message) => Memory::message(message),
+            Message::Policy(message) => Policy::message(message),
         }
     }
 
@@ -414,6 +444,9 @@ impl Scripted for Node {
             }
             Notice::Called => "called".to_string(),
             Notice::Ended(outcome) => format!("ended {outcome:?}"),
+            Notice::Aside => "aside".to_string(),
+            Notice::Returned => "returned".to_string(),
+            Notice::Farewell(peer) => format!("farewell of {peer}"),
         }
     }
 }

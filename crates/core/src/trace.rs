@@ -103,6 +103,16 @@ pub enum Event {
         /// Which.
         node: NodeId,
     },
+    /// A node stepped aside: its application has stopped, and it takes part in nothing.
+    Aside {
+        /// Which.
+        node: NodeId,
+    },
+    /// A node that was aside takes part again.
+    Return {
+        /// Which.
+        node: NodeId,
+    },
     /// A message left.
     Send {
         /// The sender.
@@ -229,6 +239,8 @@ impl Event {
             | Self::Crash { node }
             | Self::Pause { node }
             | Self::Resume { node }
+            | Self::Aside { node }
+            | Self::Return { node }
             | Self::Send { node, .. }
             | Self::Receive { node, .. }
             | Self::Timer { node, .. }
@@ -308,6 +320,8 @@ impl Event {
             | Self::Crash { .. }
             | Self::Pause { .. }
             | Self::Resume { .. }
+            | Self::Aside { .. }
+            | Self::Return { .. }
             | Self::Save { .. }
             | Self::State { .. }
             | Self::Call { .. }
@@ -409,14 +423,16 @@ names! {
         Follow = "follow",
         Told = "told",
         Elect = "elect",
+        Farewell = "Farewell",
     }
 }
 
 impl Kind {
-    /// Whether sending this promises that the sender's application has stopped (B-34, B-37, I-46).
+    /// Whether sending this promises that the sender's application has stopped (B-34, B-37, I-46);
+    /// whoever says farewell promises it as well.
     #[must_use]
     pub fn acknowledges_stop(self) -> bool {
-        matches!(self, Self::EeAnswer | Self::Accept | Self::Follow)
+        matches!(self, Self::EeAnswer | Self::Accept | Self::Follow | Self::Farewell)
     }
 }
 
@@ -437,5 +453,7 @@ names! {
         Recall = "recall",
         Acknowledgement = "acknowledgement",
         Follows = "follows",
+        Hold = "hold",
+        Quiet = "quiet",
     }
 }

@@ -23,6 +23,7 @@ mod halted;
 mod tests;
 mod triggers;
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use minicbor::{Decode, Encode};
@@ -389,6 +390,14 @@ impl Elects for Bully {
 
     fn view(&self) -> View<'_> {
         View { status: self.status, coordinator: self.coordinator, group: self.group, up: &self.up }
+    }
+
+    fn counter(&self) -> Counter {
+        self.counter
+    }
+
+    fn timers(_: &Context<'_>) -> Vec<Timer> {
+        vec![Timer::Answers, Timer::Check, Timer::Stall, Timer::Retry]
     }
 
     fn facts(message: &Message) -> MessageFacts {

@@ -18,6 +18,9 @@
 #[cfg(test)]
 mod tests;
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use minicbor::{Decode, Encode};
 
 use super::{Command, Elects, Notice, Standing, View, mint, mint_late, plain, raise};
@@ -370,6 +373,14 @@ impl Elects for BullyLecture {
             None => {}
         }
         ties
+    }
+
+    fn counter(&self) -> Counter {
+        self.counter
+    }
+
+    fn timers(_: &Context<'_>) -> Vec<Timer> {
+        vec![Timer::Answers, Timer::Announcement, Timer::Announce]
     }
 
     fn facts(message: &Message) -> MessageFacts {

@@ -25,6 +25,9 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use minicbor::{Decode, Encode};
 
 use super::{Command, Elects, Notice, Reports, Standing, View, raise};
@@ -375,6 +378,14 @@ impl Elects for Invitation {
             group: Some(self.group),
             up: &self.up,
         }
+    }
+
+    fn counter(&self) -> Counter {
+        self.counter
+    }
+
+    fn timers(_: &Context<'_>) -> Vec<Timer> {
+        vec![Timer::Answers, Timer::Check, Timer::Timeout, Timer::Delay]
     }
 
     fn facts(message: &Message) -> MessageFacts {

@@ -239,6 +239,12 @@ pub(crate) trait Elects:
         }
     }
 
+    /// The counter, which outlives the election of a node that steps aside.
+    fn counter(&self) -> Counter;
+
+    /// Every timer that may be running.
+    fn timers(cx: &Context<'_>) -> Vec<Self::Timer>;
+
     /// What a trace says of a message.
     fn facts(message: &Self::Message) -> MessageFacts;
 
@@ -353,6 +359,24 @@ macro_rules! algorithms {
             pub fn ties(&self, cx: &Context<'_>) -> NodeSet {
                 match self {
                     $( Self::$variant(node) => node.ties(cx) ),+
+                }
+            }
+
+            /// The counter, which outlives the election of a node that steps aside.
+            #[must_use]
+            pub fn counter(&self) -> Counter {
+                match self {
+                    $( Self::$variant(node) => node.counter() ),+
+                }
+            }
+
+            /// Every timer that may be running.
+            #[must_use]
+            pub fn timers(&self, cx: &Context<'_>) -> Vec<Timer> {
+                match self {
+                    $( Self::$variant(_) => {
+                        $type::timers(cx).into_iter().map(Timer::$variant).collect()
+                    } ),+
                 }
             }
         }

@@ -3,6 +3,8 @@
 //! Messages and timers are those of the layers, one variant each; commands and notices are what the
 //! user and the driver deal with. Leaves out: which layer says what when.
 
+use core::time::Duration;
+
 use minicbor::{Decode, Encode};
 
 use crate::detector::{self, Heartbeat};
@@ -10,6 +12,7 @@ use crate::election::{self, Algorithm, Reports};
 use crate::group::GroupNumber;
 use crate::members::{NodeId, NodeSet};
 use crate::payload::{Definition, Report};
+use crate::policy;
 use crate::recall;
 use crate::reorganization::{self, Handover};
 use crate::trace::{MessageFacts, Outcome, TimerName};
@@ -29,6 +32,9 @@ pub enum Message {
     /// The memory's.
     #[n(3)]
     Recall(#[n(0)] recall::Message),
+    /// Farewells.
+    #[n(4)]
+    Policy(#[n(0)] policy::Message),
 }
 
 impl Message {
@@ -40,6 +46,7 @@ impl Message {
             Self::Reorganization(message) => message.facts(algorithm),
             Self::Detector(heartbeat) => heartbeat.facts(),
             Self::Recall(message) => message.facts(),
+            Self::Policy(message) => message.facts(),
         }
     }
 }
@@ -55,6 +62,8 @@ pub enum Timer {
     Reorganization(Handover),
     /// The memory's.
     Recall(recall::Answers),
+    /// Those of stepping aside.
+    Policy(policy::Timer),
 }
 
 impl Timer {
@@ -66,6 +75,7 @@ impl Timer {
             Self::Election(timer) => timer.name(),
             Self::Reorganization(Handover) => TimerName::Handover,
             Self::Recall(recall::Answers) => TimerName::Recall,
+            Self::Policy(timer) => timer.name(),
         }
     }
 }
@@ -93,6 +103,14 @@ pub enum Command {
     /// Evidence about an earlier message is void as soon as another has been sent, since the peer
     /// may have come back in between; the driver waits for what becomes of the later one.
     Refused(NodeId),
+    /// Stop the application, hand over to the others at once, and take no part: for a while, or
+    /// until [`Command::Return`]. [`Notice::Aside`] says when that has come about.
+    StepAside {
+        /// For how long; none means until [`Command::Return`].
+        hold: Option<Duration>,
+    },
+    /// Take part again, as a node that has just come up; [`Notice::Returned`] says when.
+    Return,
 }
 
 /// What a node tells its user.
@@ -124,4 +142,10 @@ pub enum Notice {
     Called,
     /// That election ended.
     Ended(Outcome),
+    /// This node is aside: its application has stopped, and everybody was told.
+    Aside,
+    /// This node takes part again.
+    Returned,
+    /// This peer stepped aside; what it coordinated is elected anew.
+    Farewell(NodeId),
 }

@@ -1,5 +1,6 @@
 //! A whole node on the bench: what the layers make of each other.
 
+mod aside;
 mod heartbeats;
 mod recall;
 

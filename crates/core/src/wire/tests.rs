@@ -7,6 +7,7 @@ use crate::election::{self, Algorithm, bully, bully_lecture, invitation, ring};
 use crate::group::Counter;
 use crate::members::NodeSet;
 use crate::payload::{Definition, Report};
+use crate::policy;
 use crate::recall;
 use crate::reorganization;
 use crate::testing::{nodes, number};
@@ -97,6 +98,7 @@ fn one_of_each() -> Vec<Message> {
         Message::Recall(recall::Message::Recall { question: u32::MAX }),
         Message::Recall(recall::Message::Recalled { question: 7, counter: Some(Counter(5)) }),
         Message::Recall(recall::Message::Recalled { question: 7, counter: None }),
+        Message::Policy(policy::Message::Farewell),
     ];
     others.into_iter().chain(rings).collect()
 }
@@ -159,6 +161,7 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
             Message::Recall(recall::Message::Recalled { question: 7, counter: Some(Counter(5)) }),
             &[0x82, 3, 0x81, 0x82, 1, 0x82, 7, 5],
         ),
+        (Message::Policy(policy::Message::Farewell), &[0x82, 4, 0x81, 0x82, 0, 0x80]),
     ] {
         assert_eq!(encode(&message), bytes, "{message:?} is {:02x?}", encode(&message));
     }

@@ -32,6 +32,8 @@ mod succession;
 mod tests;
 mod token;
 
+use alloc::vec::Vec;
+
 use minicbor::{Decode, Encode};
 
 use self::active_list::Active;
@@ -288,6 +290,16 @@ impl Elects for Ring {
 
     fn view(&self) -> View<'_> {
         View { status: self.status, coordinator: self.coordinator, group: self.group, up: &self.up }
+    }
+
+    fn counter(&self) -> Counter {
+        self.counter
+    }
+
+    fn timers(cx: &Context<'_>) -> Vec<Timer> {
+        let acknowledgements = cx.config.members.others(cx.me).map(Timer::Acknowledgement);
+        let others = [Timer::Stall, Timer::Follows, Timer::Check, Timer::Answers];
+        acknowledgements.chain(others).collect()
     }
 
     fn facts(message: &Message) -> MessageFacts {

@@ -26,7 +26,7 @@ fn standing_with(algorithm: Algorithm, me: u32, options: &[(&str, &str)]) -> Ben
     })
 }
 
-fn standing(algorithm: Algorithm, me: u32) -> Bench<Node> {
+pub(super) fn standing(algorithm: Algorithm, me: u32) -> Bench<Node> {
     standing_with(algorithm, me, &[])
 }
 

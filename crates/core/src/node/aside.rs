@@ -1,0 +1,98 @@
+//! How a node steps aside and comes back: what [`Policy`] decides, done to the other layers.
+//!
+//! Leaving is one rule that is looked at after every step: while the node is leaving, an
+//! application that runs is told to stop, and once it has stopped the node goes. So it does not
+//! matter whether the application ran, was stopping for an election, or had stopped before.
+
+use alloc::vec::Vec;
+
+use super::{Message, Node, Notice, Timer};
+use crate::detector;
+use crate::election::Election;
+use crate::group::Counter;
+use crate::members::NodeSet;
+use crate::mutant::Mutant;
+use crate::policy::{self, Policy};
+use crate::protocol::{Context, Effect, Effects, Event, Protocol};
+use crate::reorganization;
+
+impl Node {
+    /// Whether the node stepped aside and has not come back.
+    #[must_use]
+    pub const fn is_aside(&self) -> bool {
+        self.policy.is_aside()
+    }
+
+    pub(super) fn takes_no_part(&self, cx: &Context<'_>) -> bool {
+        self.policy.is_aside() && !cx.is_mutated(Mutant::AnswerWhileAside)
+    }
+
+    pub(super) fn go_on_leaving(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        if !self.policy.is_leaving() {
+            return;
+        }
+        if self.reorganization.has_stopped() {
+            self.tell_policy(cx, Event::Command(policy::Command::Stopped), out);
+        } else if self.reorganization.is_accepting() {
+            let stop = Event::Command(reorganization::Command::Stop);
+            self.tell_reorganization(cx, stop, out);
+        }
+    }
+
+    pub(super) fn tell_policy(
+        &mut self,
+        cx: &mut Context<'_>,
+        event: Event<Policy>,
+        out: &mut Effects<Self>,
+    ) {
+        let mut effects = Effects::new();
+        self.policy.step(cx, event, &mut effects);
+        for effect in effects.drain() {
+            match effect {
+                Effect::Send { to, message } => out.send(to, Message::Policy(message)),
+                Effect::SetTimer { timer, after } => out.set_timer(Timer::Policy(timer), after),
+                Effect::CancelTimer(timer) => out.cancel_timer(Timer::Policy(timer)),
+                Effect::Save(record) => match record {},
+                Effect::Notify(policy::Notice::Drop) => self.drop_election(cx, out),
+                Effect::Notify(policy::Notice::Aside) => out.notify(Notice::Aside),
+                Effect::Notify(policy::Notice::Returned) => {
+                    out.notify(Notice::Returned);
+                    // None: the others were not asked for it in full yet; the answer starts it.
+                    if let Some(counter) = self.kept.take() {
+                        self.start_election(cx, Some(counter), out);
+                    }
+                }
+                Effect::Notify(policy::Notice::Farewell(peer)) => {
+                    out.notify(Notice::Farewell(peer));
+                    self.tell_detector(cx, detector::Command::Refused(peer), out);
+                }
+            }
+        }
+    }
+
+    /// As in a crash, but for the counter, the report and the last definition.
+    fn drop_election(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        if cx.is_mutated(Mutant::AnswerWhileAside) {
+            return;
+        }
+        let Some(election) = self.election.take() else { return };
+        self.kept = Some(election.counter());
+        let timers: Vec<_> = election.timers(cx);
+        timers.into_iter().for_each(|timer| out.cancel_timer(Timer::Election(timer)));
+        self.reorganization.give_up();
+        out.cancel_timer(Timer::Reorganization(reorganization::Handover));
+        self.tell_detector(cx, detector::Command::Watch(NodeSet::new()), out);
+        self.tell_detector(cx, detector::Command::Tie(NodeSet::new()), out);
+    }
+
+    pub(super) fn start_election(
+        &mut self,
+        cx: &mut Context<'_>,
+        saved: Option<Counter>,
+        out: &mut Effects<Self>,
+    ) {
+        let mut effects = Effects::new();
+        self.election = Some(Election::start(cx, saved, &mut effects));
+        self.route_election(cx, effects, out);
+    }
+}

@@ -1,0 +1,170 @@
+//! Stepping aside, and what the peers make of it.
+
+use core::time::Duration;
+
+use super::*;
+use crate::protocol::GroupConfig;
+use crate::recall::{Message as Recalling, Recall};
+
+const HOLD: Duration = Duration::from_secs(3);
+
+fn step_aside() -> Command {
+    Command::StepAside { hold: Some(HOLD) }
+}
+
+fn stopped() -> Command {
+    Command::Stopped(Report::from("half"))
+}
+
+fn sent(lines: Vec<String>) -> Vec<String> {
+    lines.into_iter().filter(|line| line.starts_with("send ")).collect()
+}
+
+fn aside(algorithm: Algorithm, me: u32) -> Bench<Node> {
+    let mut bench = standing(algorithm, me);
+    bench.tell(step_aside());
+    bench.tell(stopped());
+    assert!(bench.machine.is_aside());
+    bench
+}
+
+#[test]
+fn a_coordinator_stops_first_and_then_says_farewell() {
+    for algorithm in Algorithm::ALL {
+        let mut bench = standing(*algorithm, 3);
+        assert_eq!(bench.tell(step_aside()), ["stop"], "{algorithm:?}");
+        assert_eq!(bench.machine.state().status, Status::Normal);
+        let lines = without_timers(bench.tell(stopped()));
+        assert_eq!(lines, ["send n1 Farewell", "send n2 Farewell", "aside"], "{algorithm:?}");
+        let state = bench.machine.state();
+        assert_eq!((state.status, state.group, state.coordinator), (Status::Down, None, None));
+        assert!(!bench.machine.is_accepting());
+    }
+}
+
+#[test]
+fn nothing_of_the_election_runs_on() {
+    use crate::policy::Timer as Waits;
+    for algorithm in Algorithm::ALL {
+        let mut bench = heartbeats::standing(*algorithm, 3);
+        bench.tell(step_aside());
+        bench.tell(stopped());
+        assert_eq!(*bench.running(), [Timer::Policy(Waits::Quiet), Timer::Policy(Waits::Hold)]);
+    }
+}
+
+#[test]
+fn a_member_that_was_stopping_for_an_election_says_farewell_instead_of_answering() {
+    let mut bench = standing(Algorithm::Bully, 1);
+    assert_eq!(without_timers(bench.hear(3, enter_election())), ["stop"]);
+    assert_eq!(bench.tell(step_aside()), NOTHING);
+    let lines = without_timers(bench.tell(stopped()));
+    assert_eq!(lines, ["send n2 Farewell", "send n3 Farewell", "aside"]);
+}
+
+#[test]
+fn a_node_whose_application_had_stopped_goes_at_once() {
+    let mut bench = standing(Algorithm::Bully, 1);
+    bench.hear(3, enter_election());
+    bench.tell(stopped());
+    let lines = without_timers(bench.tell(step_aside()));
+    assert_eq!(lines, ["send n2 Farewell", "send n3 Farewell", "aside"]);
+}
+
+#[test]
+fn until_it_has_stopped_a_node_answers_as_ever() {
+    let mut bench = standing(Algorithm::Bully, 3);
+    bench.tell(step_aside());
+    let question = bully(bully::Message::AreYouUp { nudge: false });
+    assert_eq!(sent(bench.hear(1, question)), ["send n1 AYU_answer"]);
+}
+
+#[test]
+fn what_comes_for_the_election_is_answered_with_a_farewell() {
+    let mut bench = aside(Algorithm::Bully, 2);
+    assert_eq!(sent(bench.hear(3, enter_election())), ["send n3 Farewell"]);
+    let late = reorganization::Message::NewStateAnswer { group: number(1, 3), ok: true };
+    assert_eq!(sent(bench.hear(1, Message::Reorganization(late))), ["send n1 Farewell"]);
+    assert_eq!(bench.hear(3, Message::Detector(Heartbeat)), NOTHING);
+    for command in [Command::Call, Command::Check, Command::SuspectCoordinator] {
+        assert_eq!(bench.tell(command), NOTHING);
+    }
+    assert_eq!(bench.machine.state().status, Status::Down);
+}
+
+#[test]
+fn a_farewell_is_evidence_at_once() {
+    for algorithm in Algorithm::ALL {
+        let mut told = standing(*algorithm, 2);
+        let lines = told.hear(3, Message::Policy(policy::Message::Farewell));
+        assert_eq!(lines[0], "farewell of n3", "{algorithm:?}");
+        let refused = standing(*algorithm, 2).tell(Command::Refused(NodeId(3)));
+        assert_eq!(lines[1..], refused, "{algorithm:?}");
+        assert!(refused.contains(&"called".to_string()), "{algorithm:?}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_node_that_returns_goes_on_from_its_counter() {
+    let mut bench = aside(Algorithm::Invitation, 3);
+    assert!(bench.ring(Timer::Policy(policy::Timer::Quiet)).is_empty());
+    let lines = bench.ring(Timer::Policy(policy::Timer::Hold));
+    let plan = "plan 2.n3 for {n3} n3:half";
+    assert_eq!(without_timers(lines), ["returned", "called", "save 2", plan]);
+    assert!(!bench.machine.is_aside());
+}
+
+#[test]
+fn a_node_that_is_alone_in_the_world_steps_aside_and_returns() {
+    let mut bench: Bench<Node> = Bench::coming_up(group_of(Algorithm::Bully, 1, &[]), 1, None);
+    bench.tell(define(number(1, 1)));
+    assert!(bench.machine.is_accepting());
+    bench.tell(step_aside());
+    assert_eq!(without_timers(bench.tell(stopped())), ["aside"]);
+    bench.tell(Command::Return);
+    let lines = without_timers(bench.ring(Timer::Policy(policy::Timer::Quiet)));
+    assert_eq!(lines[..2], ["returned", "called"]);
+}
+
+#[test]
+fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
+    let asking = || {
+        let config =
+            GroupConfig { recall: Recall::On, ..group_of(Algorithm::Invitation, 2, &[]) };
+        let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4)));
+        assert_eq!(without_timers(bench.tell(step_aside())), ["send n2 Farewell", "aside"]);
+        bench
+    };
+    let recalled = |question| Recalling::Recalled { question, counter: Some(Counter(9)) };
+    let answer = || Message::Recall(recalled(0));
+
+    let mut first_known = asking();
+    assert_eq!(without_timers(first_known.hear(2, answer())), ["save 9"]);
+    first_known.tell(Command::Return);
+    let lines = without_timers(first_known.ring(Timer::Policy(policy::Timer::Quiet)));
+    assert_eq!(lines[..3], ["returned", "called", "save 10"]);
+
+    let mut first_back = asking();
+    first_back.tell(Command::Return);
+    let lines = without_timers(first_back.ring(Timer::Policy(policy::Timer::Quiet)));
+    assert_eq!(lines, ["returned"]);
+    let lines = without_timers(first_back.hear(2, answer()));
+    assert_eq!(lines[..3], ["save 9", "called", "save 10"]);
+}
+
+#[test]
+fn a_number_that_is_seen_while_aside_is_not_used_again() {
+    let config = GroupConfig { recall: Recall::On, ..group_of(Algorithm::Invitation, 2, &[]) };
+    let members = nodes([1, 2]);
+    let group = Standing { group: number(1, 2), coordinator: NodeId(2), members };
+    let mut bench = Bench::begun(config, 1, |cx, out| {
+        Node::standing(cx, Counter(1), &group, Definition::default(), out)
+    });
+    bench.tell(Command::StepAside { hold: None });
+    bench.tell(stopped());
+    let invited = invitation::Message::AreYouThere { group: number(7, 1) };
+    bench.hear(2, Message::Election(election::Message::Invitation(invited)));
+    bench.tell(Command::Return);
+    let lines = without_timers(bench.ring(Timer::Policy(policy::Timer::Quiet)));
+    assert_eq!(lines[..3], ["returned", "called", "save 8"]);
+}

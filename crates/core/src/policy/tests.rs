@@ -1,0 +1,104 @@
+use super::*;
+use crate::election::Algorithm;
+use crate::testing::{Bench, NOTHING, group_of};
+
+const HOLD: Duration = Duration::from_secs(3);
+
+fn present() -> Bench<Policy> {
+    Bench::coming_up(group_of(Algorithm::Bully, 3, &[]), 2, None)
+}
+
+fn step_aside(hold: Option<Duration>) -> Command {
+    Command::StepAside { hold }
+}
+
+fn aside(hold: Option<Duration>) -> Bench<Policy> {
+    let mut bench = present();
+    bench.tell(step_aside(hold));
+    bench.tell(Command::Stopped);
+    bench
+}
+
+#[test]
+fn nothing_is_said_before_the_application_has_stopped() {
+    let mut bench = present();
+    assert_eq!(bench.tell(step_aside(Some(HOLD))), NOTHING);
+    assert!(bench.machine.is_leaving() && !bench.machine.is_aside());
+    let lines = bench.tell(Command::Stopped);
+    let farewells = ["drop", "send n1 Farewell", "send n3 Farewell", "set quiet 25ms"];
+    assert_eq!(lines[..4], farewells);
+    assert_eq!(lines[4..], ["set hold 3s", "aside"]);
+    assert!(bench.machine.is_aside());
+}
+
+#[test]
+fn a_node_that_takes_part_ignores_what_is_meant_for_one_that_does_not() {
+    let mut bench = present();
+    for command in [Command::Stopped, Command::Return, Command::Asked(NodeId(1))] {
+        assert_eq!(bench.tell(command), NOTHING);
+    }
+}
+
+#[test]
+fn when_the_hold_is_over_the_node_returns() {
+    let mut bench = aside(Some(HOLD));
+    assert_eq!(bench.ring(Timer::Quiet), NOTHING);
+    assert_eq!(bench.ring(Timer::Hold), ["returned"]);
+    assert!(!bench.machine.is_aside());
+}
+
+#[test]
+fn without_a_hold_only_a_command_brings_it_back() {
+    let mut bench = aside(None);
+    assert!(!bench.is_running(Timer::Hold));
+    bench.ring(Timer::Quiet);
+    assert_eq!(bench.tell(Command::Return), ["returned"]);
+}
+
+#[test]
+fn nobody_returns_while_a_farewell_may_be_under_way() {
+    let mut bench = aside(None);
+    assert_eq!(bench.tell(Command::Return), NOTHING);
+    assert!(bench.machine.is_aside());
+    assert_eq!(bench.ring(Timer::Quiet), ["returned"]);
+}
+
+#[test]
+fn whoever_still_asks_is_told_again_and_the_wait_begins_anew() {
+    let mut bench = aside(None);
+    bench.ring(Timer::Quiet);
+    let lines = bench.tell(Command::Asked(NodeId(3)));
+    assert_eq!(lines, ["send n3 Farewell", "set quiet 25ms"]);
+    assert_eq!(bench.tell(Command::Return), NOTHING);
+    // Those who keep asking cannot keep it away.
+    assert_eq!(bench.tell(Command::Asked(NodeId(1))), NOTHING);
+    assert_eq!(bench.ring(Timer::Quiet), ["returned"]);
+}
+
+#[test]
+fn the_last_hold_that_was_asked_for_counts() {
+    let mut bench = present();
+    bench.tell(step_aside(None));
+    bench.tell(step_aside(Some(HOLD)));
+    assert!(bench.tell(Command::Stopped).contains(&"set hold 3s".into()));
+    assert_eq!(bench.tell(step_aside(None)), ["cancel hold", "aside"]);
+    bench.ring(Timer::Quiet);
+    assert_eq!(bench.tell(step_aside(Some(HOLD))), ["set hold 3s", "aside"]);
+    assert_eq!(bench.ring(Timer::Hold), ["returned"]);
+}
+
+#[test]
+fn who_wants_it_back_while_it_is_leaving_gets_it_back_after_t() {
+    let mut bench = present();
+    bench.tell(step_aside(None));
+    assert_eq!(bench.tell(Command::Return), NOTHING);
+    assert!(bench.tell(Command::Stopped).contains(&"set hold 0ns".into()));
+    bench.ring(Timer::Hold);
+    assert_eq!(bench.ring(Timer::Quiet), ["returned"]);
+}
+
+#[test]
+fn a_farewell_is_passed_on() {
+    assert_eq!(present().hear(3, Message::Farewell), ["farewell of n3"]);
+    assert_eq!(aside(None).hear(3, Message::Farewell), ["farewell of n3"]);
+}
