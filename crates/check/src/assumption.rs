@@ -71,7 +71,9 @@ impl Assumption {
             | TimerName::Retry
             | TimerName::Announce
             | TimerName::Silence
-            | TimerName::Beat => false,
+            | TimerName::Beat
+            | TimerName::Hold
+            | TimerName::Quiet => false,
         };
         match self {
             Self::As0 | Self::As1 => {
@@ -126,6 +128,7 @@ fn is_request(kind: Kind) -> bool {
         | Kind::Ack
         | Kind::Follow
         | Kind::Told
-        | Kind::RecallAnswer => false,
+        | Kind::RecallAnswer
+        | Kind::Farewell => false,
     }
 }

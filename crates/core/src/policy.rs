@@ -161,12 +161,7 @@ impl Policy {
         matches!(self.presence, Presence::Aside { .. })
     }
 
-    fn step_aside(
-        &mut self,
-        cx: &Context<'_>,
-        hold: Option<Duration>,
-        out: &mut Effects<Self>,
-    ) {
+    fn step_aside(&mut self, cx: &Context<'_>, hold: Option<Duration>, out: &mut Effects<Self>) {
         match &mut self.presence {
             Presence::Present => {
                 self.presence = Presence::Leaving { hold };

@@ -28,6 +28,8 @@ pub struct Seat {
     pub is_up: bool,
     /// Whether it stands still.
     pub is_paused: bool,
+    /// Whether it has stepped aside; it does not count as up then.
+    pub is_aside: bool,
     /// Whether it asks the others for its own numbers and takes part in nothing yet.
     pub is_recalling: bool,
     /// Since when it has been up.
@@ -163,6 +165,21 @@ impl Board {
                 self.disturbed_at = at;
                 self.change(*node, |seat| seat.is_paused = false);
             }
+            // An orderly crash; what the node shows of itself was told just before.
+            Event::Aside { node } => {
+                self.disturbed_at = at;
+                self.change(*node, |seat| {
+                    let (lives, state, was) = (seat.lives, seat.state.clone(), seat.was);
+                    *seat = Seat { is_aside: true, lives, state, was, ..Seat::empty(seat.id) };
+                });
+            }
+            Event::Return { node } => {
+                self.disturbed_at = at;
+                self.change(*node, |seat| {
+                    (seat.is_up, seat.is_aside, seat.started_at) = (true, false, at);
+                    seat.lives += 1;
+                });
+            }
             Event::State { node, state } => self.change(*node, |seat| {
                 seat.was = seat.state.status;
                 seat.state.clone_from(state);
@@ -229,6 +246,7 @@ impl Seat {
             id,
             is_up: false,
             is_paused: false,
+            is_aside: false,
             is_recalling: false,
             started_at: Time::ZERO,
             lives: 0,

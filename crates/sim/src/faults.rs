@@ -58,6 +58,15 @@ pub enum Action {
         /// Who is dead.
         peer: NodeId,
     },
+    /// The node steps aside.
+    StepAside {
+        /// Which.
+        node: NodeId,
+        /// For how long; none means until it is told to return.
+        hold: Option<Duration>,
+    },
+    /// The node takes part again.
+    Return(NodeId),
 }
 
 /// When an action is due.

@@ -93,6 +93,8 @@ struct Maker {
     chance: Chance,
     /// A sequence of its own for what came later, so that the other seeds mean what they meant.
     extras: Chance,
+    /// A third one, for what people ask of nodes.
+    wishes: Chance,
     /// Whether messages may be late, lost and doubled, links cut, and nodes paused.
     is_rough: bool,
     /// Whether roughness leaves the algorithm's model.
@@ -125,6 +127,7 @@ impl Maker {
             ids: (1..=count).filter_map(|id| u32::try_from(id).ok()).map(NodeId).collect(),
             chance,
             extras: Chance::new(seed ^ 0x6865_6172_7462_6561),
+            wishes: Chance::new(seed ^ 0x7769_7368_6573),
         }
     }
 
@@ -139,6 +142,9 @@ impl Maker {
         match recall {
             Recall::Off => {}
             Recall::On => calm = self.lapses(&timing, &mut faults, calm),
+        }
+        if self.wishes.below(4) == 0 {
+            self.wish(&timing, &mut faults, calm);
         }
         let stop = self.chance.between(Duration::ZERO, timing.processing_max);
         let plan = self.chance.between(Duration::ZERO, timing.processing_max);
@@ -349,6 +355,36 @@ impl Maker {
             now += self.extras.between(Duration::ZERO, timing.check_every + timing.timeout_every);
         }
         now
+    }
+
+    /// People ask nodes to step aside and to come back, among everything else that happens.
+    fn wish(&mut self, timing: &TimingConfig, faults: &mut Vec<Fault>, calm: Duration) {
+        let answer = timing.message_max * 2 + timing.processing_max;
+        let mut now = Duration::ZERO;
+        for _ in 0..=self.wishes.below(8) {
+            now = match self.wishes.below(3) {
+                0 => now + self.wishes.between(Duration::ZERO, timing.message_max),
+                1 => now + self.wishes.between(Duration::ZERO, answer * 4),
+                _ => self.wishes.between(Duration::ZERO, calm.max(answer)),
+            };
+            let node = self.wishes.pick(&self.ids).unwrap_or(NodeId(1));
+            let action = match self.wishes.below(4) {
+                0 => Action::StepAside { node, hold: None },
+                1 | 2 => {
+                    let hold = Some(self.wishes.between(Duration::ZERO, answer * 8));
+                    Action::StepAside { node, hold }
+                }
+                _ => Action::Return(node),
+            };
+            faults.push(Fault { moment: Moment::At(Time::ZERO + now.min(calm)), action });
+        }
+        // Most come back, not all: who is aside must not disturb those who are not.
+        for node in self.ids.clone() {
+            if self.wishes.below(4) > 0 {
+                let moment = Moment::At(Time::ZERO + calm);
+                faults.push(Fault { moment, action: Action::Return(node) });
+            }
+        }
     }
 
     fn action(&mut self, timing: &TimingConfig) -> Action {

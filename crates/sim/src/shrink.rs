@@ -143,7 +143,9 @@ fn concerned(action: &Action) -> NodeSet {
         | Action::ClockRate(node, _)
         | Action::Call(node)
         | Action::Check(node)
-        | Action::Suspect(node) => [*node].into_iter().collect(),
+        | Action::Suspect(node)
+        | Action::StepAside { node, .. }
+        | Action::Return(node) => [*node].into_iter().collect(),
         Action::Refuse { node, peer } => [*node, *peer].into_iter().collect(),
         Action::Cut(_)
         | Action::Heal(_)

@@ -92,6 +92,8 @@ impl Speech {
             | Event::Crash { .. }
             | Event::Pause { .. }
             | Event::Resume { .. }
+            | Event::Aside { .. }
+            | Event::Return { .. }
             | Event::Lose { .. }
             | Event::Timer { .. }
             | Event::Save { .. }
@@ -162,6 +164,8 @@ impl Teller {
             }
             Event::Pause { .. } => "is paused".to_string(),
             Event::Resume { .. } => "runs on".to_string(),
+            Event::Aside { .. } => "STEPS ASIDE".to_string(),
+            Event::Return { .. } => "takes part again".to_string(),
             Event::Send { message, .. } => {
                 format!("sends {} to {}{}", said(message), names(others), of_group(message))
             }
@@ -262,6 +266,8 @@ fn timer_words(timer: TimerName) -> &'static str {
         TimerName::Recall => "gives up waiting for what the others remember",
         TimerName::Acknowledgement => "gives up on its successor",
         TimerName::Follows => "gives up waiting for followers",
+        TimerName::Hold => "has been aside for long enough",
+        TimerName::Quiet => "knows that its farewells have arrived",
     }
 }
 

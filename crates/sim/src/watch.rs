@@ -112,6 +112,8 @@ impl Counts {
             | Event::Crash { .. }
             | Event::Pause { .. }
             | Event::Resume { .. }
+            | Event::Aside { .. }
+            | Event::Return { .. }
             | Event::Timer { .. }
             | Event::Save { .. }
             | Event::State { .. }

@@ -22,7 +22,12 @@ fn play(world: &mut World, pace: Pace) {
                 let definition = application::plan(0, group, &members, &reports);
                 world.answer(listener, Command::Define { group, definition }, pace.plan);
             }
-            Notice::Begin { .. } | Notice::Called | Notice::Ended(_) => {}
+            Notice::Begin { .. }
+            | Notice::Called
+            | Notice::Ended(_)
+            | Notice::Aside
+            | Notice::Returned
+            | Notice::Farewell(_) => {}
         }
     }
 }

@@ -354,6 +354,15 @@ impl Driver {
                 self.note(|node| Trace::End { node, outcome });
                 Ok(None)
             }
+            Notice::Aside => {
+                self.note(|node| Trace::Aside { node });
+                Ok(None)
+            }
+            Notice::Returned => {
+                self.note(|node| Trace::Return { node });
+                Ok(None)
+            }
+            Notice::Farewell(_) => Ok(None),
             Notice::Stop => {
                 self.note(|node| Trace::Stop { node });
                 Ok(self.application.stop(&self.shared)?)

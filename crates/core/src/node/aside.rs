@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::{Message, Node, Notice, Timer};
 use crate::detector;
-use crate::election::Election;
+use crate::election::{self, Election};
 use crate::group::Counter;
 use crate::members::NodeSet;
 use crate::mutant::Mutant;
@@ -64,7 +64,10 @@ impl Node {
                 }
                 Effect::Notify(policy::Notice::Farewell(peer)) => {
                     out.notify(Notice::Farewell(peer));
-                    self.tell_detector(cx, detector::Command::Refused(peer), out);
+                    // Evidence for the election only: who is aside still tells others the numbers
+                    // that it remembers, so a node that asks for its own goes on waiting for it.
+                    let failed = election::Command::Failed(peer);
+                    self.tell_election(cx, Event::Command(failed), out);
                 }
             }
         }

@@ -133,6 +133,12 @@ impl Lane {
                 self.run_on(at);
                 self.marks.push((at, Mark::Crash, format!("{node} crashes")));
             }
+            Event::Aside { node } if *node == self.node => {
+                self.marks.push((at, Mark::Aside, format!("{node} steps aside")));
+            }
+            Event::Return { node } if *node == self.node => {
+                self.marks.push((at, Mark::Restart, format!("{node} takes part again")));
+            }
             Event::Pause { node } if *node == self.node => self.pauses.push((at, None)),
             Event::Resume { node } if *node == self.node => self.run_on(at),
             Event::State { node, state } if *node == self.node => {
@@ -157,6 +163,8 @@ impl Lane {
             | Event::Crash { .. }
             | Event::Pause { .. }
             | Event::Resume { .. }
+            | Event::Aside { .. }
+            | Event::Return { .. }
             | Event::State { .. }
             | Event::Timer { .. }
             | Event::Send { .. }
@@ -301,7 +309,9 @@ fn is_telling(timer: TimerName) -> bool {
         | TimerName::Delay
         | TimerName::Retry
         | TimerName::Announce
-        | TimerName::Beat => false,
+        | TimerName::Beat
+        | TimerName::Hold
+        | TimerName::Quiet => false,
     }
 }
 

@@ -30,6 +30,7 @@ pub(super) fn pen(kind: Kind) -> Pen {
         Kind::ScAnswer | Kind::AcceptAnswer | Kind::Follow | Kind::Told => {
             Pen::new(BLUE, 1.5).dashed(ANSWER)
         }
+        Kind::Farewell => Pen::new(PURPLE, 1.9),
         Kind::NewState | Kind::Ready => Pen::new(GREEN, 1.9),
         Kind::NsAnswer | Kind::ReadyAnswer => Pen::new(GREEN, 1.5).dashed(ANSWER),
     }
@@ -61,6 +62,7 @@ pub(super) enum Mark {
     Coordinator,
     Timer,
     Crash,
+    Aside,
     Restart,
     Paused,
     Lost,
@@ -83,6 +85,10 @@ impl Mark {
             Self::Crash => {
                 svg.circle(at, 9.0, INK, Pen::new("#ffffff", 1.5));
                 svg.cross(at, 3.6, Pen::new("#ffffff", 2.2));
+            }
+            Self::Aside => {
+                let points = [spot(4.0, -8.0), spot(-8.0, 0.0), spot(4.0, 8.0)];
+                svg.polygon(&points, "#ffffff", Pen::new(INK, 1.5));
             }
             Self::Restart => {
                 let points = [spot(-4.0, -8.0), spot(8.0, 0.0), spot(-4.0, 8.0)];
@@ -108,7 +114,8 @@ impl Mark {
             Self::Coordinator => "coordinator, Normal",
             Self::Timer => "timer ran out",
             Self::Crash => "crash",
-            Self::Restart => "restart",
+            Self::Aside => "steps aside",
+            Self::Restart => "restart, or takes part again",
             Self::Paused => "paused",
             Self::Lost => "lost",
             Self::Pending => "other end not in the trace",
@@ -222,6 +229,7 @@ const GREY: &str = "#57606a";
 const PALE: &str = "#8f98a3";
 const VERMILION: &str = "#d55e00";
 const BLUE: &str = "#0072b2";
+const PURPLE: &str = "#994f88";
 const GREEN: &str = "#00805c";
 const ANSWER: &str = "5 3";
 const HEAD: f64 = 8.0;

@@ -126,6 +126,8 @@ fn mark(entry: &Entry) -> Option<Mark> {
         | Event::Crash { .. }
         | Event::Pause { .. }
         | Event::Resume { .. }
+        | Event::Aside { .. }
+        | Event::Return { .. }
         | Event::Send { .. }
         | Event::Receive { .. }
         | Event::Lose { .. }
@@ -202,6 +204,7 @@ fn follow(running: &mut BTreeMap<NodeId, Election>, at: Time, event: &Event) -> 
             None
         }
         Event::Crash { node }
+        | Event::Aside { node }
         | Event::End { node, outcome: Outcome::Yielded | Outcome::Failed } => {
             running.remove(node);
             None
@@ -210,6 +213,7 @@ fn follow(running: &mut BTreeMap<NodeId, Election>, at: Time, event: &Event) -> 
         | Event::Start { .. }
         | Event::Pause { .. }
         | Event::Resume { .. }
+        | Event::Return { .. }
         | Event::Receive { .. }
         | Event::Lose { .. }
         | Event::Timer { .. }

@@ -85,6 +85,8 @@ fn step(event: &Event) -> Option<(NodeId, NodeId, u64, MessageFacts, Step)> {
         | Event::Crash { .. }
         | Event::Pause { .. }
         | Event::Resume { .. }
+        | Event::Aside { .. }
+        | Event::Return { .. }
         | Event::Timer { .. }
         | Event::Save { .. }
         | Event::State { .. }

@@ -42,7 +42,7 @@ impl Monitor for BestWins {
                 self.calls.push((*node, better));
                 None
             }
-            Event::Crash { node } => {
+            Event::Crash { node } | Event::Aside { node } => {
                 self.calls.retain(|(caller, _)| caller != node);
                 for (_, better) in &mut self.calls {
                     better.remove(*node);
@@ -60,6 +60,7 @@ impl Monitor for BestWins {
             Event::Start { .. }
             | Event::Pause { .. }
             | Event::Resume { .. }
+            | Event::Return { .. }
             | Event::Send { .. }
             | Event::Receive { .. }
             | Event::Lose { .. }

@@ -47,6 +47,8 @@ impl Monitor for OneGroupEach {
             | Event::Crash { .. }
             | Event::Pause { .. }
             | Event::Resume { .. }
+            | Event::Aside { .. }
+            | Event::Return { .. }
             | Event::Send { .. }
             | Event::Receive { .. }
             | Event::Lose { .. }

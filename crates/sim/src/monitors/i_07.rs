@@ -73,7 +73,8 @@ impl Monitor for UniqueNumbers {
                     | Kind::Ack
                     | Kind::Follow
                     | Kind::Told
-                    | Kind::Elect => false,
+                    | Kind::Elect
+                    | Kind::Farewell => false,
                 };
                 if forms && group.node == *node { self.use_number(board, group) } else { None }
             }
@@ -96,6 +97,8 @@ impl Monitor for UniqueNumbers {
             | Event::Crash { .. }
             | Event::Pause { .. }
             | Event::Resume { .. }
+            | Event::Aside { .. }
+            | Event::Return { .. }
             | Event::Receive { .. }
             | Event::Lose { .. }
             | Event::Timer { .. }

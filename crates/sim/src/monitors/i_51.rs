@@ -72,6 +72,8 @@ impl Monitor for MembersAccepted {
             | Event::Crash { .. }
             | Event::Pause { .. }
             | Event::Resume { .. }
+            | Event::Aside { .. }
+            | Event::Return { .. }
             | Event::Receive { .. }
             | Event::Lose { .. }
             | Event::Timer { .. }

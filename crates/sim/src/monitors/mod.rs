@@ -19,6 +19,7 @@ mod i_02;
 mod i_07;
 mod i_50;
 mod i_51;
+mod p_01;
 mod settled;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -156,6 +157,8 @@ impl Interest {
             | Event::Crash { .. }
             | Event::Pause { .. }
             | Event::Resume { .. }
+            | Event::Aside { .. }
+            | Event::Return { .. }
             | Event::Cut { .. }
             | Event::Heal { .. } => Self::FAULT,
             Event::Lose { .. }
@@ -186,7 +189,7 @@ impl Selection {
 /// Every assertion that a monitor watches.
 pub const IDS: &[&str] = &[
     "A-1.1", "A-1.2", "A-2", "A-3.1", "A-3.2", "A-4", "B-37", "G-09", "G-14", "G-15", "G-16",
-    "I-02", "I-07", "I-50", "I-51", "B-42", "B-43", "B-44", "B-45",
+    "I-02", "I-07", "I-50", "I-51", "P-01", "B-42", "B-43", "B-44", "B-45",
 ];
 
 /// Whether an assertion is watched only if asked for.
@@ -200,6 +203,7 @@ pub fn is_on_request(id: &str) -> bool {
 pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<Box<dyn Monitor>> {
     let mut monitors: Vec<Box<dyn Monitor>> =
         vec![Box::new(g_09::OneElectionAtATime), Box::new(i_07::UniqueNumbers::default())];
+    monitors.push(Box::new(p_01::AsideTakesNoPart::default()));
     match algorithm {
         Algorithm::Bully
         | Algorithm::RingChangRoberts

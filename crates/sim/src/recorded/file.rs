@@ -208,6 +208,8 @@ impl Reader {
                 Event::Start { .. }
                 | Event::Pause { .. }
                 | Event::Resume { .. }
+                | Event::Aside { .. }
+                | Event::Return { .. }
                 | Event::Send { .. }
                 | Event::Receive { .. }
                 | Event::Timer { .. }

@@ -154,6 +154,8 @@ fn name(event: &Event) -> String {
         Event::Start { node, .. } => format!("{node} starts"),
         Event::Pause { .. }
         | Event::Resume { .. }
+        | Event::Aside { .. }
+        | Event::Return { .. }
         | Event::Lose { .. }
         | Event::Timer { .. }
         | Event::Save { .. }

@@ -104,6 +104,11 @@ impl Reader<'_> {
                 node: node()?,
                 peer: line.peer.map(NodeId).ok_or_else(|| missing("peer"))?,
             },
+            "step-aside" => {
+                let hold = line.hold.as_ref().map(|hold| self.duration(hold)).transpose()?;
+                Action::StepAside { node: node()?, hold }
+            }
+            "return" => Action::Return(node()?),
             other => {
                 let what = format!("no fault {other:?}; there is {}", ACTIONS.join(", "));
                 return Err(self.error(&line.action.span(), what));
@@ -193,6 +198,8 @@ const ACTIONS: &[&str] = &[
     "check",
     "timeout",
     "refuse",
+    "step-aside",
+    "return",
 ];
 
 fn links(line: &FaultLine) -> Vec<Link> {

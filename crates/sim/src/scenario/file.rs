@@ -143,6 +143,7 @@ pub(super) struct FaultLine {
     pub(super) one_way: Option<Vec<[u32; 2]>>,
     pub(super) sides: Option<Vec<Vec<u32>>>,
     pub(super) by: Option<Text>,
+    pub(super) hold: Option<Text>,
     pub(super) rate: Option<Spanned<f64>>,
 }
 

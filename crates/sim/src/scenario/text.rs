@@ -264,6 +264,11 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
             named(to, "refuse", *node)?;
             writeln!(to, "peer = {}", peer.0)
         }
+        Action::StepAside { node, hold } => {
+            named(to, "step-aside", *node)?;
+            hold.map_or(Ok(()), |hold| writeln!(to, "hold = {:?}", span(hold)))
+        }
+        Action::Return(node) => named(to, "return", *node),
     }
 }
 

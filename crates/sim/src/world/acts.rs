@@ -56,6 +56,8 @@ impl World {
             Action::Check(node) => self.command(node, Command::Check),
             Action::Suspect(node) => self.command(node, Command::SuspectCoordinator),
             Action::Refuse { node, peer } => self.command(node, Command::Refused(peer)),
+            Action::StepAside { node, hold } => self.command(node, Command::StepAside { hold }),
+            Action::Return(node) => self.command(node, Command::Return),
         }
     }
 
@@ -208,7 +210,9 @@ impl World {
                 | Action::Call(_)
                 | Action::Check(_)
                 | Action::Suspect(_)
-                | Action::Refuse { .. } => {
+                | Action::Refuse { .. }
+                | Action::StepAside { .. }
+                | Action::Return(_) => {
                     self.schedule.add(self.now + after, Class::Fault, Thing::Fault(action));
                 }
             }

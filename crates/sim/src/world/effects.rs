@@ -156,6 +156,10 @@ impl World {
         match &notice {
             Notice::Called => return self.emit(Event::Call { node }),
             Notice::Ended(outcome) => return self.emit(Event::End { node, outcome: *outcome }),
+            Notice::Aside => return self.emit(Event::Aside { node }),
+            Notice::Returned => return self.emit(Event::Return { node }),
+            // The trace has the message itself.
+            Notice::Farewell(_) => return,
             Notice::Stop => self.emit(Event::Stop { node }),
             Notice::Plan { group, .. } => self.emit(Event::Plan { node, group: *group }),
             Notice::Begin { group, .. } => self.emit(Event::Begin { node, group: *group }),
@@ -177,7 +181,12 @@ impl World {
                 let definition = application::plan(self.hosts[at].life, group, &members, &reports);
                 self.come_back(at, pace.plan, Command::Define { group, definition });
             }
-            Notice::Begin { .. } | Notice::Called | Notice::Ended(_) => {}
+            Notice::Begin { .. }
+            | Notice::Called
+            | Notice::Ended(_)
+            | Notice::Aside
+            | Notice::Returned
+            | Notice::Farewell(_) => {}
         }
     }
 

@@ -110,7 +110,11 @@ impl<T: GroupTask> Seat<T> {
                 self.view = Some(view);
                 None
             }
-            Notice::Called | Notice::Ended(_) => None,
+            Notice::Called
+            | Notice::Ended(_)
+            | Notice::Aside
+            | Notice::Returned
+            | Notice::Farewell(_) => None,
         };
         while let Ok(ask) = self.asked.try_recv() {
             self.obey(listener, ask, now, pace)?;

@@ -129,8 +129,7 @@ fn a_node_that_is_alone_in_the_world_steps_aside_and_returns() {
 #[test]
 fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
     let asking = || {
-        let config =
-            GroupConfig { recall: Recall::On, ..group_of(Algorithm::Invitation, 2, &[]) };
+        let config = GroupConfig { recall: Recall::On, ..group_of(Algorithm::Invitation, 2, &[]) };
         let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4)));
         assert_eq!(without_timers(bench.tell(step_aside())), ["send n2 Farewell", "aside"]);
         bench
@@ -149,6 +148,17 @@ fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
     let lines = without_timers(first_back.ring(Timer::Policy(policy::Timer::Quiet)));
     assert_eq!(lines, ["returned"]);
     let lines = without_timers(first_back.hear(2, answer()));
+    assert_eq!(lines[..3], ["save 9", "called", "save 10"]);
+}
+
+#[test]
+fn a_farewell_does_not_stand_for_what_the_peer_remembers() {
+    let config = GroupConfig { recall: Recall::On, ..group_of(Algorithm::Invitation, 2, &[]) };
+    let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4)));
+    let farewell = Message::Policy(policy::Message::Farewell);
+    assert_eq!(bench.hear(2, farewell), ["farewell of n2"]);
+    let recalled = Recalling::Recalled { question: 0, counter: Some(Counter(9)) };
+    let lines = without_timers(bench.hear(2, Message::Recall(recalled)));
     assert_eq!(lines[..3], ["save 9", "called", "save 10"]);
 }
 
