@@ -21,10 +21,11 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::application::Application;
 use crate::clock::{self, Alarm};
+use crate::control::Control;
 use crate::error::Failure;
 use crate::journal::{Journal, Memory};
 use crate::meter::Meter;
-use crate::role::View;
+use crate::role::{Role, Suspension, View, Why};
 use crate::shared::Shared;
 use crate::store::Store;
 use crate::task::Answer;
@@ -53,6 +54,8 @@ pub(crate) struct Inbox {
     /// At its end when nobody holds the node any more. The application has senders of requests, too,
     /// since the driver waits for it even then.
     pub(crate) holders: mpsc::Receiver<()>,
+    /// Where everybody sees whether the node is aside.
+    pub(crate) control: Control,
 }
 
 impl Inbox {
@@ -75,6 +78,10 @@ pub(crate) enum Request {
     Answered(Answer),
     /// Hold an election now.
     Call,
+    /// Step aside, for a while or until further notice, and say when that has come about.
+    StepAside { hold: Option<Duration>, reply: oneshot::Sender<()> },
+    /// Take part again, and say when.
+    TakePart(oneshot::Sender<()>),
     /// Discard everything to and from these peers, for an experiment.
     Block(Vec<NodeId>),
     /// Stop doing that.
@@ -111,6 +118,9 @@ pub(crate) struct Driver {
     meter: Meter,
     /// When the next number is put on disk beforehand.
     reserve_at: Time,
+    /// Who waits for the node to be aside, or to take part again.
+    leaving: Vec<oneshot::Sender<()>>,
+    returning: Vec<oneshot::Sender<()>>,
 }
 
 impl Driver {
@@ -145,6 +155,8 @@ impl Driver {
             next_message: first_message(me),
             meter: Meter::default(),
             reserve_at: clock::now() + RESERVE_AFTER,
+            leaving: Vec::new(),
+            returning: Vec::new(),
         };
         driver.note(|node| Trace::Start { node, restarted: is_restarted });
         driver.tell_state();
@@ -179,20 +191,41 @@ impl Driver {
         }
     }
 
-    /// Stops the application and goes. The others take the silence for a pause, and the closed
-    /// connections that follow for what they are.
+    /// Steps aside and goes: the others elect as soon as the application has stopped here. Until
+    /// then the node answers as ever.
     async fn leave(&mut self) -> Result<(), Failure> {
-        let mut answer = self.application.stop(&self.shared)?;
-        // A plan may come first, of a task that was at it when it was told to stop.
-        while !matches!(answer, Some(Command::Stopped(_))) {
-            answer = match self.inbox.requests.recv().await {
-                Some(Request::GuardsDropped { drain }) => self.application.guards_dropped(drain),
-                Some(Request::Answered(answer)) => self.application.answered(answer)?,
-                Some(_) => None,
-                None => break,
-            };
+        let mut written = self.transport.counters().frames_out;
+        self.step(Event::Command(Command::StepAside { hold: None }))?;
+        while !self.node.is_aside() {
+            written = self.transport.counters().frames_out;
+            self.alarm.set(self.timers.next()).map_err(Failure::Clock)?;
+            tokio::select! {
+                biased;
+                Some(incoming) = self.incoming.recv() => self.hear(incoming)?,
+                request = self.inbox.requests.recv() => match request {
+                    Some(request) => self.obey(request)?,
+                    // The application is gone, and nobody is left to wait for.
+                    None => break,
+                },
+                rung = self.alarm.ring() => {
+                    rung.map_err(Failure::Clock)?;
+                    self.ring()?;
+                }
+            }
         }
+        self.flush(written).await;
         Ok(())
+    }
+
+    /// Lets the farewells reach the kernel, for a little while: a peer that does not get one has
+    /// the closed connection as evidence.
+    async fn flush(&self, written: u64) {
+        let links = self.transport.peers().iter().filter(|peer| peer.is_connected).count();
+        let all = written + u64::try_from(links).unwrap_or(0);
+        let end = clock::now() + self.config.timing.answer();
+        while self.transport.counters().frames_out < all && clock::now() < end {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     fn hear(&mut self, incoming: Incoming) -> Result<(), Failure> {
@@ -202,6 +235,7 @@ impl Driver {
                     let facts = message.facts(self.config.algorithm);
                     self.meter.received(facts.kind);
                     self.note(|node| Trace::Receive { node, from, id, message: facts });
+                    self.inbox.control.heard(from);
                     self.step(Event::Message { from, message })
                 }
                 Err(error) => {
@@ -212,6 +246,7 @@ impl Driver {
             },
             Incoming::Datagram { from, payload } => match wire::decode(&payload) {
                 Ok(message @ Message::Detector(_)) => {
+                    self.inbox.control.heard(from);
                     self.meter.received(message.facts(self.config.algorithm).kind);
                     self.step(Event::Message { from, message })
                 }
@@ -240,6 +275,19 @@ impl Driver {
             Request::GuardsDropped { drain } => self.application.guards_dropped(drain),
             Request::Answered(answer) => self.application.answered(answer)?,
             Request::Call => Some(Command::Call),
+            Request::StepAside { hold, reply } => {
+                self.leaving.push(reply);
+                Some(Command::StepAside { hold })
+            }
+            Request::TakePart(reply) => {
+                if self.node.takes_part() {
+                    // Whoever asked may have gone away.
+                    let _ = reply.send(());
+                    return Ok(());
+                }
+                self.returning.push(reply);
+                Some(Command::Return)
+            }
             Request::Block(peers) => {
                 self.transport.block(&peers);
                 None
@@ -356,13 +404,18 @@ impl Driver {
             }
             Notice::Aside => {
                 self.note(|node| Trace::Aside { node });
+                self.show_aside(true);
                 Ok(None)
             }
             Notice::Returned => {
                 self.note(|node| Trace::Return { node });
+                self.show_aside(false);
                 Ok(None)
             }
-            Notice::Farewell(_) => Ok(None),
+            Notice::Farewell(peer) => {
+                self.inbox.control.miss(peer);
+                Ok(None)
+            }
             Notice::Stop => {
                 self.note(|node| Trace::Stop { node });
                 Ok(self.application.stop(&self.shared)?)
@@ -378,6 +431,21 @@ impl Driver {
                 self.application.begin(view, definition, &self.shared)?;
                 Ok(None)
             }
+        }
+    }
+
+    /// Shows that the node is aside, or is between groups again, and tells who waits for that.
+    fn show_aside(&mut self, is_aside: bool) {
+        if self.inbox.control.is_aside() != is_aside {
+            self.inbox.control.set_aside(is_aside);
+            let left = self.shared.role().view().cloned();
+            let why = if is_aside { Why::Aside } else { Why::Election };
+            self.shared.publish(Role::Suspended(Suspension { why, left }));
+        }
+        let waiting = if is_aside { &mut self.leaving } else { &mut self.returning };
+        for reply in waiting.drain(..) {
+            // Whoever asked may have gone away.
+            let _ = reply.send(());
         }
     }
 

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::application::Application;
 use crate::builder::Builder;
+use crate::control::Control;
 use crate::driver::{self, Driver, Inbox, Parts, Request};
 use crate::error::{Failure, StartError};
 use crate::journal::{Journal, Memory, Recent};
@@ -51,7 +52,8 @@ use crate::transport::{self, Limits, Sockets, Transport};
 pub struct Group {
     identity: Identity,
     shared: Arc<Shared>,
-    requests: mpsc::UnboundedSender<Request>,
+    pub(crate) control: Control,
+    pub(crate) requests: mpsc::UnboundedSender<Request>,
     ended: watch::Receiver<Option<Arc<Result<(), Failure>>>>,
     memory: Arc<Memory>,
     /// Nothing is sent: the driver notices when the last clone is gone.
@@ -307,8 +309,8 @@ impl Group {
         let _ = self.requests.send(Request::Unblock);
     }
 
-    /// Stops the application, closes all connections so that the others elect at once, and waits
-    /// until the node is gone.
+    /// Stops the application, tells the others so that they elect at once, closes all connections
+    /// and waits until the node is gone.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -347,7 +349,7 @@ impl Group {
         }
     }
 
-    fn why_ended(&self) -> Ended {
+    pub(crate) fn why_ended(&self) -> Ended {
         let result = self.ended.borrow().clone();
         let reason = match result.as_deref() {
             Some(Ok(())) => "it was shut down".to_owned(),
@@ -387,6 +389,7 @@ impl Group {
         let memory = Arc::new(Memory::new(&setup.name, &setup.config));
         let (ending, ended) = watch::channel(None);
         let (held, holders) = mpsc::channel(1);
+        let control = Control::default();
         let group = Self {
             identity: Identity {
                 group: Arc::clone(&setup.name),
@@ -396,6 +399,7 @@ impl Group {
                 patience: setup.config.timing.silence(),
             },
             shared: Arc::clone(&shared),
+            control: control.clone(),
             requests: requests.clone(),
             ended,
             memory: Arc::clone(&memory),
@@ -405,7 +409,7 @@ impl Group {
         let (starting, started) = oneshot::channel();
         let name = format!("tanist-{}", setup.me);
         let body = move || {
-            let inbox = Inbox { requests: asked, holders };
+            let inbox = Inbox { requests: asked, holders, control };
             let outcome = run(setup, Prepared { application, inbox, shared, memory }, starting);
             ending.send_replace(outcome.map(Arc::new));
         };

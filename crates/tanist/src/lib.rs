@@ -162,6 +162,7 @@
 mod application;
 mod builder;
 pub mod clock;
+mod control;
 mod driver;
 mod error;
 mod group;

@@ -162,6 +162,8 @@ pub enum Why {
     Starting,
     /// An election or the reorganization after it is on.
     Election,
+    /// It stepped aside, and takes no part until it comes back.
+    Aside,
     /// The user shut it down, or its disk failed.
     Ended,
 }
@@ -171,6 +173,7 @@ impl fmt::Display for Why {
         f.write_str(match self {
             Self::Starting => "comes up",
             Self::Election => "is in an election",
+            Self::Aside => "has stepped aside",
             Self::Ended => "has ended",
         })
     }

@@ -23,6 +23,12 @@ impl Node {
         self.policy.is_aside()
     }
 
+    /// Whether the node takes part, and is not about to step aside.
+    #[must_use]
+    pub const fn takes_part(&self) -> bool {
+        !self.policy.is_aside() && !self.policy.is_leaving()
+    }
+
     pub(super) fn takes_no_part(&self, cx: &Context<'_>) -> bool {
         self.policy.is_aside() && !cx.is_mutated(Mutant::AnswerWhileAside)
     }

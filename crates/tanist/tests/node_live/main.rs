@@ -4,6 +4,7 @@
 //! is about evidence, its nodes are unhurried: silence could not be what told them.
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail as the test itself may")]
 
+mod aside;
 mod elections;
 mod failures;
 mod fleet;

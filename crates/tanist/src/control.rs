@@ -1,0 +1,121 @@
+//! What people ask of a running node: that it steps aside, and comes back.
+//!
+//! The rules are the core's (`policy.rs` there); this is how a program reaches them, and what it can
+//! see of them. Leaves out: keeping any of it over a restart. A node that comes up takes part.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tanist_core::{NodeId, NodeSet};
+use tokio::sync::oneshot;
+
+use crate::driver::Request;
+use crate::group::{Ended, Group};
+
+/// What the driver shows of this to everybody who holds the node.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Control {
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    is_aside: bool,
+    /// Peers that said farewell and were not heard since.
+    farewells: NodeSet,
+}
+
+impl Control {
+    pub(crate) fn is_aside(&self) -> bool {
+        self.lock().is_aside
+    }
+
+    pub(crate) fn set_aside(&self, is_aside: bool) {
+        self.lock().is_aside = is_aside;
+    }
+
+    /// A peer said farewell.
+    pub(crate) fn miss(&self, peer: NodeId) {
+        self.lock().farewells.insert(peer);
+    }
+
+    /// A peer said something else.
+    pub(crate) fn heard(&self, peer: NodeId) {
+        self.lock().farewells.remove(peer);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Nobody panics while holding it: every change above is a plain assignment.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Group {
+    /// Hands over now: stops the application here, tells the others, who elect at once, and takes
+    /// no part for `hold`. Then the node comes back as one that has just come up, and leads again
+    /// if the algorithm says so.
+    ///
+    /// Resolves when the node is aside: its jobs, guards and task have stopped, and everybody was
+    /// told. It does not wait for the next leader; [`Group::roles`] of the others tell that.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
+    /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
+    /// let lead = group.leading().await?;
+    /// group.step_down(std::time::Duration::from_millis(10)).await?;
+    /// assert!(!lead.is_leading());
+    /// group.leading().await?; // nobody else is there, so it leads again
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// If the node ends first.
+    pub async fn step_down(&self, hold: Duration) -> Result<(), Ended> {
+        self.go_aside(Some(hold)).await
+    }
+
+    /// As [`Group::step_down`], until [`Group::take_part`].
+    ///
+    /// # Errors
+    /// If the node ends first.
+    pub async fn step_aside(&self) -> Result<(), Ended> {
+        self.go_aside(None).await
+    }
+
+    /// Ends [`Group::step_aside`] or [`Group::step_down`]. Resolves when the node takes part again:
+    /// at once, or when the time T has passed in which everybody must have heard its farewell.
+    ///
+    /// # Errors
+    /// If the node ends first.
+    pub async fn take_part(&self) -> Result<(), Ended> {
+        let (reply, done) = oneshot::channel();
+        self.ask(Request::TakePart(reply), done).await
+    }
+
+    /// Whether this node has stepped aside and not come back.
+    #[must_use]
+    pub fn is_aside(&self) -> bool {
+        self.control.is_aside()
+    }
+
+    /// The peers that said that they step aside, and were not heard since.
+    #[must_use]
+    pub fn farewells(&self) -> Vec<NodeId> {
+        self.control.lock().farewells.iter().collect()
+    }
+
+    async fn go_aside(&self, hold: Option<Duration>) -> Result<(), Ended> {
+        let (reply, done) = oneshot::channel();
+        self.ask(Request::StepAside { hold, reply }, done).await
+    }
+
+    async fn ask(&self, request: Request, done: oneshot::Receiver<()>) -> Result<(), Ended> {
+        // A node that has ended drops the request, and with it the way back.
+        let _ = self.requests.send(request);
+        done.await.map_err(|_| self.why_ended())
+    }
+}

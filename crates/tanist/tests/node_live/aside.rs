@@ -1,0 +1,126 @@
+//! Nodes that step aside hand over at once, and come back.
+
+use std::time::Instant;
+
+use tanist::{Role, Suspension, Why};
+
+use super::fleet::{Fleet, agreement, ms, take_leader, until, within};
+
+/// Longer than any of these tests may take.
+const LONG: std::time::Duration = ms(300_000);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_that_steps_down_hands_over_before_silence_could_tell() {
+    for algorithm in tanist::Algorithm::ALL {
+        let mut fleet = Fleet::unhurried(3);
+        fleet.algorithm = *algorithm;
+        fleet.timing.silence = Some(ms(30_000));
+        let mut groups = fleet.start_all().await;
+        let view = if algorithm.hands_over() {
+            agreement(&groups).await
+        } else {
+            // The lecture's bully tells nobody who is in the group.
+            until("n3 leads", || {
+                let roles: Vec<Role> = groups.iter().map(tanist::Group::role).collect();
+                let view = roles[2].is_leader().then(|| roles[2].view().cloned())??;
+                let is_led = |role: &Role| {
+                    role.view().is_some_and(|own| own.coordinator() == view.coordinator())
+                };
+                roles.iter().all(is_led).then_some(view)
+            })
+            .await
+        };
+        let leader = take_leader(&mut groups, &view);
+        let lead = leader.leading().await.unwrap();
+        let begun = Instant::now();
+        within("stepping down", leader.step_down(LONG)).await.unwrap();
+        assert!(leader.is_aside() && !lead.is_leading(), "{algorithm:?}");
+        match leader.role() {
+            Role::Suspended(Suspension { why: Why::Aside, left: Some(left) }) => {
+                assert_eq!(left.group_number(), view.group_number());
+            }
+            role => panic!("{algorithm:?}: {role}"),
+        }
+        until("another leader", || {
+            groups.iter().find(|group| group.role().is_leader()).map(tanist::Group::me)
+        })
+        .await;
+        assert!(begun.elapsed() < ms(30_000), "{algorithm:?}: {:?}", begun.elapsed());
+        for group in &groups {
+            assert_eq!(group.farewells(), [leader.me()], "{algorithm:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_takes_part_again_is_in_the_group() {
+    let fleet = Fleet::unhurried(3);
+    let mut groups = fleet.start_all().await;
+    let view = agreement(&groups).await;
+    let leader = take_leader(&mut groups, &view);
+    within("stepping aside", leader.step_aside()).await.unwrap();
+    agreement(&groups).await;
+    assert!(leader.is_aside());
+    within("coming back", leader.take_part()).await.unwrap();
+    assert!(!leader.is_aside());
+    groups.push(leader);
+    agreement(&groups).await;
+    for group in &groups {
+        assert!(group.farewells().is_empty(), "{:?}", group.farewells());
+    }
+    // Nothing to come back from.
+    within("taking part", groups[0].take_part()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn when_the_hold_is_over_a_node_comes_back_by_itself() {
+    let fleet = Fleet::unhurried(2);
+    let groups = fleet.start_all().await;
+    agreement(&groups).await;
+    within("stepping down", groups[1].step_down(ms(300))).await.unwrap();
+    agreement(&groups).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_else_leads_while_a_guard_is_held_by_a_leader_that_steps_down() {
+    let fleet = Fleet::unhurried(3);
+    let mut groups = fleet.start_all().await;
+    let view = agreement(&groups).await;
+    let leader = take_leader(&mut groups, &view);
+    let guard = leader.leading().await.unwrap().guard().expect("it leads");
+    let stepping = leader.step_aside();
+    tokio::pin!(stepping);
+    let early = tokio::time::timeout(ms(500), &mut stepping).await;
+    assert!(early.is_err(), "it stepped aside while its guard was held");
+    for group in &groups {
+        assert!(matches!(group.role(), Role::Member(_)), "{}", group.role());
+        assert!(group.farewells().is_empty());
+    }
+    drop(guard);
+    within("stepping aside", stepping).await.unwrap();
+    agreement(&groups).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_that_is_shut_down_says_farewell() {
+    let fleet = Fleet::unhurried(3);
+    let mut groups = fleet.start_all().await;
+    let view = agreement(&groups).await;
+    let leader = take_leader(&mut groups, &view);
+    let name = leader.me();
+    within("the end", leader.shutdown()).await.unwrap();
+    agreement(&groups).await;
+    for group in &groups {
+        assert_eq!(group.farewells(), [name]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_has_ended_cannot_step_aside() {
+    let fleet = Fleet::new(1);
+    let group = fleet.start(1).await;
+    let other = group.clone();
+    group.shutdown().await.unwrap();
+    assert!(within("the answer", other.step_aside()).await.is_err());
+    assert!(within("the answer", other.take_part()).await.is_err());
+}
