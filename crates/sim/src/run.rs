@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tanist_core::{GroupNumber, Status, Time};
 
-use crate::board::Board;
+use crate::board::{Board, Seat};
 use crate::monitors::Verdict;
 use crate::record::Recording;
 use crate::scenario::Scenario;
@@ -153,13 +153,22 @@ fn nodes_at_end(board: &Board) -> Vec<NodeAtEnd> {
         .iter()
         .map(|seat| NodeAtEnd {
             id: seat.id.0,
-            status: if seat.is_up { seat.state.status.to_string() } else { "Crashed".to_owned() },
+            status: status_at_end(seat),
             coordinator: seat.state.coordinator.map(|node| node.0),
             group: seat.state.group,
             up: seat.state.up.iter().map(|node| node.0).collect(),
             definition: seat.state.definition.as_ref().map(ToString::to_string),
         })
         .collect()
+}
+
+/// The status variable, or why it does not count.
+fn status_at_end(seat: &Seat) -> String {
+    match (seat.is_up, seat.is_aside) {
+        (true, _) => seat.state.status.to_string(),
+        (false, true) => "Aside".to_owned(),
+        (false, false) => "Crashed".to_owned(),
+    }
 }
 
 /// In what a report is not as its scenario expects.
@@ -193,7 +202,7 @@ fn surprises(scenario: &Scenario, report: &Report) -> Vec<String> {
     }
     for node in &report.nodes {
         if let Some(coordinator) = expect.coordinator
-            && node.status != "Crashed"
+            && !["Crashed", "Aside"].contains(&node.status.as_str())
         {
             let expected = format!("{} under {coordinator}", Status::Normal);
             let under = node.coordinator.map_or_else(|| "-".to_owned(), |id| format!("n{id}"));

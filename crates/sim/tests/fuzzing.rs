@@ -4,6 +4,7 @@
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_core::recall::Recall;
+use tanist_sim::faults::{Action, Fault};
 use tanist_sim::fuzz::{judge, scenario};
 use tanist_sim::shrink::shrink;
 use tanist_sim::{Scenario, run};
@@ -53,7 +54,8 @@ fn the_same_seed_draws_the_same_scenario() {
     }
 }
 
-/// Seeds that documents and scenarios name were drawn before there were heartbeats and recall.
+/// Seeds that documents and scenarios name were drawn before there were heartbeats, recall
+/// and wishes.
 #[test]
 fn seeds_that_documents_name_mean_what_they_meant() {
     for seed in [4711, 220_441] {
@@ -61,18 +63,25 @@ fn seeds_that_documents_name_mean_what_they_meant() {
             let scenario = scenario(*algorithm, seed, None);
             assert_eq!(scenario.timing.heartbeat, None, "seed {seed}");
             assert_eq!(scenario.config.recall, Recall::Off, "seed {seed}");
+            assert!(!scenario.faults.iter().any(is_wish), "seed {seed}");
         }
     }
 }
 
 #[test]
-fn some_seeds_beat_and_some_recall() {
+fn some_seeds_beat_some_recall_and_some_have_wishes() {
     let drawn: Vec<Scenario> =
         (1..=200).map(|seed| scenario(Algorithm::Bully, seed, None)).collect();
     let beating = drawn.iter().filter(|drawn| drawn.timing.heartbeat.is_some()).count();
     let recalling = drawn.iter().filter(|drawn| drawn.config.recall == Recall::On).count();
     assert!((30..=70).contains(&beating), "{beating} of 200");
     assert!((30..=70).contains(&recalling), "{recalling} of 200");
+    let wishing = drawn.iter().filter(|drawn| drawn.faults.iter().any(is_wish)).count();
+    assert!((30..=70).contains(&wishing), "{wishing} of 200");
+}
+
+fn is_wish(fault: &Fault) -> bool {
+    matches!(fault.action, Action::StepAside { .. } | Action::Return(_))
 }
 
 /// Every mutant is caught by some algorithm's seeds.
