@@ -56,9 +56,12 @@ impl Group {
     /// Who is reachable, or not known to be unreachable, and not in the group. None: the node has
     /// ended.
     async fn opposed_by(&self, lead: &Lead, began: Time, patience: Duration) -> Option<NodeSet> {
-        let members: NodeSet = lead.view().members().iter().collect();
+        let members = lead.view().members();
         let seen = self.meter().await?;
-        let outside = |peer: &&PeerView| !members.contains(peer.id);
+        // Whoever said farewell had stopped before, and does nothing until it is heard again.
+        let farewells = self.farewells();
+        let outside =
+            |peer: &&PeerView| !members.contains(peer.id) && !farewells.contains(&peer.id);
         let others: NodeSet = seen.peers.iter().filter(outside).map(|peer| peer.id).collect();
         if others.is_empty() {
             return Some(others);

@@ -44,10 +44,10 @@ impl Record {
         let shared = Arc::new(Shared { life, lines: Mutex::default() });
         let (numbers, newest) = watch::channel(None);
         let (writer, mut changes) = (Arc::clone(&shared), group.changes());
-        let mut clerk = Clerk::new(group.me());
+        let (mut clerk, group) = (Clerk::new(group.me()), group.clone());
         tokio::spawn(async move {
             while let Some(change) = changes.next().await {
-                writer.push(clerk.take(&change, &[]));
+                writer.push(clerk.take(&change, &group.farewells()));
                 numbers.send_replace(Some(change.index));
             }
         });
@@ -127,6 +127,7 @@ impl Clerk {
                 line.reason = match suspension.why {
                     Why::Starting => Reason::Start,
                     Why::Election => Reason::Election,
+                    Why::Aside => Reason::StepDown,
                     Why::Ended => Reason::Stop,
                 };
             }
