@@ -6,4 +6,5 @@ mod live {
     pub(crate) mod dev;
     pub(crate) mod failover;
     pub(crate) mod group;
+    pub(crate) mod look;
 }

@@ -83,10 +83,14 @@ pub(crate) fn split_peer(peer: &str) -> Option<(&str, &str)> {
     is_address.then_some((name, address))
 }
 
-/// The names of all peers.
+/// The names of all peers, each once.
 pub(crate) fn peer_names(draft: &Draft) -> Vec<String> {
     let peers = draft.settings.value("peers").map_or(&[][..], Value::as_list);
-    peers.iter().filter_map(|peer| split_peer(peer).map(|(name, _)| name.to_owned())).collect()
+    let names = peers.iter().filter_map(|peer| split_peer(peer).map(|(name, _)| name.to_owned()));
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 fn check_node(draft: &mut Draft, file: &Origin) {
@@ -96,9 +100,9 @@ fn check_node(draft: &mut Draft, file: &Origin) {
             return;
         }
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let short = host.split('.').next().unwrap_or_default().to_owned();
-        if names.contains(&short) {
-            return draft.settings.put("node", Value::Text(short), Origin::Hostname);
+        let short = leading_part(&host);
+        if names.iter().any(|name| name == short) {
+            return draft.settings.put("node", Value::Text(short.to_owned()), Origin::Hostname);
         }
         let what = format!(
             "it is missing, and the host's name `{short}` is not a peer's; write node = \"n1\", \
@@ -114,6 +118,11 @@ fn check_node(draft: &mut Draft, file: &Origin) {
         let what = format!("`{name}` is not one of the peers {}; add it there", names.join(", "));
         draft.refuse(setting.origin, Some("node"), what);
     }
+}
+
+/// `n1` of `n1.example.com`.
+fn leading_part(host: &str) -> &str {
+    host.split('.').next().unwrap_or_default()
 }
 
 fn check_priorities(draft: &mut Draft) {
@@ -240,3 +249,22 @@ fn check_counts(draft: &mut Draft) {
 /// The values that S depends on, the one that is likeliest to be wrong first.
 const SILENCE: [&str; 4] =
     ["timing.suspect_after", "timing.heartbeat", "timing.message_max", "timing.processing_max"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_known_by_the_leading_part_of_its_name() {
+        assert_eq!(leading_part("n1.rack2.example.com"), "n1");
+        assert_eq!(leading_part("n1"), "n1");
+    }
+
+    #[test]
+    fn a_peer_is_a_name_with_an_address() {
+        assert_eq!(split_peer("n2=[::1]:7400"), Some(("n2", "[::1]:7400")));
+        for wrong in ["n2", "n2=", "n2=host", "n2=:7400", "n2=host:0", "x=host:7400", "n0=a:1"] {
+            assert_eq!(split_peer(wrong), None, "{wrong}");
+        }
+    }
+}

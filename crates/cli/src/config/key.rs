@@ -97,7 +97,7 @@ const fn live(key: Key) -> Key {
 /// All keys, in the order in which they are shown.
 pub(crate) const KEYS: &[Key] = &[
     key("group", Kind::Text, "\"billing\"", "the name of the group, the same on all nodes"),
-    key("node", Kind::Text, "\"n1\"", "which node this is; else the host's name, if it is a peer"),
+    key("node", Kind::Text, "\"n1\"", "which node this is; else the host's name"),
     key(
         "peers",
         Kind::List,
@@ -112,8 +112,7 @@ pub(crate) const KEYS: &[Key] = &[
             "preempt",
             Kind::Preempt,
             "\"always\"",
-            "whether a higher node takes over: always, \
-             never, or after so long",
+            "a higher node takes over: always, never, after 30s",
         ),
         "always",
     ),
@@ -186,9 +185,8 @@ pub(crate) const KEYS: &[Key] = &[
     live(key(
         "health.command",
         Kind::List,
-        "[\"/usr/bin/check\", \"--quick\"]",
-        "exits with 0 if the \
-              node is fit to lead",
+        "[\"/usr/bin/check\", \"-q\"]",
+        "exits with 0: fit to lead",
     )),
     live(with_default(key("health.every", Kind::Duration, "\"5s\"", "how often it runs"), "5s")),
     live(with_default(
@@ -225,6 +223,20 @@ mod tests {
         variables.dedup();
         assert_eq!(variables.len(), KEYS.len());
         assert!(variables.contains(&"TANIST_TIMING_HEARTBEAT".to_owned()));
+    }
+
+    #[test]
+    fn every_key_is_documented_with_its_default() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/config.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        for key in KEYS {
+            let row = page.lines().find(|line| line.starts_with(&format!("| `{}` |", key.name)));
+            let row = row.unwrap_or_else(|| panic!("{} is not in docs/config.md", key.name));
+            let default = key.default.map_or_else(String::new, |text| format!("`{text}`"));
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            assert_eq!(cells[3], default, "{row}");
+            assert_eq!(cells[4] == "reload", key.effect == Effect::Live, "{row}");
+        }
     }
 
     #[test]

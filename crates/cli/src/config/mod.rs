@@ -161,9 +161,10 @@ impl Config {
     pub(crate) fn load(sources: &Sources) -> Result<Self, Problem> {
         Self::examine(sources).map_err(|findings| {
             let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
-            let mut lines: Vec<String> = errors.map(Finding::to_string).collect();
-            lines.push("Nothing was started. All keys: tanist config init".to_owned());
-            Problem::BadFile(lines.join("\n"))
+            let lines: Vec<String> = errors.map(Finding::to_string).collect();
+            let text = lines.join("\n");
+            let stop = if text.ends_with('?') { "" } else { "." };
+            Problem::BadFile(format!("{text}{stop} No agent starts with this."))
         })
     }
 

@@ -96,6 +96,7 @@ mod tests {
         assert_eq!((config.group.as_str(), config.node.as_str()), ("billing", "n2"));
         assert_eq!(config.peers.len(), 2);
         assert!(config.warnings.is_empty());
+        assert!(sample().text().lines().all(|line| line.chars().count() <= 100));
     }
 
     #[test]
@@ -108,7 +109,6 @@ mod tests {
             let from = text.find(&format!("{table}]")).unwrap_or(0);
             let Some(at) = text[from..].find(&comment) else { continue };
             text.replace_range(from + at..from + at + 2, "");
-            // The example of an option is one of another algorithm's too.
             let changes = load(&text).changes_against(&base);
             let is_default = key.default.is_some();
             assert_eq!(changes.is_empty(), is_default, "{}: {changes:?}", key.name);

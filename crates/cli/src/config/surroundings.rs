@@ -32,7 +32,15 @@ struct Look<'a> {
 
 impl Look<'_> {
     fn at_key(&mut self) {
-        if let Err(error) = GroupKey::read(&self.config.key_file) {
+        let path = &self.config.key_file;
+        if !path.exists() {
+            let shown = path.display();
+            let what = format!(
+                "{shown} is not there; copy it from another node, or make the group's first with \
+                 `tanist keygen {shown}`"
+            );
+            self.note(Severity::Error, "key_file", what);
+        } else if let Err(error) = GroupKey::read(path) {
             self.note(Severity::Error, "key_file", error.to_string());
         }
     }
