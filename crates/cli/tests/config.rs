@@ -1,4 +1,5 @@
 //! `tanist config`: what is read from where, what is written, and what is refused how.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -178,6 +179,20 @@ fn an_unknown_variable_is_a_warning_unless_it_is_meant_for_children() {
     assert!(stderr.starts_with("TANIST_TIMING_HARTBEAT: warning: "), "{stderr}");
     assert!(stderr.contains("did you mean TANIST_TIMING_HEARTBEAT?"), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
+}
+
+#[test]
+fn inside_a_hook_the_names_of_the_agent_around_it_are_not_taken() {
+    let home = Home::new();
+    let show = ["config", "show", "-c", "tanist.toml", "-o", "json"];
+    let node = |event: &[(&str, &str)]| -> Value {
+        let mut command = home.tanist(&show);
+        command.env("TANIST_NODE", "n2").envs(event.iter().copied());
+        let shown: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        shown["node"].clone()
+    };
+    assert_eq!(node(&[]), "n2");
+    assert_eq!(node(&[("TANIST_EVENT", "leader")]), "n1");
 }
 
 #[test]

@@ -112,7 +112,9 @@ _tanist_nodes() {
 
 const FISH_NODES: &str = r#"
 complete -c tanist -l node -x -a '(tanist completion nodes 2>/dev/null)'
-complete -c tanist -n '__fish_seen_subcommand_from dev; and __fish_seen_subcommand_from kill pause resume restart cut' -x -a '(tanist completion nodes 2>/dev/null)'
+complete -c tanist \
+    -n '__fish_seen_subcommand_from dev; and __fish_seen_subcommand_from kill pause resume restart cut' \
+    -x -a '(tanist completion nodes 2>/dev/null)'
 "#;
 
 const EXAMPLES: &str = "\

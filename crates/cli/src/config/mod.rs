@@ -57,6 +57,7 @@ pub(crate) struct Config {
     /// Priorities that are not the number in the node's name.
     pub(crate) priorities: BTreeMap<String, u32>,
     /// Whether a node of higher priority takes over.
+    #[expect(dead_code, reason = "for a builder that takes it")]
     pub(crate) preempt: Preempt,
     /// Who elects.
     pub(crate) algorithm: Algorithm,

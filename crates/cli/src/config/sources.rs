@@ -48,6 +48,10 @@ impl Sources {
         });
         let mut environment: Vec<(String, String)> = variables.collect();
         environment.sort();
+        // Inside a hook or a job these two tell of the agent around it, not of one to start.
+        if environment.iter().any(|(name, _)| name == EVENT) {
+            environment.retain(|(name, _)| !["TANIST_GROUP", "TANIST_NODE"].contains(&&**name));
+        }
         Self { environment, ..Self::without_environment(args) }
     }
 
@@ -110,6 +114,8 @@ fn put_variable(draft: &mut Draft, name: &str, value: &str) {
 }
 
 const PREFIX: &str = "TANIST_";
+/// Set for every hook and every job.
+const EVENT: &str = "TANIST_EVENT";
 
 /// The file that is read if none is named.
 pub(crate) const FILE: &str = "/etc/tanist/tanist.toml";
@@ -118,7 +124,7 @@ pub(crate) const FILE: &str = "/etc/tanist/tanist.toml";
 /// that is started from there must not take it for its own. `TANIST_SOCKET` is among them, since
 /// it says where to ask, not where to answer.
 const CHILDREN: &[&str] = &[
-    "TANIST_EVENT",
+    EVENT,
     "TANIST_ROLE",
     "TANIST_STATE",
     "TANIST_EPOCH",
