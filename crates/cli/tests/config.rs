@@ -196,6 +196,25 @@ fn inside_a_hook_the_names_of_the_agent_around_it_are_not_taken() {
 }
 
 #[test]
+fn the_log_has_the_format_and_the_level_that_are_asked_for() {
+    let home = Home::new();
+    // Without its key an agent warns of the variable, and ends.
+    let agent = ["agent", "-c", "tanist.toml", "--set", "key_file=nowhere", "--set"];
+    let logged = |set: &str| {
+        let mut command = home.tanist(&[&agent[..], &[set]].concat());
+        let (code, stderr) = told(&command.env("TANIST_NODEE", "n1").output().unwrap());
+        assert_eq!(code, Some(6), "{stderr}");
+        stderr
+    };
+    let line = logged("log.format=json");
+    let line: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+    assert_eq!(line["level"], "WARN");
+    assert!(line["fields"]["message"].as_str().unwrap().contains("TANIST_NODE?"), "{line}");
+    assert!(logged("log.level=warn").contains(" WARN TANIST_NODEE: "));
+    assert!(!logged("log.level=error").contains("TANIST_NODEE"));
+}
+
+#[test]
 fn what_is_shown_as_a_file_shows_the_same_again() {
     let home = Home::new();
     home.write("tanist.toml", &format!("priorities = {{ n1 = 4, n2 = 5 }}\n{FILE}"));
