@@ -17,6 +17,7 @@ mod interrupt;
 mod library;
 mod live;
 mod log;
+mod moment;
 mod output;
 mod problem;
 mod progress;
@@ -75,5 +76,5 @@ Examples:
   tanist trace check traces/            what live nodes recorded, judged in the same way
 
 Exit codes:
-  0 all is well, 1 no or failed, 2 usage, 3 no agent there, 4 bound reached, 6 bad file,
-  130 interrupted";
+  0 all is well, 1 no or failed, 2 usage, 3 no agent there, 4 bound reached, 5 refused,
+  6 bad file, 130 interrupted";

@@ -12,12 +12,16 @@ pub(crate) enum Problem {
     BadFile(String),
     /// No agent, or no group, is there to answer.
     Unreachable(String),
+    /// What was asked is impossible or unsafe, so it was not done.
+    Refused(String),
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(what) | Self::Unreachable(what) => write!(f, "error: {what}"),
+            Self::Usage(what) | Self::Unreachable(what) | Self::Refused(what) => {
+                write!(f, "error: {what}")
+            }
             // Without a prefix, so that an editor finds file and line.
             Self::BadFile(what) => f.write_str(what),
         }
@@ -31,6 +35,7 @@ pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
     match error.downcast_ref::<Problem>() {
         Some(Problem::Usage(_)) => ExitCode::from(2),
         Some(Problem::Unreachable(_)) => ExitCode::from(3),
+        Some(Problem::Refused(_)) => ExitCode::from(5),
         Some(Problem::BadFile(_)) => ExitCode::from(6),
         None => ExitCode::FAILURE,
     }

@@ -1,7 +1,9 @@
 //! What an agent says of its node: the same words over every way of asking.
 
-use std::time::SystemTime;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
+use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
 use tanist::{GroupNumber, NodeId, parse_node};
 
@@ -22,6 +24,12 @@ pub(crate) struct StatusReport {
     pub(crate) state: String,
     /// Whether it leads and nobody whom it can reach stands against it.
     pub(crate) acts: bool,
+    /// Whether nobody in the group begins an election until it is resumed.
+    #[serde(default)]
+    pub(crate) paused: bool,
+    /// Whether the node has stepped aside and takes part in nothing for a while.
+    #[serde(default)]
+    pub(crate) aside: bool,
     /// The number of the group that it is in, or was in last.
     pub(crate) epoch: Option<Epoch>,
     /// Who leads that group.
@@ -74,6 +82,29 @@ pub(crate) struct MemberReport {
     pub(crate) seen_ms: Option<u64>,
 }
 
+/// What a node was told at its start, and where its things are: what `tanist doctor` judges.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SettingsReport {
+    /// The version of the program.
+    pub(crate) version: String,
+    /// Its process.
+    pub(crate) process: u32,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) key_file: PathBuf,
+    /// Where it listens for peers.
+    pub(crate) listen: String,
+    /// Tm: a message arrives within this.
+    pub(crate) message_max_ms: f64,
+    /// Tp: and is answered within this.
+    pub(crate) processing_max_ms: f64,
+    /// How often a sign of life is given.
+    pub(crate) heartbeat_ms: Option<f64>,
+    /// S: silence that is suspicious; none where it is derived.
+    pub(crate) suspect_after_ms: Option<f64>,
+    /// How many files it may have open.
+    pub(crate) files_max: Option<u64>,
+}
+
 /// The whole group, as one node sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MembersReport {
@@ -99,6 +130,8 @@ impl Agent {
             role: status.role.to_owned(),
             state: status.phase.to_string().to_lowercase(),
             acts: self.acting().now().is_some(),
+            paused: false,
+            aside: false,
             epoch: view.as_ref().map(|view| Epoch::from(view.group_number())),
             leader,
             members: view.iter().flat_map(|view| view.members().iter()).map(name).collect(),
@@ -133,13 +166,34 @@ impl Agent {
                 is_connected: peer.is_some_and(|peer| peer.is_connected),
                 is_refused: peer.is_some_and(|peer| peer.is_refused),
                 priority: self.config().priority_of(node),
-                rtt_ms: rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
+                rtt_ms: rtt.map(millis),
                 seen_ms: seen.and_then(|seen| u64::try_from(seen.as_millis()).ok()),
                 node: name,
             }
         });
         let members = rows.collect();
         Some(MembersReport { status, members })
+    }
+
+    /// What it was told at its start, and where its things are.
+    pub(crate) fn settings(&self) -> SettingsReport {
+        let config = self.config();
+        let timing = config.timing.config();
+        // Paths are relative to where the agent runs, and whoever asks may be elsewhere.
+        let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let mine = self.address(self.group().me()).unwrap_or_default().to_owned();
+        SettingsReport {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            process: std::process::id(),
+            data_dir: whole(&config.data_dir),
+            key_file: whole(&config.key_file),
+            listen: config.listen.map_or(mine, |address| address.to_string()),
+            message_max_ms: millis(timing.message_max),
+            processing_max_ms: millis(timing.processing_max),
+            heartbeat_ms: timing.heartbeat.map(millis),
+            suspect_after_ms: timing.silence.map(millis),
+            files_max: getrlimit(Resource::Nofile).current,
+        }
     }
 
     /// Where a node is.
@@ -164,6 +218,10 @@ impl From<GroupNumber> for Epoch {
             text: number.to_string(),
         }
     }
+}
+
+fn millis(span: Duration) -> f64 {
+    span.as_secs_f64() * 1000.0
 }
 
 fn name(node: NodeId) -> String {

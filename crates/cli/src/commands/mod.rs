@@ -1,5 +1,6 @@
 //! One file per command: its arguments, what it does, how it tells the result.
 
+mod act;
 pub(crate) mod agent;
 mod algorithms;
 mod bench;
@@ -33,7 +34,17 @@ pub(crate) enum Command {
     Status(look::Status),
     Members(look::Members),
     Leader(look::Leader),
+    IsLeader(look::IsLeader),
+    History(look::History),
     Watch(look::Watch),
+    Wait(look::Wait),
+    StepDown(act::StepDown),
+    TakePart(act::TakePart),
+    Pause(act::Pause),
+    Resume(act::Resume),
+    Reload(act::Reload),
+    Leave(act::Leave),
+    Priority(act::Priority),
     Keygen(keygen::Args),
     /// Write, check and show the configuration of an agent.
     #[command(subcommand, after_help = config::EXAMPLES)]
@@ -75,7 +86,17 @@ impl Command {
             Self::Status(args) => args.run(),
             Self::Members(args) => args.run(),
             Self::Leader(args) => args.run(),
+            Self::IsLeader(args) => args.run(),
+            Self::History(args) => args.run(),
             Self::Watch(args) => args.run(),
+            Self::Wait(args) => args.run(),
+            Self::StepDown(args) => args.run(),
+            Self::TakePart(args) => args.run(),
+            Self::Pause(args) => args.run(),
+            Self::Resume(args) => args.run(),
+            Self::Reload(args) => args.run(),
+            Self::Leave(args) => args.run(),
+            Self::Priority(args) => args.run(),
             Self::Keygen(args) => args.run(),
             Self::Config(command) => command.run(),
             Self::Store(command) => command.run(),

@@ -33,8 +33,16 @@ pub(crate) struct ChangeLine {
     /// For how many milliseconds the node was in no group before this one.
     #[serde(default)]
     pub(crate) gap_ms: Option<u64>,
+    /// How many changes before this one the reader asked for and the agent has forgotten.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) missed: u64,
     /// The same in a sentence.
     pub(crate) text: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Why a node's role changed.
@@ -88,6 +96,7 @@ impl ChangeLine {
             reason: Reason::default(),
             old_leader: None,
             gap_ms: None,
+            missed: 0,
             text: format!("{me} {}", change.role),
         }
     }

@@ -1,8 +1,8 @@
 //! What is said over an agent's socket: one line of JSON asks, one line answers, or many.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -21,6 +21,8 @@ pub(crate) enum Ask {
     Members,
     /// What the node counted.
     Meter,
+    /// What it was told at its start, and where its things are.
+    Settings,
     /// What it was and is, and why.
     History,
     /// What it did lately, message by message.
@@ -32,8 +34,12 @@ pub(crate) enum Ask {
     },
     /// For experiments: how far the shared work is.
     Work,
-    /// Every change of role from here on.
-    Watch,
+    /// Every change of role, from here on or after a number.
+    Watch {
+        /// The last number that the reader has seen.
+        #[serde(default)]
+        after: Option<u64>,
+    },
     /// For experiments: discard everything to and from these nodes.
     Cut {
         /// Their names.
@@ -51,11 +57,14 @@ pub(crate) enum Answer {
     Ok(serde_json::Value),
     /// Nothing, because of this.
     Error(String),
+    /// Nothing, because it would be unsafe, is impossible, or is not for this user to ask.
+    Refused(String),
 }
 
 /// A connection to a socket.
 pub(crate) struct Client {
     lines: BufReader<UnixStream>,
+    path: PathBuf,
 }
 
 impl Client {
@@ -65,42 +74,60 @@ impl Client {
             let path = socket.display();
             Problem::Unreachable(format!("no agent answers at {path}: {error}. Is it running?"))
         })?;
-        let limit = Some(ANSWER_MAX);
-        stream
-            .set_read_timeout(limit)
-            .and_then(|()| stream.set_write_timeout(limit))
-            .map_err(|error| Problem::Unreachable(error.to_string()))?;
-        Ok(Self { lines: BufReader::new(stream) })
+        let client = Self { lines: BufReader::new(stream), path: socket.to_owned() };
+        client.patient(Some(ANSWER_MAX))
+    }
+
+    /// Waits so long for every line; without a limit, for ever.
+    pub(crate) fn patient(self, limit: Option<Duration>) -> Result<Self, Problem> {
+        let stream = self.lines.get_ref();
+        let set = stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit));
+        set.map_err(|error| self.lost(&error)).map(|()| self)
     }
 
     /// Asks a question that has one answer.
     pub(crate) fn ask<R: DeserializeOwned>(&mut self, ask: &impl Serialize) -> anyhow::Result<R> {
         self.put(ask)?;
-        let line = self.line()?.unwrap_or_default();
+        let gone = io::Error::from(io::ErrorKind::UnexpectedEof);
+        let line = self.line()?.ok_or_else(|| self.lost(&gone))?;
         match serde_json::from_str(&line)? {
             Answer::Ok(value) => Ok(serde_json::from_value(value)?),
             Answer::Error(what) => anyhow::bail!("error: {what}"),
+            Answer::Refused(what) => Err(Problem::Refused(what).into()),
         }
     }
 
     /// Asks a question that is answered line by line, for as long as it takes.
     pub(crate) fn follow(mut self, ask: &Ask) -> anyhow::Result<Self> {
         self.put(ask)?;
-        self.lines.get_ref().set_read_timeout(None)?;
-        Ok(self)
+        Ok(self.patient(None)?)
     }
 
     /// The next line; none when the agent has gone.
     pub(crate) fn line(&mut self) -> anyhow::Result<Option<String>> {
         let mut line = String::new();
-        let read = self.lines.read_line(&mut line)?;
+        let read = self.lines.read_line(&mut line).map_err(|error| self.lost(&error))?;
         Ok((read > 0).then_some(line))
     }
 
     fn put(&mut self, ask: &impl Serialize) -> anyhow::Result<()> {
         let mut line = serde_json::to_vec(ask)?;
         line.push(b'\n');
-        Ok(self.lines.get_mut().write_all(&line)?)
+        let written = self.lines.get_mut().write_all(&line);
+        Ok(written.map_err(|error| self.lost(&error))?)
+    }
+
+    fn lost(&self, error: &io::Error) -> Problem {
+        let path = self.path.display();
+        let kind = error.kind();
+        let what = if [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&kind) {
+            "does not answer. It may be stopped or very busy; look at its log".to_owned()
+        } else if kind == io::ErrorKind::UnexpectedEof {
+            "has closed the connection. Look at its log".to_owned()
+        } else {
+            format!("is lost: {error}. Look at its log")
+        };
+        Problem::Unreachable(format!("the agent at {path} {what}"))
     }
 }
 

@@ -11,8 +11,10 @@ use tanist::{Group, parse_node};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 
+use super::change::ChangeLine;
 use super::control::{Answer, Ask};
 use crate::agent::Agent;
+use crate::agent::action::ActionError;
 
 /// A socket that answers for a node. Removed when it is dropped.
 pub(crate) struct Server {
@@ -63,13 +65,20 @@ impl Drop for Server {
 }
 
 async fn converse(stream: UnixStream, agent: &Agent) -> io::Result<()> {
+    // Whoever may look may not always act: the mode of the socket can be widened for the former.
+    let may_act = stream.peer_cred().is_ok_and(|peer| is_trusted(peer.uid()));
     let (from, mut to) = stream.into_split();
     let mut from = BufReader::new(from.take(QUESTION_MAX));
     let mut line = String::new();
     while from.read_line(&mut line).await? > 0 {
         let answer = match serde_json::from_str(&line) {
-            Ok(Ask::Watch) => return watch(agent, &mut to).await,
+            Ok(Ask::Watch { after }) => return watch(agent, after, &mut to).await,
+            Ok(Ask::Act { .. }) if !may_act => Answer::Refused(NOT_YOURS.to_owned()),
             Ok(ask) => answer(ask, agent).await,
+            Err(_) if !line.ends_with('\n') => {
+                put(&mut to, &Answer::Error(TOO_LONG.to_owned())).await?;
+                return Ok(());
+            }
             Err(error) => Answer::Error(format!("not understood: {error}")),
         };
         put(&mut to, &answer).await?;
@@ -79,12 +88,31 @@ async fn converse(stream: UnixStream, agent: &Agent) -> io::Result<()> {
     Ok(())
 }
 
-async fn watch(agent: &Agent, to: &mut (impl AsyncWriteExt + Unpin)) -> io::Result<()> {
-    let mut seen = agent.record().last().and_then(|line| line.index.checked_sub(1));
+/// Whether a user may tell this agent what to do: its own, and the one who may do anything.
+fn is_trusted(user: u32) -> bool {
+    user == 0 || user == rustix::process::geteuid().as_raw()
+}
+
+async fn watch(
+    agent: &Agent,
+    after: Option<u64>,
+    to: &mut (impl AsyncWriteExt + Unpin),
+) -> io::Result<()> {
+    let newest = agent.record().last().map(|line| line.index);
+    // A number that was never given is of an earlier life of the node: begin with what is now.
+    let mut seen = match after.filter(|after| Some(*after) <= newest) {
+        Some(after) => Some(after),
+        None => newest.and_then(|newest| newest.checked_sub(1)),
+    };
     while let Some(later) = agent.record().after(seen).await {
         for line in later.lines {
-            put(to, &*line).await?;
+            let missed = seen.map_or(0, |seen| line.index.saturating_sub(seen + 1));
             seen = Some(line.index);
+            if missed == 0 {
+                put(to, &*line).await?;
+            } else {
+                put(to, &ChangeLine { missed, ..(*line).clone() }).await?;
+            }
         }
     }
     Ok(())
@@ -108,6 +136,7 @@ async fn answer(ask: Ask, agent: &Agent) -> Answer {
             Some(meter) => value(&meter),
             None => Err(ENDED.to_owned()),
         },
+        Ask::Settings => value(&agent.settings()),
         Ask::History => value(&agent.record().all()),
         Ask::Events => {
             let recent = group.recent();
@@ -119,7 +148,8 @@ async fn answer(ask: Ask, agent: &Agent) -> Answer {
         }
         Ask::Act { what } => match agent.act(&what).await {
             Ok(done) => value(&done),
-            Err(error) => Err(error.to_string()),
+            Err(error @ ActionError::Refused(_)) => return Answer::Refused(error.to_string()),
+            Err(error @ ActionError::Ended) => Err(error.to_string()),
         },
         Ask::Work => match agent.work() {
             Some(work) => value(&work.progress()),
@@ -133,7 +163,7 @@ async fn answer(ask: Ask, agent: &Agent) -> Answer {
             group.heal();
             Ok(Value::Null)
         }
-        Ask::Watch => Err("watch is answered line by line".to_owned()),
+        Ask::Watch { .. } => Err("watch is answered line by line".to_owned()),
     };
     done.map_or_else(Answer::Error, Answer::Ok)
 }
@@ -149,5 +179,8 @@ fn cut(group: &Group, peers: &[String]) -> Result<Value, String> {
 }
 
 const ENDED: &str = "the node has ended";
+const NOT_YOURS: &str = "only the user whom the agent runs as, or root, may tell it what to do; \
+                         nothing was done. Use sudo, or ask on that user's behalf";
+const TOO_LONG: &str = "a question is one line of at most 64 kilobytes; this connection ends here";
 /// No question is longer.
 const QUESTION_MAX: u64 = 64 * 1024;

@@ -1,0 +1,177 @@
+//! What an operator tells a node to do: `step-down`, `take-part`, `pause`, `resume`, `reload`,
+//! `leave` and `priority`.
+//!
+//! Each is one question to the agent's socket, and one sentence back. The agent judges whether it
+//! can be done; nothing is done halfway.
+
+use std::time::Duration;
+
+use super::look::{Agent, duration};
+use crate::agent::action::{Action, Done};
+use crate::exit::Exit;
+use crate::live::control::Ask;
+use crate::output::{self, LookFormat};
+
+/// Which agent is told, and how its answer is written.
+#[derive(Debug, clap::Args)]
+struct Told {
+    #[command(flatten)]
+    agent: Agent,
+    /// How the answer is written.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: LookFormat,
+}
+
+impl Told {
+    fn act(&self, what: Action) -> anyhow::Result<Exit> {
+        let mut client = self.agent.connect()?.patient(Some(ACT_MAX))?;
+        let done: Done = client.ask(&Ask::Act { what })?;
+        match self.output.machine() {
+            Some(machine) => output::print_value(&serde_json::to_value(&done)?, machine)?,
+            None => output::print(&format!("{}\n", output::plain(&done.text)))?,
+        }
+        Ok(Exit::Well)
+    }
+}
+
+/// Hand over to another node without waiting for any timeout, and stay out for a while.
+///
+/// Returns when this node has stopped what it did as leader or member and is aside.
+#[derive(Debug, clap::Args)]
+#[command(after_help = STEP_DOWN_EXAMPLES)]
+pub(crate) struct StepDown {
+    #[command(flatten)]
+    told: Told,
+    /// For how long the node stays out of elections.
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = duration)]
+    hold: Duration,
+}
+
+/// Take part again after a step-down, at once.
+#[derive(Debug, clap::Args)]
+#[command(after_help = TAKE_PART_EXAMPLES)]
+pub(crate) struct TakePart {
+    #[command(flatten)]
+    told: Told,
+}
+
+/// Freeze the group: nobody begins an election until it is resumed, whoever dies.
+#[derive(Debug, clap::Args)]
+#[command(after_help = PAUSE_EXAMPLES)]
+pub(crate) struct Pause {
+    #[command(flatten)]
+    told: Told,
+}
+
+/// End a pause.
+#[derive(Debug, clap::Args)]
+#[command(after_help = RESUME_EXAMPLES)]
+pub(crate) struct Resume {
+    #[command(flatten)]
+    told: Told,
+}
+
+/// Read the agent's file again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = RELOAD_EXAMPLES)]
+pub(crate) struct Reload {
+    #[command(flatten)]
+    told: Told,
+}
+
+/// Hand over and end the agent.
+#[derive(Debug, clap::Args)]
+#[command(after_help = LEAVE_EXAMPLES)]
+pub(crate) struct Leave {
+    #[command(flatten)]
+    told: Told,
+}
+
+/// Change this node's priority.
+#[derive(Debug, clap::Args)]
+#[command(after_help = PRIORITY_EXAMPLES)]
+pub(crate) struct Priority {
+    /// The new one; the highest that is alive leads.
+    value: u32,
+    #[command(flatten)]
+    told: Told,
+}
+
+impl StepDown {
+    /// Does it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let hold_ms = u64::try_from(self.hold.as_millis()).unwrap_or(u64::MAX);
+        self.told.act(Action::StepDown { hold_ms })
+    }
+}
+
+impl TakePart {
+    /// Does it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        self.told.act(Action::TakePart)
+    }
+}
+
+impl Pause {
+    /// Does it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        self.told.act(Action::Pause)
+    }
+}
+
+impl Resume {
+    /// Does it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        self.told.act(Action::Resume)
+    }
+}
+
+impl Reload {
+    /// Does it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        self.told.act(Action::Reload)
+    }
+}
+
+impl Leave {
+    /// Does it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        self.told.act(Action::Leave)
+    }
+}
+
+impl Priority {
+    /// Does it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        self.told.act(Action::Priority { value: self.value })
+    }
+}
+
+/// A job that is asked to stop may take its time.
+const ACT_MAX: Duration = Duration::from_secs(60);
+
+macro_rules! with_exit_codes {
+    ($examples:literal) => {
+        concat!(
+            "Examples:\n",
+            $examples,
+            "\n\nOnly the user whom the agent runs as, or root, may do this.\n\nExit codes:\n",
+            "  0 it was done, 3 no agent there, 5 refused: unsafe, impossible, or not yours to do"
+        )
+    };
+}
+
+const STEP_DOWN_EXAMPLES: &str = with_exit_codes!(
+    "  tanist step-down
+  tanist step-down --for 5m --socket /run/tanist/billing.sock"
+);
+const TAKE_PART_EXAMPLES: &str = with_exit_codes!("  tanist take-part --node n3");
+const PAUSE_EXAMPLES: &str = with_exit_codes!(
+    "  tanist pause
+  tanist pause && ./replace-switch.sh; tanist resume"
+);
+const RESUME_EXAMPLES: &str = with_exit_codes!("  tanist resume");
+const RELOAD_EXAMPLES: &str =
+    with_exit_codes!("  tanist reload --socket /run/tanist/billing.sock");
+const LEAVE_EXAMPLES: &str = with_exit_codes!("  tanist leave --node n3");
+const PRIORITY_EXAMPLES: &str = with_exit_codes!("  tanist priority 30 --node n1");

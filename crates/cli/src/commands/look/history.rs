@@ -1,0 +1,100 @@
+//! `tanist history`: what a node was, why it changed, and how long it was in no group.
+
+use serde_json::Value;
+
+use super::Agent;
+use super::watch::follow;
+use crate::commands::agent::Form;
+use crate::exit::Exit;
+use crate::live::change::ChangeLine;
+use crate::live::control::Ask;
+use crate::moment;
+use crate::output::{self, LookFormat};
+use crate::table::{Column, Table, left, right};
+
+/// Show the groups that a node was in, with the cause of each change and the gap before it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct History {
+    #[command(flatten)]
+    agent: Agent,
+    /// Only the last so many.
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    last: Option<usize>,
+    /// Go on with every change that comes, until interrupted.
+    #[arg(short, long)]
+    watch: bool,
+    /// How it is written.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: LookFormat,
+}
+
+impl History {
+    /// Shows it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let mut lines: Vec<Value> = self.agent.ask(&Ask::History)?;
+        let surplus = self.last.map_or(0, |last| lines.len().saturating_sub(last));
+        lines.drain(..surplus);
+        let newest = lines.last().and_then(|line| line["index"].as_u64());
+        self.show(lines)?;
+        if !self.watch {
+            return Ok(Exit::Well);
+        }
+        let form = match self.output.machine() {
+            Some(_) => Form::Ndjson,
+            None => Form::Text,
+        };
+        follow(self.agent.connect()?, newest, form)
+    }
+
+    fn show(&self, lines: Vec<Value>) -> anyhow::Result<()> {
+        if let Some(machine) = self.output.machine() {
+            // What is followed afterwards comes in lines, so this does too.
+            let machine = if self.watch { output::Machine::Ndjson } else { machine };
+            return output::print_value(&Value::Array(lines), machine);
+        }
+        let lines = lines.into_iter().map(serde_json::from_value).collect::<Result<Vec<_>, _>>()?;
+        Ok(output::print(&text(&lines, self.output == LookFormat::Wide))?)
+    }
+}
+
+/// The changes as a table, oldest first.
+pub(crate) fn text(lines: &[ChangeLine], is_wide: bool) -> String {
+    let mut columns: Vec<Column> = vec![right("INDEX"), left("WHEN"), left("ROLE"), left("GROUP")];
+    columns.extend([left("LEADER"), left("CAUSE"), right("GAP"), left("MEMBERS")]);
+    if is_wide {
+        columns.insert(5, left("BEFORE"));
+    }
+    let mut table = Table::new(columns);
+    let none = || "-".to_owned();
+    for line in lines {
+        let mut cells = vec![
+            line.index.to_string(),
+            moment::utc(line.when_ms),
+            line.role.clone(),
+            line.group.clone().filter(|_| line.is_in_group()).unwrap_or_else(none),
+            line.coordinator.clone().filter(|_| line.is_in_group()).unwrap_or_else(none),
+            line.reason.name().to_owned(),
+            line.gap_ms.map_or_else(none, |gap| format!("{gap}ms")),
+            if line.is_in_group() { line.members.join(" ") } else { none() },
+        ];
+        if is_wide {
+            cells.insert(5, line.old_leader.clone().unwrap_or_else(none));
+        }
+        table.row(cells);
+    }
+    table.to_string()
+}
+
+const EXAMPLES: &str = "\
+CAUSE is why the node changed: start, election (one is on), failure (somebody is gone), step-down,
+merge (groups met), stop. GAP is for how long the node was in no group before. An agent remembers
+its last thousand changes, of this life only; a trace file keeps everything.
+
+Examples:
+  tanist history
+  tanist history -n 5 -o wide
+  tanist history -w -o ndjson | jq -c '[.role, .reason, .gap_ms]'
+
+Exit codes:
+  0 it was told, 1 the agent went away while it was watched, 3 no agent there";

@@ -1,0 +1,114 @@
+//! `tanist leader` and `tanist is-leader`: who leads, and whether it is this node.
+
+use serde_json::json;
+
+use super::Agent;
+use crate::agent::report::StatusReport;
+use crate::exit::Exit;
+use crate::live::control::Ask;
+use crate::output::{self, LookFormat};
+
+/// Print the name of the leader; exit with 1 if there is none at the moment.
+#[derive(Debug, clap::Args)]
+#[command(after_help = LEADER_EXAMPLES)]
+pub(crate) struct Leader {
+    #[command(flatten)]
+    agent: Agent,
+    /// How it is written.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: LookFormat,
+}
+
+/// Exit with 0 if the node leads and may act, with 1 if not, for scripts.
+#[derive(Debug, clap::Args)]
+#[command(after_help = IS_LEADER_EXAMPLES)]
+pub(crate) struct IsLeader {
+    #[command(flatten)]
+    agent: Agent,
+    /// Print nothing: the exit code is the answer.
+    #[arg(short, long)]
+    quiet: bool,
+    /// How it is written.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: LookFormat,
+}
+
+impl Leader {
+    /// Prints it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let status: StatusReport = self.agent.ask(&Ask::Status)?;
+        let number = status.epoch.filter(|_| status.leader.is_some()).map(|epoch| epoch.text);
+        let (name, address) = match &status.leader {
+            Some(leader) => (Some(&leader.node), Some(&leader.address)),
+            None => (None, None),
+        };
+        if let Some(machine) = self.output.machine() {
+            let value = json!({ "leader": name, "address": address, "group": number });
+            output::print_value(&value, machine)?;
+        } else if let (Some(name), Some(address)) = (name, address) {
+            let more = match (self.output, number) {
+                (LookFormat::Wide, Some(number)) => format!("  {address}  group {number}"),
+                _ => String::new(),
+            };
+            output::print(&format!("{name}{more}\n"))?;
+        } else {
+            output::complain(&format!("{} is between groups and has no leader", status.node));
+        }
+        Ok(if status.leader.is_some() { Exit::Well } else { Exit::Broken })
+    }
+}
+
+impl IsLeader {
+    /// Answers.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let status: StatusReport = self.agent.ask(&Ask::Status)?;
+        if !self.quiet {
+            self.tell(&status)?;
+        }
+        Ok(if status.acts { Exit::Well } else { Exit::Broken })
+    }
+
+    fn tell(&self, status: &StatusReport) -> anyhow::Result<()> {
+        let number = status.epoch.as_ref().map(|epoch| &epoch.text);
+        if let Some(machine) = self.output.machine() {
+            let value = json!({
+                "node": status.node,
+                "is_leader": status.acts,
+                "role": status.role,
+                "group": number,
+            });
+            return output::print_value(&value, machine);
+        }
+        let leader = status.leader.as_ref().map(|leader| &leader.node);
+        let text = match (status.acts, status.role.as_str(), leader) {
+            (true, ..) => "yes".to_owned(),
+            (false, "leader", _) => {
+                "no: it leads, and does not act before it knows that nobody opposes it".to_owned()
+            }
+            (false, _, Some(leader)) => format!("no: {leader} leads"),
+            (false, _, None) => "no: it is between groups".to_owned(),
+        };
+        Ok(output::print(&format!("{text}\n"))?)
+    }
+}
+
+const LEADER_EXAMPLES: &str = "\
+Examples:
+  tanist leader
+  tanist leader -o wide
+  test \"$(tanist leader)\" = n3 && echo n3 leads
+
+Exit codes:
+  0 there is one, 1 there is none, 3 no agent there";
+
+const IS_LEADER_EXAMPLES: &str = "\
+A leader that has not yet made sure that nobody opposes it is no leader here. The answer is true
+when it is given and may be old a moment later: what must not run twice belongs into `tanist run`,
+or carries the group's number.
+
+Examples:
+  tanist is-leader -q && ./report.sh
+  tanist is-leader --socket /run/tanist/billing.sock -o json
+
+Exit codes:
+  0 yes, 1 no, 3 no agent there";

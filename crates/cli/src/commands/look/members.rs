@@ -1,0 +1,130 @@
+//! `tanist members`: all nodes as one of them sees them.
+
+use serde_json::Value;
+
+use super::{Agent, alarms};
+use crate::agent::report::{MemberReport, MembersReport};
+use crate::exit::Exit;
+use crate::live::control::Ask;
+use crate::output::{self, LookFormat};
+use crate::table::{Table, left, right};
+use crate::{colour, moment};
+
+/// Show all nodes as one of them sees them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Members {
+    #[command(flatten)]
+    agent: Agent,
+    /// How it is written.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: LookFormat,
+}
+
+impl Members {
+    /// Shows them.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let value: Value = self.agent.ask(&Ask::Members)?;
+        if let Some(machine) = self.output.machine() {
+            // A line for each node is what a list in lines is for.
+            let is_list = self.output == LookFormat::Ndjson;
+            output::print_value(if is_list { &value["members"] } else { &value }, machine)?;
+            return Ok(Exit::Well);
+        }
+        let seen: MembersReport = serde_json::from_value(value)?;
+        let text = match self.output {
+            LookFormat::Name => {
+                seen.members.iter().map(|member| format!("{}\n", member.node)).collect()
+            }
+            LookFormat::Table
+            | LookFormat::Wide
+            | LookFormat::Json
+            | LookFormat::Ndjson
+            | LookFormat::Yaml => text(&seen, self.output == LookFormat::Wide),
+        };
+        output::print(&colour::words(&text, colour::ROLES))?;
+        Ok(Exit::Well)
+    }
+}
+
+/// A line about the group and a table of its nodes.
+pub(crate) fn text(seen: &MembersReport, is_wide: bool) -> String {
+    let status = &seen.status;
+    let number = status.epoch.as_ref().map_or("-", |epoch| epoch.text.as_str());
+    let (group, algorithm, node) = (&status.group, &status.algorithm, &status.node);
+    let mut text: String = alarms(status).iter().map(|alarm| format!("{alarm}\n")).collect();
+    let head = format!("GROUP {group}  number {number}  algorithm {algorithm}  seen by {node}\n");
+    text.push_str(&head);
+    text.push_str(&table(seen, is_wide).to_string());
+    text
+}
+
+fn table(seen: &MembersReport, is_wide: bool) -> Table {
+    let mut columns = vec![left("NODE"), left("ROLE"), left("STATE"), left("ADDRESS")];
+    columns.extend([right("PRIORITY"), right("RTT"), right("SEEN")]);
+    if is_wide {
+        columns.extend([left("LINK"), left("PEERS")]);
+    }
+    let mut table = Table::new(columns);
+    for member in &seen.members {
+        let mark = if member.role == "leader" { "★ " } else { "  " };
+        let none = || "-".to_owned();
+        let mut cells = vec![
+            member.node.clone(),
+            format!("{mark}{}", member.role),
+            state(seen, member),
+            member.address.clone(),
+            member.priority.to_string(),
+            member.rtt_ms.map_or_else(none, |rtt| format!("{rtt:.1}ms")),
+            if member.is_self { "now".to_owned() } else { member.seen_ms.map_or_else(none, ago) },
+        ];
+        if is_wide {
+            let version = format!("version {}", seen.status.peers_version);
+            cells.push(link(member).to_owned());
+            cells.push(if member.is_self { version } else { none() });
+        }
+        table.row(cells);
+    }
+    table
+}
+
+/// What this node knows of another one's state: its own exactly, and of the members that they
+/// follow the same coordinator.
+fn state(seen: &MembersReport, member: &MemberReport) -> String {
+    let text = match (member.is_self, member.role.as_str(), member.is_refused) {
+        (true, ..) => seen.status.state.as_str(),
+        (false, "-", true) => "down",
+        (false, "-", false) if member.is_connected => "elsewhere",
+        (false, "-", false) => "unknown",
+        (false, ..) => "normal",
+    };
+    text.to_owned()
+}
+
+const fn link(member: &MemberReport) -> &'static str {
+    match (member.is_self, member.is_connected, member.is_refused) {
+        (true, ..) => "this node",
+        (false, true, _) => "open",
+        (false, false, true) => "refused",
+        (false, false, false) => "-",
+    }
+}
+
+fn ago(millis: u64) -> String {
+    if millis < 1000 {
+        return format!("{millis}ms ago");
+    }
+    format!("{} ago", moment::span(std::time::Duration::from_millis(millis)))
+}
+
+const EXAMPLES: &str = "\
+STATE is what the asked node knows: its own, `normal` for members of its group, `elsewhere` for
+nodes that it reaches and that are in another group, `down` where nobody listens, else `unknown`.
+
+Examples:
+  tanist members
+  tanist members --node n3 -o wide
+  tanist members --socket /run/tanist/billing.sock -o ndjson | jq -r 'select(.is_refused).node'
+
+Exit codes:
+  0 they were told, 3 no agent there";

@@ -1,0 +1,68 @@
+//! What an agent on this machine sees: one file for each way of looking.
+//!
+//! Everything here asks an agent's socket and changes nothing. What an agent says in JSON is passed
+//! on as it is, so every form that programs read has the names of [`crate::agent::report`].
+
+mod history;
+mod leader;
+mod members;
+mod status;
+mod wait;
+mod watch;
+
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+
+pub(crate) use self::history::History;
+pub(crate) use self::leader::{IsLeader, Leader};
+pub(crate) use self::members::Members;
+pub(crate) use self::status::Status;
+pub(crate) use self::wait::{Wait, duration};
+pub(crate) use self::watch::Watch;
+use crate::agent::report::StatusReport;
+use crate::live::control::{Ask, Client};
+use crate::live::places;
+
+/// Which agent is meant.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Agent {
+    /// The agent's socket, as its file names it.
+    #[arg(long, value_name = "PATH", env = "TANIST_SOCKET")]
+    socket: Option<PathBuf>,
+    /// A node of the group that `tanist dev` runs; without it, the first that answers.
+    #[arg(long, value_name = "NODE", conflicts_with = "socket")]
+    node: Option<String>,
+}
+
+impl Agent {
+    /// A connection to it.
+    pub(crate) fn connect(&self) -> anyhow::Result<Client> {
+        let path = places::socket(self.socket.as_deref(), self.node.as_deref())?;
+        Ok(Client::connect(&path)?)
+    }
+
+    /// Its answer to one question.
+    pub(crate) fn ask<R: DeserializeOwned>(&self, ask: &Ask) -> anyhow::Result<R> {
+        self.connect()?.ask(ask)
+    }
+
+    /// Whether the user said which.
+    pub(crate) fn is_given(&self) -> bool {
+        self.socket.is_some() || self.node.is_some()
+    }
+}
+
+/// What nobody may overlook, in capitals: an agent that was told to keep still.
+pub(crate) fn alarms(status: &StatusReport) -> Vec<String> {
+    let mut alarms = Vec::new();
+    if status.paused {
+        let what = "PAUSED: nobody begins an election, whoever dies. Go on with: tanist resume";
+        alarms.push(what.to_owned());
+    }
+    if status.aside {
+        let node = &status.node;
+        alarms.push(format!("{node} is ASIDE: it takes no part. Bring it back: tanist take-part"));
+    }
+    alarms
+}

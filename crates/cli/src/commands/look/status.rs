@@ -1,0 +1,80 @@
+//! `tanist status`: what a node is.
+
+use serde_json::Value;
+
+use super::{Agent, alarms};
+use crate::agent::report::StatusReport;
+use crate::exit::Exit;
+use crate::live::control::Ask;
+use crate::output::{self, LookFormat};
+use crate::table::Table;
+use crate::{colour, moment};
+
+/// Show what a node is: leader, member, or between groups.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Status {
+    #[command(flatten)]
+    agent: Agent,
+    /// How it is written.
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    output: LookFormat,
+}
+
+impl Status {
+    /// Shows it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let value: Value = self.agent.ask(&Ask::Status)?;
+        if let Some(machine) = self.output.machine() {
+            output::print_value(&value, machine)?;
+            return Ok(Exit::Well);
+        }
+        let status: StatusReport = serde_json::from_value(value)?;
+        if self.output == LookFormat::Name {
+            output::print(&format!("{}\n", status.node))?;
+            return Ok(Exit::Well);
+        }
+        let text = self.text(&status);
+        output::print(&colour::words(&text, colour::ROLES))?;
+        Ok(Exit::Well)
+    }
+
+    fn text(&self, status: &StatusReport) -> String {
+        let mut table = Table::list(0);
+        let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+        row("group", status.group.clone());
+        row("node", status.node.clone());
+        row("algorithm", status.algorithm.clone());
+        row("role", status.role.clone());
+        row("state", status.state.clone());
+        if let Some(epoch) = &status.epoch {
+            let leader = status.leader.as_ref();
+            row("number", epoch.text.clone());
+            row("leader", leader.map_or_else(|| "-".to_owned(), |leader| leader.node.clone()));
+            row("members", status.members.join(" "));
+        }
+        row("acts", if status.acts { "yes" } else { "no" }.to_owned());
+        row("since", format!("{} ago", moment::span(moment::ago(status.since_ms))));
+        if self.output == LookFormat::Wide {
+            row("at", moment::utc(status.since_ms));
+            if let Some(leader) = &status.leader {
+                row("address", format!("{} (of the leader)", leader.address));
+            }
+            row("peers", format!("version {} of the list", status.peers_version));
+            row("index", format!("{} of life {}", status.index, status.life));
+        }
+        let mut text: String =
+            alarms(status).iter().map(|alarm| format!("{alarm}\n")).collect();
+        text.push_str(&table.to_string());
+        text
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tanist status                                  a node of the group that `tanist dev` runs
+  tanist status --node n3 -o json
+  tanist status --socket /run/tanist/billing.sock -o wide
+
+Exit codes:
+  0 it was told, 3 no agent there";

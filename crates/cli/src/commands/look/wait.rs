@@ -1,0 +1,171 @@
+//! `tanist wait`: until there is a leader, a member, or one group of all; for scripts.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tanist_sim::scenario::file::parse_duration;
+
+use super::Agent;
+use crate::agent::report::{MembersReport, StatusReport};
+use crate::exit::Exit;
+use crate::live::change::ChangeLine;
+use crate::live::control::Ask;
+use crate::output::{self, LookFormat};
+use crate::problem::Problem;
+
+/// Wait until something is so, and exit with 4 if it takes too long.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Wait {
+    #[command(subcommand)]
+    what: What,
+}
+
+/// What is waited for.
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// The node is in a group, so it knows a leader.
+    #[command(after_help = EXAMPLES)]
+    Leader(How),
+    /// A node is in the group.
+    #[command(after_help = EXAMPLES)]
+    Member {
+        /// Which, such as n3.
+        member: String,
+        #[command(flatten)]
+        how: How,
+    },
+    /// All configured nodes are in one group.
+    #[command(after_help = EXAMPLES)]
+    Merged(How),
+}
+
+#[derive(Debug, clap::Args)]
+struct How {
+    #[command(flatten)]
+    agent: Agent,
+    /// For how long at most, such as 500ms, 30s or 5m.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    timeout: Duration,
+    /// How the node's status is written when it is so; without it, nothing is.
+    #[arg(short, long, value_name = "FORMAT")]
+    output: Option<LookFormat>,
+}
+
+impl Wait {
+    /// Waits.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let how = self.what.how();
+        let end = Instant::now() + how.timeout;
+        let mut last = "nothing was seen".to_owned();
+        loop {
+            match self.what.watch(end, &mut last) {
+                Ok(true) => return how.tell(),
+                Ok(false) => {}
+                Err(error) => match error.downcast_ref::<Problem>() {
+                    // An agent that is just being started, or started again.
+                    Some(Problem::Unreachable(what)) => last = what.clone(),
+                    Some(_) | None => return Err(error),
+                },
+            }
+            if Instant::now() >= end {
+                let what = self.what.words();
+                output::complain(&format!("timed out while waiting for {what}: {last}"));
+                return Ok(Exit::Unknown);
+            }
+            thread::sleep(RETRY.min(end.saturating_duration_since(Instant::now())));
+        }
+    }
+}
+
+impl How {
+    fn tell(&self) -> anyhow::Result<Exit> {
+        let Some(format) = self.output else { return Ok(Exit::Well) };
+        let value: serde_json::Value = self.agent.ask(&Ask::Status)?;
+        match format.machine() {
+            Some(machine) => output::print_value(&value, machine)?,
+            None => {
+                let status: StatusReport = serde_json::from_value(value)?;
+                let leader = status.leader.map_or_else(|| "-".to_owned(), |leader| leader.node);
+                output::print(&format!("{leader}\n"))?;
+            }
+        }
+        Ok(Exit::Well)
+    }
+}
+
+impl What {
+    const fn how(&self) -> &How {
+        match self {
+            Self::Leader(how) | Self::Merged(how) | Self::Member { how, .. } => how,
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::Leader(_) => "a leader".to_owned(),
+            Self::Member { member, .. } => format!("{member} as a member"),
+            Self::Merged(_) => "one group of all nodes".to_owned(),
+        }
+    }
+
+    /// Follows the agent until it is so, or goes, or time is up.
+    fn watch(&self, end: Instant, last: &mut String) -> anyhow::Result<bool> {
+        let agent = &self.how().agent;
+        let seen: MembersReport = agent.ask(&Ask::Members)?;
+        let all: Vec<String> = seen.members.into_iter().map(|member| member.node).collect();
+        if let Self::Member { member, .. } = self
+            && !all.contains(member)
+        {
+            let known = all.join(" ");
+            let what = format!("{member} is no configured node, so it cannot come; there is {known}");
+            return Err(Problem::Usage(what).into());
+        }
+        let mut client = agent.connect()?.follow(&Ask::Watch { after: None })?;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            client = client.patient(Some(left))?;
+            let line = match client.line() {
+                Ok(Some(line)) => line,
+                // The agent is gone, or time is up; what was seen last says more.
+                Ok(None) | Err(_) => return Ok(false),
+            };
+            let change: ChangeLine = serde_json::from_str(&line)?;
+            if self.is_so(&change, &all) {
+                return Ok(true);
+            }
+            last.clone_from(&change.text);
+        }
+    }
+
+    fn is_so(&self, change: &ChangeLine, all: &[String]) -> bool {
+        let is_member = |node: &String| change.members.contains(node);
+        change.is_in_group()
+            && match self {
+                Self::Leader(_) => true,
+                Self::Member { member, .. } => is_member(member),
+                Self::Merged(_) => all.iter().all(is_member),
+            }
+    }
+}
+
+/// Reads a span of time.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok_or_else(|| "write it with its unit: 500ms, 30s, 5m".to_owned())
+}
+
+const RETRY: Duration = Duration::from_millis(50);
+
+const EXAMPLES: &str = "\
+An agent that is not there yet is waited for as well.
+
+Examples:
+  tanist wait leader && ./start-clients.sh
+  tanist wait member n3 --timeout 1m
+  tanist wait merged --socket /run/tanist/billing.sock --timeout 10s -o json
+
+Exit codes:
+  0 it is so, 2 it cannot be so, 4 it took too long";
