@@ -250,7 +250,9 @@ fn cause(why: Loss, from: NodeId, to: NodeId) -> String {
     }
 }
 
-fn timer_words(timer: TimerName) -> &'static str {
+/// What a node does when a timer of it runs out, in words that follow its name.
+#[must_use]
+pub fn timer_words(timer: TimerName) -> &'static str {
     match timer {
         TimerName::Answers => "gives up waiting for answers",
         TimerName::Announcement => "gives up waiting for an announcement",

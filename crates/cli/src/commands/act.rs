@@ -171,7 +171,6 @@ const PAUSE_EXAMPLES: &str = with_exit_codes!(
   tanist pause && ./replace-switch.sh; tanist resume"
 );
 const RESUME_EXAMPLES: &str = with_exit_codes!("  tanist resume");
-const RELOAD_EXAMPLES: &str =
-    with_exit_codes!("  tanist reload --socket /run/tanist/billing.sock");
+const RELOAD_EXAMPLES: &str = with_exit_codes!("  tanist reload --socket /run/tanist/billing.sock");
 const LEAVE_EXAMPLES: &str = with_exit_codes!("  tanist leave --node n3");
 const PRIORITY_EXAMPLES: &str = with_exit_codes!("  tanist priority 30 --node n1");

@@ -19,6 +19,7 @@ mod store;
 mod sweep;
 mod trace;
 pub(crate) mod welcome;
+mod why;
 
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     History(look::History),
     Watch(look::Watch),
     Wait(look::Wait),
+    Why(why::Args),
     StepDown(act::StepDown),
     TakePart(act::TakePart),
     Pause(act::Pause),
@@ -90,6 +92,7 @@ impl Command {
             Self::History(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Wait(args) => args.run(),
+            Self::Why(args) => args.run(),
             Self::StepDown(args) => args.run(),
             Self::TakePart(args) => args.run(),
             Self::Pause(args) => args.run(),

@@ -63,8 +63,7 @@ impl Status {
             row("peers", format!("version {} of the list", status.peers_version));
             row("index", format!("{} of life {}", status.index, status.life));
         }
-        let mut text: String =
-            alarms(status).iter().map(|alarm| format!("{alarm}\n")).collect();
+        let mut text: String = alarms(status).iter().map(|alarm| format!("{alarm}\n")).collect();
         text.push_str(&table.to_string());
         text
     }

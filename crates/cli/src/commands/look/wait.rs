@@ -118,7 +118,8 @@ impl What {
             && !all.contains(member)
         {
             let known = all.join(" ");
-            let what = format!("{member} is no configured node, so it cannot come; there is {known}");
+            let what =
+                format!("{member} is no configured node, so it cannot come; there is {known}");
             return Err(Problem::Usage(what).into());
         }
         let mut client = agent.connect()?.follow(&Ask::Watch { after: None })?;

@@ -1,0 +1,299 @@
+//! An election as one node lived through it, from its own trace.
+//!
+//! An election begins with what moved the node to leave its group (a timer, a message, evidence
+//! that somebody is gone) and ends when it is Normal again. Assumes entries of one node in order of
+//! time; tells nothing that is not in them.
+
+use serde_json::{Value, json};
+use tanist::{GroupNumber, NodeId, NodeSet, Phase};
+use tanist_core::Time;
+use tanist_core::members::Member;
+use tanist_core::trace::{Entry, Event, Header, Kind, NodeState, Outcome, TimerName};
+use tanist_sim::story::timer_words;
+
+use super::round::{Round, names, questions};
+use crate::moment;
+
+/// One election of one node.
+#[derive(Clone, Debug)]
+pub(super) struct Account {
+    pub(super) began: Time,
+    /// None: it is still on.
+    ended: Option<Time>,
+    pub(super) steps: Vec<Step>,
+    pub(super) result: String,
+    before: Option<GroupNumber>,
+    after: Option<GroupNumber>,
+    pub(super) coordinator: Option<NodeId>,
+    /// Who was asked and did not answer.
+    pub(super) silent: Vec<NodeId>,
+}
+
+/// One thing that happened in it.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) at: Time,
+    pub(super) text: String,
+}
+
+impl Account {
+    /// The whole for programs; it began at a moment of the wall clock.
+    pub(super) fn json(&self, when_ms: u64) -> Value {
+        let millis = |at: Time| at.since(self.began).as_secs_f64() * 1000.0;
+        let steps: Vec<Value> = self
+            .steps
+            .iter()
+            .map(|step| json!({ "after_ms": millis(step.at), "text": step.text }))
+            .collect();
+        json!({
+            "when_ms": when_ms,
+            "took_ms": self.ended.map(millis),
+            "before": self.before.map(|group| group.to_string()),
+            "group": self.after.map(|group| group.to_string()),
+            "coordinator": self.coordinator.map(|node| node.to_string()),
+            "silent": self.silent.iter().map(NodeId::to_string).collect::<Vec<_>>(),
+            "steps": steps,
+            "result": self.result,
+        })
+    }
+}
+
+/// All elections that the entries tell of, oldest first.
+pub(super) fn accounts(header: &Header, me: NodeId, entries: &[Entry]) -> Vec<Account> {
+    let mine: Vec<&Entry> = entries
+        .iter()
+        .filter(|entry| entry.event.actor() == Some(me) && !entry.event.is_of_heartbeat())
+        .collect();
+    let mut found = Vec::new();
+    let mut group: Option<&NodeState> = None;
+    let mut last_end = 0;
+    let mut left: Option<usize> = None;
+    for (index, entry) in mine.iter().enumerate() {
+        let Event::State { state, .. } = &entry.event else { continue };
+        let is_normal = state.status == Phase::Normal;
+        if !is_normal {
+            left.get_or_insert(index);
+            continue;
+        }
+        let is_new = group.is_none_or(|group| group.group != state.group);
+        if let Some(left) = left.take()
+            && is_new
+        {
+            let start = cause(&mine, last_end, left);
+            found.push(account(header, me, &mine[start..=index], group, Some(state)));
+        }
+        group = Some(state);
+        last_end = index + 1;
+    }
+    if let Some(left) = left {
+        let start = cause(&mine, last_end, left);
+        found.push(account(header, me, &mine[start..], group, None));
+    }
+    found
+}
+
+/// Where what led to leaving the group begins: at the message that came at that moment, else at
+/// the latest timer that makes a node look around.
+fn cause(mine: &[&Entry], from: usize, left: usize) -> usize {
+    let at = mine[left].at;
+    let before = mine[from..left].iter().enumerate().rev();
+    let mut at_once = before.clone().take_while(|(_, entry)| entry.at == at);
+    let message = at_once.find(|(_, entry)| matches!(entry.event, Event::Receive { .. }));
+    let is_trigger = |entry: &Entry| {
+        matches!(
+            entry.event,
+            Event::Start { .. }
+                | Event::Timer {
+                    timer: TimerName::Check | TimerName::Timeout | TimerName::Silence,
+                    ..
+                }
+        )
+    };
+    let trigger = || before.clone().find(|(_, entry)| is_trigger(entry));
+    message.or_else(trigger).map_or(left, |(index, _)| from + index)
+}
+
+fn account(
+    header: &Header,
+    me: NodeId,
+    entries: &[&Entry],
+    before: Option<&NodeState>,
+    after: Option<&NodeState>,
+) -> Account {
+    let mut teller = Teller { me, lines: Vec::new(), stopping: None };
+    let began = entries.first().map_or(Time::ZERO, |entry| entry.at);
+    if let Some(Event::State { .. }) = entries.first().map(|entry| &entry.event) {
+        let what = "learns from its connections that somebody is gone, or is told to elect";
+        teller.say(began, what.to_owned());
+    }
+    entries.iter().for_each(|entry| teller.take(entry));
+    let silent = teller.silent(after.map(|state| &state.up));
+    let ended = after.and_then(|_| entries.last()).map(|entry| entry.at);
+    Account {
+        began,
+        ended,
+        steps: teller.steps(),
+        result: result(header, me, after, ended.map(|ended| ended.since(began))),
+        before: before.and_then(|state| state.group),
+        after: after.and_then(|state| state.group),
+        coordinator: after.and_then(|state| state.coordinator),
+        silent,
+    }
+}
+
+/// Who won, and why as far as rank decides.
+fn result(
+    header: &Header,
+    me: NodeId,
+    after: Option<&NodeState>,
+    took: Option<std::time::Duration>,
+) -> String {
+    let (Some(state), Some(took)) = (after, took) else {
+        return "the election is still on".to_owned();
+    };
+    let (Some(winner), Some(group)) = (state.coordinator, state.group) else {
+        return "it ended without a coordinator".to_owned();
+    };
+    let mut members: Vec<NodeId> = state.up.iter().chain([me]).collect();
+    members.sort_unstable();
+    members.dedup();
+    let rank = |node: NodeId| header.nodes.iter().find(|member| member.id == node);
+    let highest: Option<&Member> = members.iter().filter_map(|node| rank(*node)).max();
+    let why = match (highest, members.len()) {
+        (_, 1) => "nobody else takes part".to_owned(),
+        (Some(highest), _) if highest.id == winner => {
+            format!("of its members it has the highest rank, priority {}", highest.priority.0)
+        }
+        (Some(highest), _) => format!(
+            "it came first and rank did not decide: {} has the higher rank, priority {}",
+            highest.id, highest.priority.0
+        ),
+        (None, _) => "its rank is not known here".to_owned(),
+    };
+    let all = names(&members);
+    format!("{winner} leads group {group} of {all}: {why}. It took {}.", moment::span(took))
+}
+
+/// What is told so far.
+struct Teller {
+    me: NodeId,
+    lines: Vec<Line>,
+    /// Since when the application is asked to stop.
+    stopping: Option<Time>,
+}
+
+enum Line {
+    Said(Step),
+    Asked(Round),
+}
+
+impl Teller {
+    fn say(&mut self, at: Time, what: String) {
+        self.lines.push(Line::Said(Step { at, text: format!("{} {what}", self.me) }));
+    }
+
+    fn rounds(&mut self) -> impl Iterator<Item = &mut Round> {
+        self.lines.iter_mut().rev().filter_map(|line| match line {
+            Line::Asked(round) => Some(round),
+            Line::Said(_) => None,
+        })
+    }
+
+    /// Tells one entry, if it is one that an election is told by.
+    fn take(&mut self, entry: &Entry) {
+        let at = entry.at;
+        if let Event::Send { to, message, .. } = &entry.event {
+            if !questions(message.kind).is_empty() && !is_step(message.kind) {
+                return;
+            }
+            if let Some(round) = self.rounds().find(|round| round.takes(at, message.kind, *to)) {
+                round.to.push(*to);
+                return;
+            }
+            self.lines.push(Line::Asked(Round::new(at, message.kind, *to)));
+        } else if let Event::Receive { from, message, .. } = &entry.event {
+            let is_answer = self.rounds().any(|round| round.hear(at, *from, *message));
+            if !is_answer && questions(message.kind).is_empty() {
+                let group = message.group.map(|group| format!(" (group {group})"));
+                let what =
+                    format!("hears {} from {from}{}", message.kind, group.unwrap_or_default());
+                self.say(at, what);
+            }
+        } else if let Event::Timer { timer, .. } = &entry.event {
+            if is_wait(*timer) {
+                self.rounds().for_each(|round| round.give_up(at));
+            }
+            self.say(at, format!("{} ({} timer)", timer_words(*timer), timer.name()));
+        } else {
+            self.turn(entry);
+        }
+    }
+
+    fn turn(&mut self, entry: &Entry) {
+        let at = entry.at;
+        if let Event::Start { restarted, .. } = &entry.event {
+            self.say(at, if *restarted { "comes up again" } else { "comes up" }.to_owned());
+        } else if let Event::Call { .. } = &entry.event {
+            self.say(at, "calls an election".to_owned());
+        } else if let Event::End { outcome, .. } = &entry.event {
+            self.say(at, outcome_words(*outcome).to_owned());
+        } else if let Event::Stop { .. } = &entry.event {
+            self.stopping = Some(at);
+        } else if let (Event::Stopped { .. }, Some(since)) = (&entry.event, self.stopping) {
+            self.stopping = None;
+            let took = moment::span(at.since(since));
+            self.say(at, format!("has stopped its application, which took {took}"));
+        } else if let Event::Begin { group, .. } = &entry.event {
+            self.say(at, format!("begins to work in group {group}"));
+        }
+    }
+
+    /// Who was asked and never answered, and is not in the group either.
+    fn silent(&mut self, up: Option<&NodeSet>) -> Vec<NodeId> {
+        let is_in = |node: &NodeId| up.is_some_and(|up| up.contains(*node));
+        let mut silent: Vec<NodeId> = self.rounds().flat_map(|round| round.silent()).collect();
+        silent.retain(|node| !is_in(node));
+        silent.sort_unstable();
+        silent.dedup();
+        silent
+    }
+
+    fn steps(self) -> Vec<Step> {
+        let me = self.me;
+        let step = |line| match line {
+            Line::Said(step) => step,
+            Line::Asked(round) => Step { at: round.at, text: format!("{me} {}", round.text()) },
+        };
+        self.lines.into_iter().map(step).collect()
+    }
+}
+
+/// Whether an answer moves the election on, and is told like a question.
+const fn is_step(kind: Kind) -> bool {
+    matches!(kind, Kind::Accept | Kind::EeAnswer | Kind::Answer)
+}
+
+/// Whether a timer ends a wait for answers.
+const fn is_wait(timer: TimerName) -> bool {
+    matches!(
+        timer,
+        TimerName::Answers
+            | TimerName::Announcement
+            | TimerName::Handover
+            | TimerName::Recall
+            | TimerName::Acknowledgement
+            | TimerName::Follows
+            | TimerName::Stall
+    )
+}
+
+const fn outcome_words(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Won => "wins its election: nobody of higher rank stood against it",
+        Outcome::Yielded => "yields: somebody of higher rank answered, or another was first",
+        Outcome::Failed => "fails: a member was lost on the way, and it begins anew",
+    }
+}
+
+#[cfg(test)]
+mod tests;
