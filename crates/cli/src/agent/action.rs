@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tanist::Ended;
 
 use super::Agent;
+use crate::moment;
 
 /// What an operator can tell a node to do. Who may do so is for whoever passes it on to judge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,8 +57,40 @@ impl Agent {
     /// Does it.
     pub(crate) async fn act(&self, action: &Action) -> Result<Done, ActionError> {
         tracing::info!(?action, "told to act");
-        std::future::ready(()).await;
-        Err(ActionError::Refused("this version cannot do that yet".to_owned()))
+        let (group, me) = (self.group(), self.group().me());
+        let text = match action {
+            Action::StepDown { hold_ms } => {
+                let hold = Duration::from_millis(*hold_ms);
+                let was_leader = group.role().is_leader();
+                group.step_down(hold).await?;
+                let hold = moment::span(hold);
+                let others = if was_leader { "; the others elect at once" } else { "" };
+                format!("{me} is aside for {hold}{others}. Back earlier: tanist take-part")
+            }
+            Action::TakePart if !group.is_aside() => format!("{me} takes part already"),
+            Action::TakePart => {
+                group.take_part().await?;
+                format!("{me} takes part again")
+            }
+            Action::Leave => {
+                group.step_aside().await?;
+                // The answer goes out first: ending takes the socket away.
+                tokio::spawn(group.clone().shutdown());
+                format!("{me} has handed over, and its agent ends")
+            }
+            Action::Pause | Action::Resume | Action::Reload | Action::Priority { .. } => {
+                let what = "this version cannot do that while the node runs; nothing was done. \
+                            Change the file and start the agent again";
+                return Err(ActionError::Refused(what.to_owned()));
+            }
+        };
+        Ok(Done { text })
+    }
+}
+
+impl From<Ended> for ActionError {
+    fn from(_: Ended) -> Self {
+        Self::Ended
     }
 }
 

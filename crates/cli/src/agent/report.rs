@@ -131,7 +131,7 @@ impl Agent {
             state: status.phase.to_string().to_lowercase(),
             acts: self.acting().now().is_some(),
             paused: false,
-            aside: false,
+            aside: self.group().is_aside(),
             epoch: view.as_ref().map(|view| Epoch::from(view.group_number())),
             leader,
             members: view.iter().flat_map(|view| view.members().iter()).map(name).collect(),
