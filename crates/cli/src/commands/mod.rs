@@ -8,6 +8,7 @@ mod check;
 mod completion;
 mod config;
 mod dev;
+mod doctor;
 mod fuzz;
 mod keygen;
 mod list;
@@ -40,6 +41,7 @@ pub(crate) enum Command {
     Watch(look::Watch),
     Wait(look::Wait),
     Why(why::Args),
+    Doctor(doctor::Args),
     StepDown(act::StepDown),
     TakePart(act::TakePart),
     Pause(act::Pause),
@@ -93,6 +95,7 @@ impl Command {
             Self::Watch(args) => args.run(),
             Self::Wait(args) => args.run(),
             Self::Why(args) => args.run(),
+            Self::Doctor(args) => args.run(),
             Self::StepDown(args) => args.run(),
             Self::TakePart(args) => args.run(),
             Self::Pause(args) => args.run(),

@@ -4,6 +4,8 @@
 //! that somebody is gone) and ends when it is Normal again. Assumes entries of one node in order of
 //! time; tells nothing that is not in them.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tanist::{GroupNumber, NodeId, NodeSet, Phase};
 use tanist_core::Time;
@@ -97,7 +99,7 @@ pub(super) fn accounts(header: &Header, me: NodeId, entries: &[Entry]) -> Vec<Ac
 fn cause(mine: &[&Entry], from: usize, left: usize) -> usize {
     let at = mine[left].at;
     let before = mine[from..left].iter().enumerate().rev();
-    let mut at_once = before.clone().take_while(|(_, entry)| entry.at == at);
+    let mut at_once = before.clone().take_while(|(_, entry)| at.since(entry.at) < AT_ONCE);
     let message = at_once.find(|(_, entry)| matches!(entry.event, Event::Receive { .. }));
     let is_trigger = |entry: &Entry| {
         matches!(
@@ -146,7 +148,7 @@ fn result(
     header: &Header,
     me: NodeId,
     after: Option<&NodeState>,
-    took: Option<std::time::Duration>,
+    took: Option<Duration>,
 ) -> String {
     let (Some(state), Some(took)) = (after, took) else {
         return "the election is still on".to_owned();
@@ -267,6 +269,9 @@ impl Teller {
         self.lines.into_iter().map(step).collect()
     }
 }
+
+/// What comes so shortly before a step is what caused it.
+const AT_ONCE: Duration = Duration::from_millis(2);
 
 /// Whether an answer moves the election on, and is told like a question.
 const fn is_step(kind: Kind) -> bool {

@@ -1,0 +1,94 @@
+//! What counts and views are judged as.
+
+use serde_json::json;
+
+use super::super::finding::Severity;
+use super::*;
+
+fn settings() -> SettingsReport {
+    SettingsReport {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        process: 1,
+        data_dir: "data".into(),
+        key_file: "key".into(),
+        listen: "127.0.0.1:7400".to_owned(),
+        message_max_ms: 50.0,
+        processing_max_ms: 50.0,
+        heartbeat_ms: Some(250.0),
+        suspect_after_ms: Some(1000.0),
+        files_max: Some(1024),
+    }
+}
+
+fn seen() -> MembersReport {
+    let member = |node: &str, is_self| {
+        json!({
+            "node": node, "address": "127.0.0.1:7400", "role": "member", "is_self": is_self,
+            "is_connected": !is_self, "is_refused": false, "priority": 1, "rtt_ms": null,
+            "seen_ms": null,
+        })
+    };
+    let value = json!({
+        "status": {
+            "group": "billing", "node": "n1", "algorithm": "bully", "role": "member",
+            "state": "normal", "acts": false, "paused": false, "aside": false, "epoch": null,
+            "leader": { "node": "n2", "address": "127.0.0.1:7400" }, "members": ["n1", "n2"],
+            "peers_version": 1, "since_ms": 0, "index": 1, "life": 1,
+        },
+        "members": [member("n1", true), member("n2", false)],
+    });
+    serde_json::from_value(value).unwrap()
+}
+
+fn worst(seen: &MembersReport, settings: &SettingsReport, meter: &Value) -> (Severity, String) {
+    let mut findings = Findings::default();
+    look(seen, settings, meter, &mut findings);
+    let worst = findings.all().iter().max_by_key(|finding| finding.severity).unwrap();
+    assert!(worst.severity <= Severity::Note || worst.fix.is_some(), "{worst:?}");
+    (worst.severity, worst.what.clone())
+}
+
+#[test]
+fn a_group_that_is_well_has_notes_at_most() {
+    let (severity, what) = worst(&seen(), &settings(), &json!({}));
+    assert_eq!(severity, Severity::Note, "{what}");
+}
+
+#[test]
+fn a_second_node_with_this_ones_id_is_a_problem() {
+    let meter = json!({ "transport": { "refused_own_id": 3 } });
+    let (severity, what) = worst(&seen(), &settings(), &meter);
+    assert_eq!(severity, Severity::Problem);
+    assert!(what.contains("3 times") && what.contains("own id"), "{what}");
+}
+
+#[test]
+fn failed_handshakes_matter_when_a_peer_is_missing() {
+    let meter = json!({ "transport": { "handshakes_failed": 7 } });
+    assert_eq!(worst(&seen(), &settings(), &meter).0, Severity::Note);
+    let mut seen = seen();
+    seen.members[1].role = "-".to_owned();
+    seen.members[1].is_connected = false;
+    let (severity, what) = worst(&seen, &settings(), &meter);
+    assert_eq!(severity, Severity::Problem);
+    assert!(what.contains("another key"), "{what}");
+}
+
+#[test]
+fn a_round_trip_is_held_against_the_bound_on_messages() {
+    let mut seen = seen();
+    for (rtt, expected) in
+        [(1.0, Severity::Note), (60.0, Severity::Warning), (101.0, Severity::Problem)]
+    {
+        seen.members[1].rtt_ms = Some(rtt);
+        assert_eq!(worst(&seen, &settings(), &json!({})).0, expected, "{rtt}");
+    }
+}
+
+#[test]
+fn a_suspicion_after_one_lost_heartbeat_is_told_with_its_arithmetic() {
+    let settings = SettingsReport { suspect_after_ms: Some(500.0), ..settings() };
+    let (severity, what) = worst(&seen(), &settings, &json!({}));
+    assert_eq!(severity, Severity::Warning);
+    assert!(what.contains("2 x 250.0 ms + 50.0 ms + 50.0 ms = 600.0 ms"), "{what}");
+}

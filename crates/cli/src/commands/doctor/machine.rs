@@ -1,0 +1,187 @@
+//! The machine that an agent runs on: its key, its disk, its port, its clock.
+
+use std::io::{ErrorKind, Write};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, getrlimit};
+use rustix::time::{ClockId, clock_gettime};
+use tanist::GroupKey;
+
+use super::finding::Findings;
+use crate::agent::report::SettingsReport;
+use crate::config::{Config, split_peer};
+use crate::moment;
+
+/// Looks at what the settings name.
+pub(super) fn look(settings: &SettingsReport, findings: &mut Findings) {
+    key(&settings.key_file, findings);
+    disk(settings, findings);
+}
+
+/// The settings of an agent that does not run.
+pub(super) fn settings(config: &Config) -> SettingsReport {
+    let timing = config.timing.config();
+    let millis = |span: Duration| span.as_secs_f64() * 1000.0;
+    SettingsReport {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        process: 0,
+        data_dir: config.data_dir.clone(),
+        key_file: config.key_file.clone(),
+        listen: listen(config),
+        message_max_ms: millis(timing.message_max),
+        processing_max_ms: millis(timing.processing_max),
+        heartbeat_ms: timing.heartbeat.map(millis),
+        suspect_after_ms: timing.silence.map(millis),
+        files_max: getrlimit(Resource::Nofile).current,
+    }
+}
+
+fn listen(config: &Config) -> String {
+    let own = config
+        .peers
+        .iter()
+        .filter_map(|peer| split_peer(peer))
+        .find(|(node, _)| *node == config.node);
+    let own = own.map_or_else(String::new, |(_, address)| address.to_owned());
+    config.listen.map_or(own, |address| address.to_string())
+}
+
+fn key(path: &Path, findings: &mut Findings) {
+    match GroupKey::read(path) {
+        Ok(_) => {
+            let what = format!("{} is a key that only its owner can read.", path.display());
+            findings.well("key", what);
+        }
+        Err(error) => {
+            let fix = "make one with tanist keygen, copy it to all nodes, chmod 600";
+            findings.problem("key", format!("{error}."), fix);
+        }
+    }
+}
+
+/// Whether it can be written, how long that takes, and how much room there is. Every group number
+/// is on disk before it is told, so a slow disk is a slow node.
+fn disk(settings: &SettingsReport, findings: &mut Findings) {
+    let path = &settings.data_dir;
+    let shown = path.display();
+    if !path.is_dir() {
+        let what = format!("{shown} is not there yet; the first start makes it.");
+        findings.note("disk", what, "nothing, if this node never ran");
+        return;
+    }
+    match sync_time(path) {
+        Ok(took) => {
+            let share = 100.0 * took.as_secs_f64() * 1000.0 / settings.processing_max_ms;
+            let what = format!(
+                "{shown}: a write is safe after {}; processing_max is {}: {share:.0} % of it.",
+                moment::span(took),
+                moment::millis(settings.processing_max_ms),
+            );
+            let fix = "use a faster disk, or raise timing.processing_max";
+            match share {
+                ..50.0 => findings.well("disk", what),
+                50.0..100.0 => findings.warn("disk", what, fix),
+                _ => findings.problem("disk", what, fix),
+            }
+        }
+        Err(error) => {
+            let what = format!("{shown} cannot be written: {error}.");
+            findings.problem("disk", what, "make room, or give it to the agent's user");
+        }
+    }
+    let Ok(room) = rustix::fs::statvfs(path) else { return };
+    let free = room.f_bavail.saturating_mul(room.f_frsize);
+    let what = format!("{shown}: {} kB are free.", free / 1024);
+    match free {
+        0..ROOM_LEAST => findings.problem("disk", what, "make room: no election without it"),
+        ROOM_LEAST..ROOM_GOOD => findings.warn("disk", what, "make room"),
+        _ => findings.well("disk", what),
+    }
+}
+
+fn sync_time(directory: &Path) -> std::io::Result<Duration> {
+    let mut file = tempfile::tempfile_in(directory)?;
+    let begun = Instant::now();
+    file.write_all(&[0; 512])?;
+    file.sync_all()?;
+    Ok(begun.elapsed())
+}
+
+/// The port of an agent that does not run, and the peers that it would dial.
+pub(super) fn ports(config: &Config, findings: &mut Findings) {
+    let address = listen(config);
+    let bound = TcpListener::bind(&address).and_then(|_| UdpSocket::bind(&address));
+    match bound {
+        Ok(_) => findings.well("port", format!("{address} is free.")),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            let what = format!("{address} is taken.");
+            findings.problem("port", what, "see who has it: ss -ltnup; end it or take another");
+        }
+        Err(error) => {
+            let what = format!("{address} cannot be listened on: {error}.");
+            let fix = "give an address of this machine in `listen`, and one of 1024 or above";
+            findings.problem("port", what, fix);
+        }
+    }
+    for (node, address) in config.peers.iter().filter_map(|peer| split_peer(peer)) {
+        if node != config.node {
+            dial(node, address, findings);
+        }
+    }
+}
+
+fn dial(node: &str, address: &str, findings: &mut Findings) {
+    let found = address.to_socket_addrs().map(|mut found| found.next());
+    let Ok(Some(found)) = found else {
+        let what = format!("{node}: {address} is not found.");
+        findings.problem("peers", what, "correct the name, or enter it in DNS or /etc/hosts");
+        return;
+    };
+    match TcpStream::connect_timeout(&found, DIAL_MAX) {
+        Ok(_) => findings.well("peers", format!("{node}: somebody listens at {address}.")),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            let what = format!("{node}: nobody listens at {address}.");
+            findings.warn("peers", what, "start its agent, or correct its address in `peers`");
+        }
+        Err(error) => {
+            let what = format!("{node}: {address} is not reached: {error}.");
+            let fix = "look at the machine, the route and firewalls, for TCP and UDP";
+            findings.warn("peers", what, fix);
+        }
+    }
+}
+
+/// Deadlines are read off the boot-time clock, which runs on while the machine sleeps.
+pub(super) fn clock(findings: &mut Findings) {
+    let read = |clock| {
+        let time = clock_gettime(clock);
+        Duration::new(
+            u64::try_from(time.tv_sec).unwrap_or(0),
+            u32::try_from(time.tv_nsec).unwrap_or(0),
+        )
+    };
+    let (running, boot) = (read(ClockId::Monotonic), read(ClockId::Boottime));
+    let asleep = boot.saturating_sub(running);
+    let wall = "Jumps of the wall clock do not matter: nothing waits by it.";
+    if asleep > SLEEP_MAX {
+        let what = format!(
+            "The machine slept for {} of the {} since it was started; its node was silent then. {wall}",
+            moment::span(asleep),
+            moment::span(boot),
+        );
+        findings.note("clock", what, "keep a machine awake whose node should lead");
+    } else {
+        let since = moment::span(boot);
+        findings.well("clock", format!("The machine did not sleep in the last {since}. {wall}"));
+    }
+}
+
+const DIAL_MAX: Duration = Duration::from_secs(1);
+/// Reading two clocks one after the other takes a moment too.
+const SLEEP_MAX: Duration = Duration::from_secs(1);
+/// The store's files, twice.
+const ROOM_LEAST: u64 = 64 << 10;
+/// Room for logs that others write there.
+const ROOM_GOOD: u64 = 16 << 20;
