@@ -8,7 +8,7 @@ use tanist_check::{Assumption, Bounds, Exploration, Step, explore, replay};
 use tanist_core::election::Algorithm;
 use tanist_sim::{Scenario, diagram, story};
 
-use super::{algorithm, run::pair};
+use super::{algorithm, sim_run::pair};
 use crate::exit::Exit;
 use crate::output::{self, Format, Target};
 use crate::problem::Problem;

@@ -15,7 +15,7 @@ mod list;
 mod look;
 mod man;
 mod mutants;
-mod run;
+mod sim_run;
 mod store;
 mod sweep;
 mod trace;
@@ -75,7 +75,7 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Sim {
     List(list::Args),
-    Run(run::Args),
+    Run(sim_run::Args),
     Sweep(sweep::Args),
     Fuzz(fuzz::Args),
     Mutants(mutants::Args),
