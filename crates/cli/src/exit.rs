@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     BadFile,
     /// The user interrupted it.
     Interrupted,
+    /// A job that was run has this to say.
+    Job(u8),
 }
 
 impl From<Exit> for ExitCode {
@@ -25,6 +27,7 @@ impl From<Exit> for ExitCode {
             Exit::Unknown => Self::from(4),
             Exit::BadFile => Self::from(6),
             Exit::Interrupted => Self::from(INTERRUPTED),
+            Exit::Job(code) => Self::from(code),
         }
     }
 }

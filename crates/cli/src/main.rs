@@ -14,6 +14,7 @@ mod config;
 mod exit;
 mod hunt;
 mod interrupt;
+mod job;
 mod library;
 mod live;
 mod log;
@@ -68,6 +69,7 @@ Examples:
   tanist dev                            five real processes with a leader; kill it and watch
   tanist config init --out tanist.toml  a file for one node of your own group, with comments
   tanist agent -c tanist.toml           that node
+  tanist run -c tanist.toml -- ./job    a command that runs on the leader only
   tanist algorithms                     what there is, and what it promises under which model
   tanist sim list                       the scenarios that come with the program
   tanist sim run bully-figure-10-8      one election, message by message

@@ -6,6 +6,7 @@ const COMMANDS: &[&[&str]] = &[
     &[],
     &["dev"],
     &["agent"],
+    &["run"],
     &["status"],
     &["members"],
     &["leader"],

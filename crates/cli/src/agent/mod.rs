@@ -11,6 +11,8 @@
 
 pub(crate) mod acting;
 pub(crate) mod action;
+pub(crate) mod environment;
+pub(crate) mod jobs;
 pub(crate) mod record;
 pub(crate) mod report;
 

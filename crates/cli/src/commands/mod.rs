@@ -10,6 +10,7 @@ mod config;
 mod dev;
 mod doctor;
 mod fuzz;
+mod job;
 mod keygen;
 mod list;
 mod look;
@@ -33,6 +34,11 @@ use crate::problem::Problem;
 pub(crate) enum Command {
     Dev(dev::Args),
     Agent(agent::Args),
+    Run(job::Run),
+    #[command(hide = true)]
+    Keep(job::Keep),
+    #[command(hide = true)]
+    Become(job::Become),
     Status(look::Status),
     Members(look::Members),
     Leader(look::Leader),
@@ -87,6 +93,9 @@ impl Command {
         match self {
             Self::Dev(args) => args.run(),
             Self::Agent(args) => args.run(),
+            Self::Run(args) => Ok(args.run()),
+            Self::Keep(args) => args.run(),
+            Self::Become(args) => args.run(),
             Self::Status(args) => args.run(),
             Self::Members(args) => args.run(),
             Self::Leader(args) => args.run(),

@@ -1,5 +1,6 @@
 //! What is said over an agent's socket: one line of JSON asks, one line answers, or many.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,41 @@ pub(crate) enum Ask {
     },
     /// End every cut.
     Heal,
+    /// Have a job run here whenever the node leads: from here on the connection carries
+    /// [`JobOrder`] one way and [`JobNews`] the other.
+    Attach {
+        /// How long the job may take to end.
+        grace_ms: u64,
+    },
+}
+
+/// What an agent tells whoever runs a job for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "snake_case")]
+pub(crate) enum JobOrder {
+    /// The node leads: start. The node's port may come with it, to be held until the job is gone.
+    Start {
+        /// What the job is told of the group.
+        environment: BTreeMap<String, String>,
+    },
+    /// It leads no more: stop.
+    Stop {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What an agent is told of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "news", rename_all = "snake_case")]
+pub(crate) enum JobNews {
+    /// It was stopped, nobody of it is left, and it could be started again.
+    Stopped,
+    /// It has ended by itself.
+    Exited {
+        /// With this code.
+        code: u8,
+    },
 }
 
 /// What comes back for a question that has one answer.
@@ -101,6 +137,11 @@ impl Client {
     pub(crate) fn follow(mut self, ask: &Ask) -> anyhow::Result<Self> {
         self.put(ask)?;
         Ok(self.patient(None)?)
+    }
+
+    /// The connection itself, for a conversation that follows no question and answer.
+    pub(crate) fn into_stream(self) -> UnixStream {
+        self.lines.into_inner()
     }
 
     /// The next line; none when the agent has gone.

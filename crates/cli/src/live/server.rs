@@ -13,8 +13,8 @@ use tokio::net::{UnixListener, UnixStream};
 
 use super::change::ChangeLine;
 use super::control::{Answer, Ask};
-use crate::agent::Agent;
 use crate::agent::action::ActionError;
+use crate::agent::{Agent, jobs};
 
 /// A socket that answers for a node. Removed when it is dropped.
 pub(crate) struct Server {
@@ -64,7 +64,8 @@ impl Drop for Server {
     }
 }
 
-async fn converse(stream: UnixStream, agent: &Agent) -> io::Result<()> {
+/// Answers one client until it goes away.
+pub(crate) async fn converse(stream: UnixStream, agent: &Agent) -> io::Result<()> {
     // Whoever may look may not always act: the mode of the socket can be widened for the former.
     let may_act = stream.peer_cred().is_ok_and(|peer| is_trusted(peer.uid()));
     let (from, mut to) = stream.into_split();
@@ -73,7 +74,14 @@ async fn converse(stream: UnixStream, agent: &Agent) -> io::Result<()> {
     while from.read_line(&mut line).await? > 0 {
         let answer = match serde_json::from_str(&line) {
             Ok(Ask::Watch { after }) => return watch(agent, after, &mut to).await,
-            Ok(Ask::Act { .. }) if !may_act => Answer::Refused(NOT_YOURS.to_owned()),
+            Ok(Ask::Act { .. } | Ask::Attach { .. }) if !may_act => {
+                Answer::Refused(NOT_YOURS.to_owned())
+            }
+            Ok(Ask::Attach { grace_ms }) => {
+                let halves = from.into_inner().into_inner().reunite(to);
+                let stream = halves.map_err(io::Error::other)?;
+                return jobs::attend(stream, Duration::from_millis(grace_ms), agent).await;
+            }
             Ok(ask) => answer(ask, agent).await,
             Err(_) if !line.ends_with('\n') => {
                 put(&mut to, &Answer::Error(TOO_LONG.to_owned())).await?;
@@ -163,7 +171,7 @@ async fn answer(ask: Ask, agent: &Agent) -> Answer {
             group.heal();
             Ok(Value::Null)
         }
-        Ask::Watch { .. } => Err("watch is answered line by line".to_owned()),
+        Ask::Watch { .. } | Ask::Attach { .. } => Err("that is answered line by line".to_owned()),
     };
     done.map_or_else(Answer::Error, Answer::Ok)
 }

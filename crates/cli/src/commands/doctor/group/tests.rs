@@ -21,7 +21,7 @@ fn settings() -> SettingsReport {
 }
 
 fn seen() -> MembersReport {
-    let member = |node: &str, is_self| {
+    let member = |node: &str, is_self: bool| {
         json!({
             "node": node, "address": "127.0.0.1:7400", "role": "member", "is_self": is_self,
             "is_connected": !is_self, "is_refused": false, "priority": 1, "rtt_ms": null,

@@ -1,0 +1,105 @@
+//! What a process that an agent has started is told of its group: the variables `TANIST_*`.
+//!
+//! All of them are always set, if only to nothing, so that none is inherited from somewhere else.
+//! `TANIST_SOCKET` alone is missing where there is no socket. There is no `TANIST_PRIMARY`: it
+//! would say that a majority is led, which nobody here can know.
+
+use std::collections::BTreeMap;
+
+use crate::live::change::ChangeLine;
+use crate::live::config::AgentFile;
+
+/// The variables for an event at a node that this file describes: its state, as the textbook has
+/// it, and the change that brought the event about.
+pub(crate) fn environment(
+    config: &AgentFile,
+    event: &str,
+    state: &str,
+    line: &ChangeLine,
+) -> BTreeMap<String, String> {
+    let number = line.group.clone().unwrap_or_default();
+    let counter = number.split('.').next().unwrap_or_default().to_owned();
+    let leader = line.coordinator.clone().unwrap_or_default();
+    let mut variables = BTreeMap::new();
+    let mut set = |name: &str, value: String| {
+        variables.insert(format!("TANIST_{name}"), value);
+    };
+    set("EVENT", event.to_owned());
+    set("GROUP", config.group.clone());
+    set("NODE", line.node.clone());
+    set("ROLE", line.role.clone());
+    set("STATE", state.to_owned());
+    set("EPOCH", number);
+    set("EPOCH_COUNTER", counter);
+    set("LEADER_ADDR", address(config, &leader));
+    set("LEADER", leader);
+    set("OLD_LEADER", line.old_leader.clone().unwrap_or_default());
+    set("REASON", line.reason.name().to_owned());
+    set("MEMBERS", line.members.join(" "));
+    set("INDEX", line.index.to_string());
+    if let Some(socket) = &config.socket {
+        // The process may go to another directory.
+        let path = std::path::absolute(socket).unwrap_or_else(|_| socket.clone());
+        set("SOCKET", path.display().to_string());
+    }
+    variables
+}
+
+fn address(config: &AgentFile, node: &str) -> String {
+    let mut peers = config.peers.iter().filter_map(|peer| peer.split_once('='));
+    let found = peers.find(|(name, _)| *name == node);
+    found.map(|(_, address)| address.to_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::change::Reason;
+
+    const FILE: &str = r#"group = "billing"
+node = "n2"
+peers = ["n1=127.0.0.1:7401", "n2=127.0.0.1:7402"]
+data_dir = "data"
+key_file = "key"
+"#;
+
+    fn line() -> ChangeLine {
+        ChangeLine {
+            index: 7,
+            at_us: 0,
+            when_ms: 0,
+            node: "n2".to_owned(),
+            role: "leader".to_owned(),
+            group: Some("42.n2".to_owned()),
+            coordinator: Some("n2".to_owned()),
+            members: vec!["n1".to_owned(), "n2".to_owned()],
+            reason: Reason::Failure,
+            old_leader: Some("n1".to_owned()),
+            gap_ms: None,
+            text: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_leader_is_told_its_epoch_and_everybody_in_it() {
+        let config: AgentFile = toml::from_str(FILE).unwrap();
+        let variables = environment(&config, "leader", "Normal", &line());
+        let value = |name: &str| variables.get(name).map_or("-", String::as_str);
+        assert_eq!((value("TANIST_EPOCH"), value("TANIST_EPOCH_COUNTER")), ("42.n2", "42"));
+        assert_eq!(value("TANIST_LEADER_ADDR"), "127.0.0.1:7402");
+        assert_eq!((value("TANIST_OLD_LEADER"), value("TANIST_REASON")), ("n1", "failure"));
+        assert_eq!((value("TANIST_MEMBERS"), value("TANIST_INDEX")), ("n1 n2", "7"));
+        assert_eq!(value("TANIST_SOCKET"), "-");
+    }
+
+    #[test]
+    fn what_a_node_between_groups_does_not_know_is_set_to_nothing() {
+        let config: AgentFile = toml::from_str(FILE).unwrap();
+        let nowhere = ChangeLine { group: None, coordinator: None, members: Vec::new(), ..line() };
+        let variables = environment(&config, "suspended", "Election", &nowhere);
+        for name in ["TANIST_EPOCH", "TANIST_EPOCH_COUNTER", "TANIST_LEADER", "TANIST_LEADER_ADDR"]
+        {
+            assert_eq!(variables.get(name).map(String::as_str), Some(""), "{name}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The agent's side of a job: tell a client to start it when the node leads, tell it to stop, and
+//! hold the next election up until nobody of the job is left.
+//!
+//! The client's connection is held by its keeper as well, so it closes only when the job is gone;
+//! then, and when the client says so, the guard is dropped. A client that hangs is given its grace,
+//! then hung up on, which its keeper takes as an order to kill. What is assumed: that a killed job
+//! is gone within [`KILL_MAX`]; after that the node answers without it.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::net::Shutdown;
+use tanist::Lead;
+use tokio::net::UnixStream;
+use tokio::sync::{Mutex, mpsc};
+
+use super::Agent;
+use super::environment::environment;
+use crate::job::channel::Channel;
+use crate::live::change::ChangeLine;
+use crate::live::control::{JobNews, JobOrder};
+
+/// Has a client run its job whenever the node leads, until one of them is gone.
+pub(crate) async fn attend(stream: UnixStream, grace: Duration, agent: &Agent) -> io::Result<()> {
+    let stream = stream.into_std()?;
+    let mut ears = Channel::new(UnixStream::from_std(stream.try_clone()?)?);
+    let (heard, news) = mpsc::channel(1);
+    let client = Arc::new(Client {
+        mouth: Channel::new(UnixStream::from_std(stream)?),
+        news: Mutex::new(news),
+        grace,
+        is_given_up: AtomicBool::new(false),
+        agent: agent.clone(),
+    });
+    let listen = async {
+        while let Some(news) = ears.next::<JobNews>().await? {
+            // Nobody waits for news only when the conversation is over.
+            let _ = heard.send(news).await;
+        }
+        Ok(())
+    };
+    let limit = grace + STOP_MARGIN + KILL_MAX;
+    let group = agent.group().clone();
+    let work =
+        async move { group.while_leader(limit, move |lead| term(lead, Arc::clone(&client))).await };
+    tokio::select! {
+        gone = listen => gone,
+        // The job has ended, or the node has.
+        _ = work => Ok(()),
+    }
+}
+
+struct Client {
+    mouth: Channel,
+    news: Mutex<mpsc::Receiver<JobNews>>,
+    grace: Duration,
+    is_given_up: AtomicBool,
+    agent: Agent,
+}
+
+/// One term of leading. When it returns, nobody of the job is left.
+async fn term(lead: Lead, client: Arc<Client>) {
+    if client.is_given_up.load(Ordering::Relaxed) {
+        return;
+    }
+    if !client.agent.acting().begins(&lead).await {
+        return;
+    }
+    let mut news = client.news.lock().await;
+    if client.start(&lead).await.is_err() {
+        // It is gone, and `attend` hears of it.
+        return;
+    }
+    tokio::select! {
+        _ = news.recv() => return,
+        () = lead.lost() => {}
+    }
+    let group = client.agent.group();
+    let reason = format!("leadership is lost: {} {}", group.me(), group.role());
+    if client.mouth.put(&JobOrder::Stop { reason }, &[]).await.is_err() {
+        return;
+    }
+    if tokio::time::timeout(client.grace + STOP_MARGIN, news.recv()).await.is_err() {
+        tracing::warn!("a job does not stop within its grace and is killed");
+        client.is_given_up.store(true, Ordering::Relaxed);
+        // Its keeper sees this even if `tanist run` hangs. `attend` hears when it has obeyed.
+        let _ = rustix::net::shutdown(client.mouth.socket(), Shutdown::Write);
+        tokio::time::sleep(KILL_MAX).await;
+    }
+}
+
+impl Client {
+    async fn start(&self, lead: &Lead) -> io::Result<()> {
+        let line = self.line(lead).await.ok_or(io::ErrorKind::NotConnected)?;
+        let port = self.agent.group().hold_port().await.unwrap_or_else(|error| {
+            tracing::warn!(
+                "the port cannot be held for a job ({error}): if this node is killed, another may \
+                 start the job a moment too early. Raise the number of open files: ulimit -n"
+            );
+            None
+        });
+        let environment = environment(self.agent.config(), "leader", "Normal", &line);
+        let descriptors: Vec<_> = port.iter().map(AsFd::as_fd).collect();
+        self.mouth.put(&JobOrder::Start { environment }, &descriptors).await
+    }
+
+    /// What the record says of a term. None: the node has ended.
+    async fn line(&self, lead: &Lead) -> Option<Arc<ChangeLine>> {
+        let number = lead.group_number().to_string();
+        let mut seen = None;
+        loop {
+            // The record may be a moment behind the node.
+            for line in self.agent.record().after(seen).await?.lines {
+                seen = Some(line.index);
+                if line.role == "leader" && line.group.as_ref() == Some(&number) {
+                    return Some(line);
+                }
+            }
+        }
+    }
+}
+
+/// How much longer than its grace a job's end may take to be heard of.
+const STOP_MARGIN: Duration = Duration::from_secs(2);
+
+/// How long a killed job may take to be gone.
+const KILL_MAX: Duration = Duration::from_secs(3);

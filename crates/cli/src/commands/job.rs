@@ -1,0 +1,212 @@
+//! `tanist run`: a command that runs only while the node leads. And the two hidden commands that it
+//! starts for it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use serde_json::Value;
+use tanist_sim::scenario::file::parse_duration;
+use tokio::net::UnixStream;
+
+use crate::agent::Agent;
+use crate::exit::Exit;
+use crate::job::channel::Channel;
+use crate::job::ending::{NOT_EXECUTABLE, NOT_FOUND, OUR_FAILURE};
+use crate::job::program::{self, Unusable};
+use crate::job::run::{self, OnLoss, Plan};
+use crate::job::signals::Signals;
+use crate::job::{descendants, keeper};
+use crate::live::config::AgentFile;
+use crate::live::control::{Ask, Client};
+use crate::live::places;
+use crate::live::server::{self, Server};
+use crate::output;
+use crate::problem::Problem;
+
+/// Run a command only while this node leads its group.
+///
+/// Without -c it asks the agent at a socket. With -c it is the node itself: one process per
+/// replica. Whatever the command starts ends with it, also if `tanist run` is killed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Run {
+    /// Be the node that this file describes, instead of asking an agent.
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["socket", "node"])]
+    config: Option<PathBuf>,
+    /// The agent's socket, as its file names it.
+    #[arg(long, value_name = "PATH", env = "TANIST_SOCKET")]
+    socket: Option<PathBuf>,
+    /// A node of the group that `tanist dev` runs; without it, the first that answers.
+    #[arg(long, value_name = "NODE", conflicts_with = "socket")]
+    node: Option<String>,
+    /// Refuse to run unless the node belongs to this group.
+    #[arg(long, value_name = "GROUP")]
+    group: Option<String>,
+    /// Wait at most this long to lead, each time; then exit with 124.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    wait: Option<Duration>,
+    /// How long the command has between SIGTERM and SIGKILL.
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10s")]
+    grace: Duration,
+    /// What to do when leadership is lost; the command is stopped in any case.
+    #[arg(long, value_name = "WHAT", default_value = "restart")]
+    on_loss: OnLoss,
+    /// The command and its arguments.
+    #[arg(value_name = "COMMAND", required = true, last = true)]
+    command: Vec<OsString>,
+}
+
+/// Hold a command, so that nothing outlives it: for `tanist run`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Keep {
+    #[arg(required = true, last = true)]
+    command: Vec<OsString>,
+}
+
+/// Become a command that dies with its keeper: for `tanist keep`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Become {
+    keeper: i32,
+    #[arg(required = true, last = true)]
+    command: Vec<OsString>,
+}
+
+impl Run {
+    /// Runs it. Every failure of ours has one exit code, since the others are the command's.
+    pub(crate) fn run(&self) -> Exit {
+        let Some(program) = self.command.first() else { return Exit::Job(NOT_FOUND) };
+        if let Err(unusable) = program::check(program) {
+            output::complain(&unusable.to_string());
+            return Exit::Job(match unusable {
+                Unusable::NotFound(_) => NOT_FOUND,
+                Unusable::NotExecutable(_) => NOT_EXECUTABLE,
+            });
+        }
+        match self.serve() {
+            Ok(code) => Exit::Job(code),
+            Err(error) => {
+                output::complain(&format!("{error:#}"));
+                Exit::Job(OUR_FAILURE)
+            }
+        }
+    }
+
+    fn serve(&self) -> anyhow::Result<u8> {
+        crate::log::to_stderr();
+        descendants::adopt_orphans()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        match &self.config {
+            Some(path) => runtime.block_on(self.be_node(path)),
+            None => runtime.block_on(self.ask_agent()),
+        }
+    }
+
+    /// Attaches to an agent that runs.
+    async fn ask_agent(&self) -> anyhow::Result<u8> {
+        let mut signals = Signals::listen()?;
+        let path = places::socket(self.socket.as_deref(), self.node.as_deref())?;
+        let mut client = Client::connect(&path)?;
+        let status: Value = client.ask(&Ask::Status)?;
+        self.refuse_other(status["group"].as_str().unwrap_or_default())?;
+        let stream = client.into_stream();
+        stream.set_nonblocking(true)?;
+        self.attach(UnixStream::from_std(stream)?, &mut signals).await
+    }
+
+    /// Starts the node here, and attaches to it as to any other.
+    async fn be_node(&self, path: &Path) -> anyhow::Result<u8> {
+        let file = AgentFile::read(path)?;
+        self.refuse_other(&file.group)?;
+        // Before the node starts, so that no signal is lost.
+        let mut signals = Signals::listen()?;
+        let agent = Agent::start(path, file, false).await?;
+        let public = match &agent.config().socket {
+            Some(path) => {
+                let fail = || format!("error: cannot listen on {}", path.display());
+                let server = Server::bind(path).with_context(fail)?;
+                Some(tokio::spawn(server.serve(agent.clone())))
+            }
+            None => None,
+        };
+        let (ours, theirs) = UnixStream::pair()?;
+        let host = agent.clone();
+        let private = tokio::spawn(async move { server::converse(theirs, &host).await });
+        let code = self.attach(ours, &mut signals).await;
+        // Nobody of the job is left and the connection is closed, so this ends by itself and lets
+        // go of the leadership.
+        let _ = private.await;
+        if let Some(public) = public {
+            public.abort();
+            let _ = public.await;
+        }
+        let ended = agent.group().clone().shutdown().await;
+        ended.context("error: the node that ran the command failed")?;
+        code
+    }
+
+    async fn attach(&self, stream: UnixStream, signals: &mut Signals) -> anyhow::Result<u8> {
+        let mut agent = Channel::new(stream);
+        let grace_ms = u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX);
+        agent.put(&Ask::Attach { grace_ms }, &[]).await?;
+        Ok(run::run(&self.plan(), &mut agent, signals).await)
+    }
+
+    fn plan(&self) -> Plan {
+        Plan {
+            command: self.command.clone(),
+            grace: self.grace,
+            wait: self.wait,
+            on_loss: self.on_loss,
+        }
+    }
+
+    fn refuse_other(&self, served: &str) -> Result<(), Problem> {
+        match &self.group {
+            Some(wanted) if wanted != served => Err(Problem::Usage(format!(
+                "this node belongs to the group `{served}` and not to `{wanted}`, so nothing is \
+                 run. Name the right socket, file or group"
+            ))),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+impl Keep {
+    /// Keeps.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        keeper::keep(&self.command)
+    }
+}
+
+impl Become {
+    /// Becomes it.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        keeper::become_command(self.keeper, &self.command)
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok_or_else(|| "write a duration with its unit, such as 10s".to_owned())
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tanist run --socket /run/tanist/billing.sock -- ./charge-customers
+  tanist run -c agent.toml -- ./charge-customers     the node in the same process
+  tanist run --node n1 -- sh -c 'echo $TANIST_EPOCH; sleep 60'     a node of `tanist dev`
+  tanist run --wait 30s --on-loss exit -- ./once
+
+When leadership is lost the command gets SIGTERM, and after the grace SIGKILL, with all that it
+started. Then:
+  --on-loss restart   wait, and start it again when this node leads again
+  --on-loss exit      exit with 75
+  --on-loss stop      exit with 0: somebody else does the work now
+
+SIGTERM and SIGINT end it in the same way, also while it waits; a second one kills at once. SIGHUP,
+SIGQUIT, SIGUSR1 and SIGUSR2 are passed to the command.
+
+Exit codes:
+  the command's own, 128+n if signal n killed it, 75 leadership lost, 124 --wait ran out,
+  125 tanist failed or the agent went away, 126 cannot be executed, 127 not found";
