@@ -78,8 +78,7 @@ async fn term(lead: Lead, client: Arc<Client>) {
         _ = news.recv() => return,
         () = lead.lost() => {}
     }
-    let group = client.agent.group();
-    let reason = format!("leadership is lost: {} {}", group.me(), group.role());
+    let reason = format!("the leadership of group {} is over", lead.group_number());
     if client.mouth.put(&JobOrder::Stop { reason }, &[]).await.is_err() {
         return;
     }

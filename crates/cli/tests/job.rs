@@ -1,0 +1,16 @@
+//! `tanist run` with real processes: nothing runs twice, nothing stays behind.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
+
+#[path = "live/group.rs"]
+#[allow(dead_code, reason = "the tests of live groups use more of it")]
+mod group;
+
+mod job {
+    pub(crate) mod exits;
+    pub(crate) mod home;
+    pub(crate) mod loss;
+    pub(crate) mod orphans;
+    pub(crate) mod overlap;
+    pub(crate) mod signals;
+    pub(crate) mod terminal;
+}

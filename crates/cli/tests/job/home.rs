@@ -1,0 +1,175 @@
+//! A directory with everything that the nodes of a group need, and their processes.
+
+use std::fs;
+use std::net::{TcpListener, UdpSocket};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::group::{LIMIT, tanist};
+
+/// A group's directory. When it is dropped, whatever was started in it is killed.
+pub(crate) struct Home {
+    directory: tempfile::TempDir,
+}
+
+impl Home {
+    /// For nodes n1 to nN, with more lines for their files.
+    pub(crate) fn new(nodes: usize, more: &str) -> Self {
+        let home = Self { directory: tempfile::tempdir().unwrap() };
+        let made = tanist(home.path()).arg("keygen").arg(home.file("group.key")).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+        let peers: Vec<String> =
+            (1..=nodes).map(|node| format!("n{node}=127.0.0.1:{}", free_port())).collect();
+        for node in 1..=nodes {
+            let path = |name: String| format!("{:?}", home.file(&name));
+            let text = format!(
+                "group = \"billing\"\nnode = \"n{node}\"\npeers = {peers:?}\n\
+                 data_dir = {}\nkey_file = {}\nsocket = {}\n{more}",
+                path(format!("data{node}")),
+                path("group.key".to_owned()),
+                path(format!("n{node}.sock")),
+            );
+            fs::write(home.file(&format!("n{node}.toml")), text).unwrap();
+        }
+        home
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// What a file holds; nothing if it is not there.
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.file(name)).unwrap_or_default()
+    }
+
+    /// Waits until a file holds something that passes, and gives it.
+    pub(crate) fn read_when(&self, name: &str, passes: impl Fn(&str) -> bool) -> String {
+        until(&format!("{name} to be as wanted"), || {
+            let text = self.read(name);
+            passes(&text).then_some(text)
+        })
+    }
+
+    /// The program under test, in this directory. Everything that it starts can be found again.
+    pub(crate) fn tanist(&self, arguments: &[&str]) -> Command {
+        let mut command = tanist(self.path());
+        command.args(arguments).current_dir(self.path()).env(MARK, self.path());
+        command
+    }
+
+    /// `tanist run` as node N of the group, with a shell script for a job.
+    pub(crate) fn run(&self, node: usize, options: &[&str], script: &str) -> Command {
+        let file = format!("n{node}.toml");
+        let mut command = self.tanist(&["run", "-c", &file]);
+        command.args(options).args(["--", "sh", "-c", script]);
+        command
+    }
+
+    /// The processes that were started from here and run.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let mark = format!("{MARK}={}", self.path().display());
+        let is_ours = |process: &u32| {
+            let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+            let is_marked =
+                environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());
+            is_marked && crate::group::is_running(*process)
+        };
+        let all = fs::read_dir("/proc").unwrap().flatten();
+        all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
+    }
+
+    /// Waits until nothing that was started from here runs.
+    pub(crate) fn is_deserted(&self) {
+        until("everything to be gone", || self.processes().is_empty().then_some(()));
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        for process in self.processes() {
+            signal(process, "-KILL");
+        }
+    }
+}
+
+/// A process of a test, killed with it.
+pub(crate) struct Started(pub(crate) Child);
+
+impl Started {
+    pub(crate) fn new(command: &mut Command) -> Self {
+        Self(command.stdin(Stdio::null()).spawn().unwrap())
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        signal(self.0.id(), name);
+    }
+
+    /// Waits for its end.
+    pub(crate) fn ends(&mut self) -> ExitStatus {
+        let child = &mut self.0;
+        until("the end of a process", || child.try_wait().unwrap())
+    }
+
+    /// Waits for its end, and gives the exit code.
+    pub(crate) fn code(&mut self) -> i32 {
+        let status = self.ends();
+        status.code().unwrap_or_else(|| panic!("it was killed: {status}"))
+    }
+}
+
+impl Deref for Started {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Sends a signal to a process, which may have ended.
+pub(crate) fn signal(process: u32, name: &str) {
+    let mut kill = Command::new("kill");
+    kill.args([name, &process.to_string()]).stderr(Stdio::null()).status().unwrap();
+}
+
+/// Looks until there is something to see.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let end = Instant::now() + LIMIT;
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(Instant::now() < end, "waited in vain for {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A port that nobody uses, below those that the system gives to connections.
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let base = 12_000 + u16::try_from(std::process::id() % 170).unwrap() * 100;
+    let mut ports = (0..100).map(|_| base + NEXT.fetch_add(1, Ordering::Relaxed) % 100);
+    let is_free = |port: &u16| {
+        let tcp = TcpListener::bind(("127.0.0.1", *port));
+        tcp.is_ok() && UdpSocket::bind(("127.0.0.1", *port)).is_ok()
+    };
+    ports.find(is_free).expect("one of a hundred ports is free")
+}
+
+/// The variable by which a test finds what it has started.
+const MARK: &str = "TANIST_TEST_HOME";

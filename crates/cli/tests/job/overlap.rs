@@ -1,0 +1,133 @@
+//! One job at any time, whatever is killed. A job that is started takes a lock which all its
+//! processes hold: if it is taken already, two jobs ran at once.
+
+use super::home::{Home, Started, signal, until};
+
+/// It needs a moment to end when it is asked to, as real ones do.
+const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
+    echo \"$TANIST_NODE $TANIST_EPOCH\" >> starts
+    trap 'sleep 0.05; exit 0' TERM; sleep 1000 & wait; sleep 0.05";
+
+/// Quick enough for many kills, patient enough for a busy machine.
+const TIMING: &str =
+    "[timing]\nheartbeat = \"100ms\"\nsuspect_after = \"800ms\"\ncheck_every = \"500ms\"\n";
+
+struct Fleet {
+    home: Home,
+    runs: Vec<Started>,
+}
+
+impl Fleet {
+    fn start(nodes: usize, algorithm: &str) -> Self {
+        let home = Home::new(nodes, &format!("algorithm = {algorithm:?}\n{TIMING}"));
+        let mut fleet = Self { home, runs: Vec::new() };
+        fleet.runs = (1..=nodes).map(|node| fleet.spawn(node)).collect();
+        fleet
+    }
+
+    fn spawn(&self, node: usize) -> Started {
+        Started::new(&mut self.home.run(node, &["--grace", "2s"], JOB))
+    }
+
+    fn starts(&self) -> Vec<String> {
+        self.home.read("starts").lines().map(str::to_owned).collect()
+    }
+
+    /// Waits until a job started after so many others, and is the newest; gives its node.
+    fn leader_after(&self, starts: usize) -> usize {
+        until("a job to start", || {
+            let all = self.starts();
+            let last = all.last().filter(|_| all.len() > starts)?;
+            last.strip_prefix('n')?.split(' ').next()?.parse().ok()
+        })
+    }
+
+    /// Kills the leader, and brings it back when another one leads.
+    fn kill_leader(&mut self, seen: usize) -> usize {
+        let leader = self.leader_after(seen);
+        let before = self.starts().len();
+        self.runs[leader - 1].signal("-KILL");
+        self.runs[leader - 1].ends();
+        self.leader_after(before);
+        let after = self.starts().len();
+        self.runs[leader - 1] = self.spawn(leader);
+        after - 1
+    }
+
+    fn check(&self) {
+        assert_eq!(self.home.read("overlaps"), "", "starts:\n{}", self.home.read("starts"));
+    }
+}
+
+fn survives_kills(nodes: usize, algorithm: &str, kills: usize) {
+    let mut fleet = Fleet::start(nodes, algorithm);
+    let mut seen = 0;
+    for _ in 0..kills {
+        seen = fleet.kill_leader(seen);
+        fleet.check();
+    }
+    for run in &mut fleet.runs {
+        run.signal("-TERM");
+    }
+    for run in &mut fleet.runs {
+        run.ends();
+    }
+    fleet.check();
+    fleet.home.is_deserted();
+}
+
+#[test]
+fn leaders_by_invitation_are_killed_and_no_two_jobs_run_at_once() {
+    survives_kills(3, "invitation", KILLS);
+}
+
+#[test]
+fn leaders_by_bully_are_killed_and_no_two_jobs_run_at_once() {
+    survives_kills(3, "bully", KILLS);
+}
+
+/// Agents and attached runs are killed in turn.
+#[test]
+fn agents_and_runs_are_killed_and_no_two_jobs_run_at_once() {
+    let home = Home::new(3, &format!("algorithm = \"invitation\"\n{TIMING}"));
+    let mut fleet = Fleet { home, runs: Vec::new() };
+    let agent = |home: &Home, node: usize| {
+        let file = format!("n{node}.toml");
+        let mut command = home.tanist(&["agent", "-c", &file]);
+        Started::new(command.stdout(std::process::Stdio::null()))
+    };
+    // A run needs an agent that answers; until there is one it is refused and tries again.
+    let run = |home: &Home, node: usize| {
+        let socket = format!("n{node}.sock");
+        until("the socket", || std::os::unix::net::UnixStream::connect(home.file(&socket)).ok());
+        let mut command = home.tanist(&["run", "--grace", "2s", "--socket", &socket]);
+        Started::new(command.args(["--", "sh", "-c", JOB]))
+    };
+    let mut agents: Vec<Started> = (1..=3).map(|node| agent(&fleet.home, node)).collect();
+    fleet.runs = (1..=3).map(|node| run(&fleet.home, node)).collect();
+    let mut seen = 0;
+    for round in 0..ATTACHED_KILLS {
+        let leader = fleet.leader_after(seen);
+        let before = fleet.starts().len();
+        if round % 2 == 0 {
+            signal(agents[leader - 1].id(), "-KILL");
+            agents[leader - 1].ends();
+            assert_eq!(fleet.runs[leader - 1].code(), 125);
+            fleet.leader_after(before);
+            seen = fleet.starts().len() - 1;
+            agents[leader - 1] = agent(&fleet.home, leader);
+        } else {
+            fleet.runs[leader - 1].signal("-KILL");
+            fleet.runs[leader - 1].ends();
+            seen = before;
+        }
+        fleet.runs[leader - 1] = run(&fleet.home, leader);
+        fleet.check();
+    }
+    fleet.leader_after(seen);
+    fleet.check();
+}
+
+const KILLS: usize = 50;
+
+const ATTACHED_KILLS: usize = 10;
