@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::config::Config;
 use crate::live::change::ChangeLine;
-use crate::live::config::AgentFile;
 
 /// The variables for an event at a node that this file describes: its state, as the textbook has
 /// it, and the change that brought the event about.
 pub(crate) fn environment(
-    config: &AgentFile,
+    config: &Config,
     event: &str,
     state: &str,
     line: &ChangeLine,
@@ -45,7 +45,7 @@ pub(crate) fn environment(
     variables
 }
 
-fn address(config: &AgentFile, node: &str) -> String {
+fn address(config: &Config, node: &str) -> String {
     let mut peers = config.peers.iter().filter_map(|peer| peer.split_once('='));
     let found = peers.find(|(name, _)| *name == node);
     found.map(|(_, address)| address.to_owned()).unwrap_or_default()
@@ -54,6 +54,7 @@ fn address(config: &AgentFile, node: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Sources;
     use crate::live::change::Reason;
 
     const FILE: &str = r#"group = "billing"
@@ -62,6 +63,13 @@ peers = ["n1=127.0.0.1:7401", "n2=127.0.0.1:7402"]
 data_dir = "data"
 key_file = "key"
 "#;
+
+    fn config() -> Config {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("tanist.toml");
+        std::fs::write(&path, FILE).unwrap();
+        Config::load(&Sources { file: Some(path), ..Sources::default() }).unwrap()
+    }
 
     fn line() -> ChangeLine {
         ChangeLine {
@@ -76,13 +84,14 @@ key_file = "key"
             reason: Reason::Failure,
             old_leader: Some("n1".to_owned()),
             gap_ms: None,
+            missed: 0,
             text: String::new(),
         }
     }
 
     #[test]
     fn a_leader_is_told_its_epoch_and_everybody_in_it() {
-        let config: AgentFile = toml::from_str(FILE).unwrap();
+        let config = config();
         let variables = environment(&config, "leader", "Normal", &line());
         let value = |name: &str| variables.get(name).map_or("-", String::as_str);
         assert_eq!((value("TANIST_EPOCH"), value("TANIST_EPOCH_COUNTER")), ("42.n2", "42"));
@@ -94,7 +103,7 @@ key_file = "key"
 
     #[test]
     fn what_a_node_between_groups_does_not_know_is_set_to_nothing() {
-        let config: AgentFile = toml::from_str(FILE).unwrap();
+        let config = config();
         let nowhere = ChangeLine { group: None, coordinator: None, members: Vec::new(), ..line() };
         let variables = environment(&config, "suspended", "Election", &nowhere);
         for name in ["TANIST_EPOCH", "TANIST_EPOCH_COUNTER", "TANIST_LEADER", "TANIST_LEADER_ADDR"]

@@ -11,6 +11,7 @@ use tanist_sim::scenario::file::parse_duration;
 use tokio::net::UnixStream;
 
 use crate::agent::Agent;
+use crate::config::{Config, ConfigArgs, LogTable, Sources};
 use crate::exit::Exit;
 use crate::job::channel::Channel;
 use crate::job::ending::{NOT_EXECUTABLE, NOT_FOUND, OUR_FAILURE};
@@ -18,7 +19,6 @@ use crate::job::program::{self, Unusable};
 use crate::job::run::{self, OnLoss, Plan};
 use crate::job::signals::Signals;
 use crate::job::{descendants, keeper};
-use crate::live::config::AgentFile;
 use crate::live::control::{Ask, Client};
 use crate::live::places;
 use crate::live::server::{self, Server};
@@ -35,6 +35,9 @@ pub(crate) struct Run {
     /// Be the node that this file describes, instead of asking an agent.
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["socket", "node"])]
     config: Option<PathBuf>,
+    /// With -c: any key of the file, for example timing.heartbeat=500ms; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = super::pair, requires = "config")]
+    set: Vec<(String, String)>,
     /// The agent's socket, as its file names it.
     #[arg(long, value_name = "PATH", env = "TANIST_SOCKET")]
     socket: Option<PathBuf>,
@@ -94,12 +97,19 @@ impl Run {
     }
 
     fn serve(&self) -> anyhow::Result<u8> {
-        crate::log::to_stderr();
         descendants::adopt_orphans()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         match &self.config {
-            Some(path) => runtime.block_on(self.be_node(path)),
-            None => runtime.block_on(self.ask_agent()),
+            Some(path) => {
+                let sources = Sources::of(&ConfigArgs::of_file(path, &self.set));
+                let config = Config::load(&sources)?;
+                crate::log::to_stderr(&config.log);
+                runtime.block_on(self.be_node(path, config))
+            }
+            None => {
+                crate::log::to_stderr(&LogTable::default());
+                runtime.block_on(self.ask_agent())
+            }
         }
     }
 
@@ -116,12 +126,11 @@ impl Run {
     }
 
     /// Starts the node here, and attaches to it as to any other.
-    async fn be_node(&self, path: &Path) -> anyhow::Result<u8> {
-        let file = AgentFile::read(path)?;
-        self.refuse_other(&file.group)?;
+    async fn be_node(&self, path: &Path, config: Config) -> anyhow::Result<u8> {
+        self.refuse_other(&config.group)?;
         // Before the node starts, so that no signal is lost.
         let mut signals = Signals::listen()?;
-        let agent = Agent::start(path, file, false).await?;
+        let agent = Agent::start(path, config, false).await?;
         let public = match &agent.config().socket {
             Some(path) => {
                 let fail = || format!("error: cannot listen on {}", path.display());

@@ -134,24 +134,26 @@ pub(crate) struct HealthTable {
 }
 
 /// How the agent tells what it does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogTable {
     pub(crate) format: LogFormat,
     pub(crate) level: LogLevel,
 }
 
 /// How a line of the log looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LogFormat {
+    #[default]
     Text,
     Json,
 }
 
 /// What is logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LogLevel {
     Error,
     Warn,
+    #[default]
     Info,
     Debug,
     Trace,

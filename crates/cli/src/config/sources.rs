@@ -28,6 +28,13 @@ pub(crate) struct ConfigArgs {
     set: Vec<(String, String)>,
 }
 
+impl ConfigArgs {
+    /// Those of a command that names a file and keys only.
+    pub(crate) fn of_file(file: &Path, set: &[(String, String)]) -> Self {
+        Self { config: Some(file.to_owned()), set: set.to_vec(), ..Self::default() }
+    }
+}
+
 /// Everything that a configuration is read from. Kept by an agent, to read it again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
