@@ -73,7 +73,8 @@ impl Assumption {
             | TimerName::Silence
             | TimerName::Beat
             | TimerName::Hold
-            | TimerName::Quiet => false,
+            | TimerName::Quiet
+            | TimerName::Remind => false,
         };
         match self {
             Self::As0 | Self::As1 => {
@@ -129,6 +130,7 @@ fn is_request(kind: Kind) -> bool {
         | Kind::Follow
         | Kind::Told
         | Kind::RecallAnswer
-        | Kind::Farewell => false,
+        | Kind::Farewell
+        | Kind::Pause => false,
     }
 }

@@ -73,6 +73,8 @@ pub enum Mutant {
     ReturnTooEarly,
     /// Stepping aside: the election goes on although farewell was said.
     AnswerWhileAside,
+    /// Pausing: nothing ends a pause.
+    PausedForever,
 }
 
 impl Mutant {
@@ -114,6 +116,7 @@ impl Mutant {
         (Self::FarewellBeforeStop, "farewell-before-stop"),
         (Self::ReturnTooEarly, "return-too-early"),
         (Self::AnswerWhileAside, "answer-while-aside"),
+        (Self::PausedForever, "paused-forever"),
     ];
 
     /// The mutant of this name.

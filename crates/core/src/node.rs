@@ -15,6 +15,7 @@
 //! that spoke has finished its step.
 
 mod aside;
+mod pause;
 mod ports;
 #[cfg(test)]
 mod tests;
@@ -73,9 +74,10 @@ impl Protocol for Node {
             Event::Timer(Timer::Detector(timer)) => {
                 self.step_detector(cx, Event::Timer(timer), out);
             }
-            Event::Timer(Timer::Election(timer)) => {
-                self.tell_election(cx, Event::Timer(timer), out);
-            }
+            Event::Timer(Timer::Election(timer)) => match self.put_off(cx, timer) {
+                Some(period) => out.set_timer(Timer::Election(timer), period),
+                None => self.tell_election(cx, Event::Timer(timer), out),
+            },
             Event::Timer(Timer::Reorganization(timer)) => {
                 self.tell_reorganization(cx, Event::Timer(timer), out);
             }
@@ -160,6 +162,9 @@ impl Node {
         {
             self.tell_memory(cx, Event::Command(recall::Command::Saw(group)), out);
         }
+        if self.policy.is_paused() && !matches!(message, Message::Policy(_)) {
+            self.tell_policy(cx, Event::Command(policy::Command::Heard(from)), out);
+        }
         match message {
             Message::Election(_) | Message::Reorganization(_) if self.takes_no_part(cx) => {
                 self.tell_policy(cx, Event::Command(policy::Command::Asked(from)), out);
@@ -233,6 +238,14 @@ impl Node {
             Command::Return => {
                 self.tell_policy(cx, Event::Command(policy::Command::Return), out);
             }
+            Command::Pause => {
+                let pause = policy::Command::Pause { is_on: true };
+                self.tell_policy(cx, Event::Command(pause), out);
+            }
+            Command::Resume => {
+                let resume = policy::Command::Pause { is_on: false };
+                self.tell_policy(cx, Event::Command(resume), out);
+            }
         }
     }
 
@@ -260,12 +273,10 @@ impl Node {
                 Effect::SetTimer { timer, after } => out.set_timer(Timer::Detector(timer), after),
                 Effect::CancelTimer(timer) => out.cancel_timer(Timer::Detector(timer)),
                 Effect::Notify(detector::Notice::Silent(peer)) => {
-                    let silent = election::Command::Silent(peer);
-                    self.tell_election(cx, Event::Command(silent), out);
+                    self.report(cx, election::Command::Silent(peer), peer, out);
                 }
                 Effect::Notify(detector::Notice::Failed(peer)) => {
-                    let failed = election::Command::Failed(peer);
-                    self.tell_election(cx, Event::Command(failed), out);
+                    self.report(cx, election::Command::Failed(peer), peer, out);
                     self.tell_memory(cx, Event::Command(recall::Command::Failed(peer)), out);
                 }
             }

@@ -1,4 +1,5 @@
-//! What people want of a node beyond being elected: that it steps aside, and comes back.
+//! What people want of a node beyond being elected: that it steps aside and comes back, and that
+//! the group holds no elections for a while.
 //!
 //! ```text
 //!   Present --StepAside--> Leaving --the application has stopped, farewells out--> Aside
@@ -16,10 +17,14 @@
 //! A node never returns earlier than T after it last said farewell: by then every farewell has
 //! arrived, so none speaks of a node that is back. While it waits for that it says no more.
 //!
+//! Pausing is a flag of the whole group; see `policy/pause.rs`.
+//!
 //! Assumes messages within Tm. Where they are later, a farewell may speak of a node that is back: a
 //! false suspicion, which costs an election. Leaves out: which group the others form, and keeping
 //! any of this over a restart; a node that comes up takes part.
 
+mod aside;
+mod pause;
 #[cfg(test)]
 mod tests;
 
@@ -27,9 +32,10 @@ use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
+pub use pause::Stamp;
+
 use crate::detector::timeout::NoRecord;
-use crate::members::NodeId;
-use crate::mutant::Mutant;
+use crate::members::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::trace::{Kind, MessageFacts, TimerName};
 
@@ -37,6 +43,12 @@ use crate::trace::{Kind, MessageFacts, TimerName};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Policy {
     presence: Presence,
+    /// Whether elections are paused, and who said so last.
+    pause: pause::Flag,
+    /// Who was told that lately.
+    told: NodeSet,
+    /// Peers that the detector has reported, and the election was not told of.
+    withheld: NodeSet,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -61,6 +73,16 @@ pub enum Message {
     /// The sender takes part in nothing until it is heard of again; its application has stopped.
     #[n(0)]
     Farewell,
+    /// Whether the group holds elections of its own accord.
+    #[n(1)]
+    Pause {
+        /// The highest counts.
+        #[n(0)]
+        stamp: Stamp,
+        /// Whether elections are paused.
+        #[n(1)]
+        is_on: bool,
+    },
 }
 
 impl Message {
@@ -69,6 +91,9 @@ impl Message {
     pub const fn facts(&self) -> MessageFacts {
         match self {
             Self::Farewell => MessageFacts { kind: Kind::Farewell, group: None, ok: None },
+            Self::Pause { is_on, .. } => {
+                MessageFacts { kind: Kind::Pause, group: None, ok: Some(*is_on) }
+            }
         }
     }
 }
@@ -80,6 +105,8 @@ pub enum Timer {
     Hold,
     /// T after a farewell: all of them have arrived.
     Quiet,
+    /// The time after which a peer that speaks up is told again that elections are paused.
+    Remind,
 }
 
 impl Timer {
@@ -89,6 +116,7 @@ impl Timer {
         match self {
             Self::Hold => TimerName::Hold,
             Self::Quiet => TimerName::Quiet,
+            Self::Remind => TimerName::Remind,
         }
     }
 }
@@ -107,6 +135,15 @@ pub enum Command {
     Stopped,
     /// This peer said something to the election of a node that is aside.
     Asked(NodeId),
+    /// The user wants elections paused, or not any more.
+    Pause {
+        /// Paused or not.
+        is_on: bool,
+    },
+    /// This peer said something.
+    Heard(NodeId),
+    /// The detector has reported this peer, and the election was not told.
+    Withhold(NodeId),
 }
 
 /// What this layer tells.
@@ -120,6 +157,10 @@ pub enum Notice {
     Returned,
     /// To the node and its user: this peer is aside.
     Farewell(NodeId),
+    /// To the user: elections are paused.
+    Paused,
+    /// To the node and its user: they are not any more.
+    Resumed,
 }
 
 impl Protocol for Policy {
@@ -138,12 +179,21 @@ impl Protocol for Policy {
             Event::Message { from, message: Message::Farewell } => {
                 out.notify(Notice::Farewell(from));
             }
+            Event::Message { from, message: Message::Pause { stamp, is_on } } => {
+                self.hear_flag(cx, from, stamp, is_on, out);
+            }
             Event::Timer(Timer::Hold) => self.come_back(cx, out),
             Event::Timer(Timer::Quiet) => self.calm_down(out),
+            Event::Timer(Timer::Remind) => self.remind(cx, out),
             Event::Command(Command::StepAside { hold }) => self.step_aside(cx, hold, out),
             Event::Command(Command::Return) => self.come_back(cx, out),
             Event::Command(Command::Stopped) => self.leave(cx, out),
             Event::Command(Command::Asked(peer)) => self.refuse(cx, peer, out),
+            Event::Command(Command::Pause { is_on }) => self.set_flag(cx, is_on, out),
+            Event::Command(Command::Heard(peer)) => self.meet(peer, out),
+            Event::Command(Command::Withhold(peer)) => {
+                self.withheld.insert(peer);
+            }
         }
     }
 }
@@ -161,86 +211,14 @@ impl Policy {
         matches!(self.presence, Presence::Aside { .. })
     }
 
-    fn step_aside(&mut self, cx: &Context<'_>, hold: Option<Duration>, out: &mut Effects<Self>) {
-        match &mut self.presence {
-            Presence::Present => {
-                self.presence = Presence::Leaving { hold };
-                if cx.is_mutated(Mutant::FarewellBeforeStop) {
-                    say_farewell(cx, out);
-                }
-            }
-            Presence::Leaving { hold: asked } => *asked = hold,
-            // Aside already: for as long as the last one who asked wants it.
-            Presence::Aside { wants_back, .. } => {
-                *wants_back = false;
-                keep_aside(hold, out);
-                out.notify(Notice::Aside);
-            }
-        }
+    /// Whether elections are paused.
+    #[must_use]
+    pub const fn is_paused(&self) -> bool {
+        self.pause.is_on
     }
 
-    fn leave(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        let Presence::Leaving { hold } = self.presence else { return };
-        self.presence = Presence::Aside { is_quiet: false, wants_back: false };
-        out.notify(Notice::Drop);
-        say_farewell(cx, out);
-        keep_aside(hold, out);
-        out.notify(Notice::Aside);
-    }
-
-    fn refuse(&mut self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
-        match &mut self.presence {
-            Presence::Aside { is_quiet, wants_back: false } => {
-                *is_quiet = false;
-                out.send(peer, Message::Farewell);
-                out.set_timer(Timer::Quiet, cx.config.timing.answer());
-            }
-            // Silence, or those who keep asking would keep it from coming back.
-            Presence::Aside { wants_back: true, .. } => {}
-            Presence::Present | Presence::Leaving { .. } => {}
-        }
-    }
-
-    fn come_back(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        match &mut self.presence {
-            Presence::Present => {}
-            // The application is stopping and must be told that it may begin: by an election.
-            Presence::Leaving { hold } => *hold = Some(Duration::ZERO),
-            Presence::Aside { is_quiet, wants_back } => {
-                *wants_back = true;
-                if *is_quiet || cx.is_mutated(Mutant::ReturnTooEarly) {
-                    self.take_part(out);
-                }
-            }
-        }
-    }
-
-    fn calm_down(&mut self, out: &mut Effects<Self>) {
-        match &mut self.presence {
-            Presence::Aside { wants_back: true, .. } => self.take_part(out),
-            Presence::Aside { is_quiet, wants_back: false } => *is_quiet = true,
-            Presence::Present | Presence::Leaving { .. } => {}
-        }
-    }
-
-    fn take_part(&mut self, out: &mut Effects<Self>) {
-        self.presence = Presence::Present;
-        out.cancel_timer(Timer::Hold);
-        out.cancel_timer(Timer::Quiet);
-        out.notify(Notice::Returned);
-    }
-}
-
-fn say_farewell(cx: &Context<'_>, out: &mut Effects<Policy>) {
-    for other in cx.config.members.others(cx.me) {
-        out.send(other, Message::Farewell);
-    }
-    out.set_timer(Timer::Quiet, cx.config.timing.answer());
-}
-
-fn keep_aside(hold: Option<Duration>, out: &mut Effects<Policy>) {
-    match hold {
-        Some(hold) => out.set_timer(Timer::Hold, hold),
-        None => out.cancel_timer(Timer::Hold),
+    /// Takes the peers that the detector reported while elections were paused.
+    pub(crate) fn take_withheld(&mut self) -> NodeSet {
+        core::mem::take(&mut self.withheld)
     }
 }

@@ -398,6 +398,8 @@ impl Scripted for Policy {
             policy::Notice::Aside => "aside".to_string(),
             policy::Notice::Returned => "returned".to_string(),
             policy::Notice::Farewell(peer) => format!("farewell of {peer}"),
+            policy::Notice::Paused => "paused".to_string(),
+            policy::Notice::Resumed => "resumed".to_string(),
         }
     }
 }
@@ -447,6 +449,8 @@ impl Scripted for Node {
             Notice::Aside => "aside".to_string(),
             Notice::Returned => "returned".to_string(),
             Notice::Farewell(peer) => format!("farewell of {peer}"),
+            Notice::Paused => "paused".to_string(),
+            Notice::Resumed => "resumed".to_string(),
         }
     }
 }

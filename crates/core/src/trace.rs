@@ -424,6 +424,7 @@ names! {
         Told = "told",
         Elect = "elect",
         Farewell = "Farewell",
+        Pause = "Pause",
     }
 }
 
@@ -455,5 +456,6 @@ names! {
         Follows = "follows",
         Hold = "hold",
         Quiet = "quiet",
+        Remind = "remind",
     }
 }

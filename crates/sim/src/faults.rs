@@ -67,6 +67,10 @@ pub enum Action {
     },
     /// The node takes part again.
     Return(NodeId),
+    /// Elections are paused, by a command to this node.
+    PauseElections(NodeId),
+    /// They are not any more, by a command to this node.
+    ResumeElections(NodeId),
 }
 
 /// When an action is due.

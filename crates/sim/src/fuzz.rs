@@ -144,7 +144,7 @@ impl Maker {
             Recall::On => calm = self.lapses(&timing, &mut faults, calm),
         }
         if self.wishes.below(4) == 0 {
-            self.wish(&timing, &mut faults, calm);
+            calm = self.wish(&timing, &mut faults, calm);
         }
         let stop = self.chance.between(Duration::ZERO, timing.processing_max);
         let plan = self.chance.between(Duration::ZERO, timing.processing_max);
@@ -357,8 +357,9 @@ impl Maker {
         now
     }
 
-    /// People ask nodes to step aside and to come back, among everything else that happens.
-    fn wish(&mut self, timing: &TimingConfig, faults: &mut Vec<Fault>, calm: Duration) {
+    /// People ask nodes to step aside and to come back, and pause elections, among everything else
+    /// that happens.
+    fn wish(&mut self, timing: &TimingConfig, faults: &mut Vec<Fault>, calm: Duration) -> Duration {
         let answer = timing.message_max * 2 + timing.processing_max;
         let mut now = Duration::ZERO;
         for _ in 0..=self.wishes.below(8) {
@@ -368,13 +369,15 @@ impl Maker {
                 _ => self.wishes.between(Duration::ZERO, calm.max(answer)),
             };
             let node = self.wishes.pick(&self.ids).unwrap_or(NodeId(1));
-            let action = match self.wishes.below(4) {
+            let action = match self.wishes.below(7) {
                 0 => Action::StepAside { node, hold: None },
                 1 | 2 => {
                     let hold = Some(self.wishes.between(Duration::ZERO, answer * 8));
                     Action::StepAside { node, hold }
                 }
-                _ => Action::Return(node),
+                3 => Action::Return(node),
+                4 | 5 => Action::PauseElections(node),
+                _ => Action::ResumeElections(node),
             };
             faults.push(Fault { moment: Moment::At(Time::ZERO + now.min(calm)), action });
         }
@@ -385,6 +388,16 @@ impl Maker {
                 faults.push(Fault { moment, action: Action::Return(node) });
             }
         }
+        if !faults.iter().any(|fault| matches!(fault.action, Action::PauseElections(_))) {
+            return calm;
+        }
+        // Late messages may pause elections once more, so they must be through.
+        let late = calm + timing.message_max * 100;
+        for node in self.ids.iter().copied() {
+            let moment = Moment::At(Time::ZERO + late);
+            faults.push(Fault { moment, action: Action::ResumeElections(node) });
+        }
+        late
     }
 
     fn action(&mut self, timing: &TimingConfig) -> Action {

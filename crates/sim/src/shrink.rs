@@ -145,7 +145,9 @@ fn concerned(action: &Action) -> NodeSet {
         | Action::Check(node)
         | Action::Suspect(node)
         | Action::StepAside { node, .. }
-        | Action::Return(node) => [*node].into_iter().collect(),
+        | Action::Return(node)
+        | Action::PauseElections(node)
+        | Action::ResumeElections(node) => [*node].into_iter().collect(),
         Action::Refuse { node, peer } => [*node, *peer].into_iter().collect(),
         Action::Cut(_)
         | Action::Heal(_)

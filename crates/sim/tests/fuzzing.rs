@@ -81,7 +81,29 @@ fn some_seeds_beat_some_recall_and_some_have_wishes() {
 }
 
 fn is_wish(fault: &Fault) -> bool {
-    matches!(fault.action, Action::StepAside { .. } | Action::Return(_))
+    match fault.action {
+        Action::StepAside { .. }
+        | Action::Return(_)
+        | Action::PauseElections(_)
+        | Action::ResumeElections(_) => true,
+        Action::Crash(_)
+        | Action::CrashAfterEffects(..)
+        | Action::Restart { .. }
+        | Action::Forget { .. }
+        | Action::Pause(_)
+        | Action::Resume(_)
+        | Action::Cut(_)
+        | Action::Heal(_)
+        | Action::Slow(..)
+        | Action::ClockRate(..)
+        | Action::Loss(_)
+        | Action::Duplicate(_)
+        | Action::Calm
+        | Action::Call(_)
+        | Action::Check(_)
+        | Action::Suspect(_)
+        | Action::Refuse { .. } => false,
+    }
 }
 
 /// Every mutant is caught by some algorithm's seeds.

@@ -27,7 +27,9 @@ fn play(world: &mut World, pace: Pace) {
             | Notice::Ended(_)
             | Notice::Aside
             | Notice::Returned
-            | Notice::Farewell(_) => {}
+            | Notice::Farewell(_)
+            | Notice::Paused
+            | Notice::Resumed => {}
         }
     }
 }

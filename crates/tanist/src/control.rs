@@ -1,4 +1,5 @@
-//! What people ask of a running node: that it steps aside, and comes back.
+//! What people ask of a running node: that it steps aside and comes back, and that its group holds
+//! no elections for a while.
 //!
 //! The rules are the core's (`policy.rs` there); this is how a program reaches them, and what it can
 //! see of them. Leaves out: keeping any of it over a restart. A node that comes up takes part.
@@ -21,6 +22,7 @@ pub(crate) struct Control {
 #[derive(Debug, Default)]
 struct Inner {
     is_aside: bool,
+    is_paused: bool,
     /// Peers that said farewell and were not heard since.
     farewells: NodeSet,
 }
@@ -32,6 +34,10 @@ impl Control {
 
     pub(crate) fn set_aside(&self, is_aside: bool) {
         self.lock().is_aside = is_aside;
+    }
+
+    pub(crate) fn set_paused(&self, is_paused: bool) {
+        self.lock().is_paused = is_paused;
     }
 
     /// A peer said farewell.
@@ -106,6 +112,27 @@ impl Group {
     #[must_use]
     pub fn farewells(&self) -> Vec<NodeId> {
         self.control.lock().farewells.iter().collect()
+    }
+
+    /// Pauses elections in the whole group, for maintenance: until [`Group::resume`] a dead
+    /// coordinator is not replaced, a lost member is not missed, and groups are not merged.
+    ///
+    /// Elections that run go on, and a node that comes up still stands for election; with
+    /// [`crate::Algorithm::Bully`] and the rings it takes over if it is the highest. The pause is
+    /// forgotten only when all nodes are down at the same time. Does nothing if the node has ended.
+    pub fn pause(&self) {
+        let _ = self.requests.send(Request::Pause { is_on: true });
+    }
+
+    /// Ends [`Group::pause`], whoever began it: what was put off is done at once.
+    pub fn resume(&self) {
+        let _ = self.requests.send(Request::Pause { is_on: false });
+    }
+
+    /// Whether elections are paused, as far as this node knows.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.control.lock().is_paused
     }
 
     async fn go_aside(&self, hold: Option<Duration>) -> Result<(), Ended> {

@@ -82,6 +82,8 @@ pub(crate) enum Request {
     StepAside { hold: Option<Duration>, reply: oneshot::Sender<()> },
     /// Take part again, and say when.
     TakePart(oneshot::Sender<()>),
+    /// Pause elections in the whole group, or hold them again.
+    Pause { is_on: bool },
     /// Discard everything to and from these peers, for an experiment.
     Block(Vec<NodeId>),
     /// Stop doing that.
@@ -288,6 +290,8 @@ impl Driver {
                 self.returning.push(reply);
                 Some(Command::Return)
             }
+            Request::Pause { is_on: true } => Some(Command::Pause),
+            Request::Pause { is_on: false } => Some(Command::Resume),
             Request::Block(peers) => {
                 self.transport.block(&peers);
                 None
@@ -410,6 +414,14 @@ impl Driver {
             Notice::Returned => {
                 self.note(|node| Trace::Return { node });
                 self.show_aside(false);
+                Ok(None)
+            }
+            Notice::Paused => {
+                self.inbox.control.set_paused(true);
+                Ok(None)
+            }
+            Notice::Resumed => {
+                self.inbox.control.set_paused(false);
                 Ok(None)
             }
             Notice::Farewell(peer) => {

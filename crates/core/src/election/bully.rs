@@ -25,6 +25,7 @@ mod triggers;
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
@@ -34,6 +35,7 @@ use crate::members::{NodeId, NodeSet};
 use crate::options::options;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, TimerName};
 
 options! {
@@ -398,6 +400,13 @@ impl Elects for Bully {
 
     fn timers(_: &Context<'_>) -> Vec<Timer> {
         vec![Timer::Answers, Timer::Check, Timer::Stall, Timer::Retry]
+    }
+
+    fn period(timer: &Timer, timing: &Timing) -> Option<Duration> {
+        match timer {
+            Timer::Check => Some(timing.check_every()),
+            Timer::Answers | Timer::Stall | Timer::Retry => None,
+        }
     }
 
     fn facts(message: &Message) -> MessageFacts {

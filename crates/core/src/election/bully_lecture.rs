@@ -20,6 +20,7 @@ mod tests;
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
@@ -29,6 +30,7 @@ use crate::members::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::options::options;
 use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
 
 options! {
@@ -381,6 +383,13 @@ impl Elects for BullyLecture {
 
     fn timers(_: &Context<'_>) -> Vec<Timer> {
         vec![Timer::Answers, Timer::Announcement, Timer::Announce]
+    }
+
+    fn period(timer: &Timer, _: &Timing) -> Option<Duration> {
+        match timer {
+            // An announcement is a sign of life that is owed to members.
+            Timer::Answers | Timer::Announcement | Timer::Announce => None,
+        }
     }
 
     fn facts(message: &Message) -> MessageFacts {

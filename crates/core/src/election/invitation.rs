@@ -27,6 +27,7 @@ mod tests;
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
@@ -36,6 +37,7 @@ use crate::members::{NodeId, NodeSet};
 use crate::options::options;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, TimerName};
 
 options! {
@@ -386,6 +388,14 @@ impl Elects for Invitation {
 
     fn timers(_: &Context<'_>) -> Vec<Timer> {
         vec![Timer::Answers, Timer::Check, Timer::Timeout, Timer::Delay]
+    }
+
+    fn period(timer: &Timer, timing: &Timing) -> Option<Duration> {
+        match timer {
+            Timer::Check => Some(timing.check_every()),
+            Timer::Timeout => Some(timing.timeout_every()),
+            Timer::Answers | Timer::Delay => None,
+        }
     }
 
     fn facts(message: &Message) -> MessageFacts {

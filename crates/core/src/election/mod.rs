@@ -10,6 +10,7 @@ pub mod invitation;
 pub mod ring;
 
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
@@ -24,6 +25,7 @@ use crate::mutant::Mutant;
 use crate::options::OptionInfo;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
 
 /// Reports by the node that handed them up.
@@ -245,6 +247,9 @@ pub(crate) trait Elects:
     /// Every timer that may be running.
     fn timers(cx: &Context<'_>) -> Vec<Self::Timer>;
 
+    /// The period of a timer that begins something by itself; none for one that ends a wait.
+    fn period(timer: &Self::Timer, timing: &Timing) -> Option<Duration>;
+
     /// What a trace says of a message.
     fn facts(message: &Self::Message) -> MessageFacts;
 
@@ -392,6 +397,15 @@ macro_rules! algorithms {
         }
 
         impl Timer {
+            /// The period of a timer that begins something by itself; none for one that ends a
+            /// wait.
+            #[must_use]
+            pub fn period(&self, timing: &Timing) -> Option<Duration> {
+                match self {
+                    $( Self::$variant(timer) => $type::period(timer, timing) ),+
+                }
+            }
+
             /// What a trace calls it.
             #[must_use]
             pub fn name(&self) -> TimerName {

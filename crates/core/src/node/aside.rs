@@ -72,8 +72,12 @@ impl Node {
                     out.notify(Notice::Farewell(peer));
                     // Evidence for the election only: who is aside still tells others the numbers
                     // that it remembers, so a node that asks for its own goes on waiting for it.
-                    let failed = election::Command::Failed(peer);
-                    self.tell_election(cx, Event::Command(failed), out);
+                    self.report(cx, election::Command::Failed(peer), peer, out);
+                }
+                Effect::Notify(policy::Notice::Paused) => out.notify(Notice::Paused),
+                Effect::Notify(policy::Notice::Resumed) => {
+                    out.notify(Notice::Resumed);
+                    self.make_good(cx, out);
                 }
             }
         }

@@ -32,7 +32,7 @@ pub enum Message {
     /// The memory's.
     #[n(3)]
     Recall(#[n(0)] recall::Message),
-    /// Farewells.
+    /// Farewells, and whether elections are paused.
     #[n(4)]
     Policy(#[n(0)] policy::Message),
 }
@@ -62,7 +62,7 @@ pub enum Timer {
     Reorganization(Handover),
     /// The memory's.
     Recall(recall::Answers),
-    /// Those of stepping aside.
+    /// Those of stepping aside and pausing.
     Policy(policy::Timer),
 }
 
@@ -111,6 +111,10 @@ pub enum Command {
     },
     /// Take part again, as a node that has just come up; [`Notice::Returned`] says when.
     Return,
+    /// The group holds no elections of its own accord from here on.
+    Pause,
+    /// It does again, and begins with what it put off.
+    Resume,
 }
 
 /// What a node tells its user.
@@ -148,4 +152,8 @@ pub enum Notice {
     Returned,
     /// This peer stepped aside; what it coordinated is elected anew.
     Farewell(NodeId),
+    /// Elections are paused, by somebody's command.
+    Paused,
+    /// They are not any more.
+    Resumed,
 }

@@ -2,6 +2,7 @@
 
 mod aside;
 mod heartbeats;
+mod pause;
 mod recall;
 
 use alloc::string::{String, ToString};

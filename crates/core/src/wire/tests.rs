@@ -5,7 +5,7 @@ use super::*;
 use crate::detector::Heartbeat;
 use crate::election::{self, Algorithm, bully, bully_lecture, invitation, ring};
 use crate::group::Counter;
-use crate::members::NodeSet;
+use crate::members::{NodeId, NodeSet};
 use crate::payload::{Definition, Report};
 use crate::policy;
 use crate::recall;
@@ -27,6 +27,10 @@ fn invitation(message: invitation::Message) -> Message {
 
 fn ring(message: ring::Message) -> Message {
     Message::Election(election::Message::RingChangRoberts(message))
+}
+
+fn stamp(counter: u64, node: u32) -> policy::Stamp {
+    policy::Stamp { counter, node: NodeId(node) }
 }
 
 /// Everything that rings say.
@@ -99,6 +103,7 @@ fn one_of_each() -> Vec<Message> {
         Message::Recall(recall::Message::Recalled { question: 7, counter: Some(Counter(5)) }),
         Message::Recall(recall::Message::Recalled { question: 7, counter: None }),
         Message::Policy(policy::Message::Farewell),
+        Message::Policy(policy::Message::Pause { stamp: stamp(7, 3), is_on: true }),
     ];
     others.into_iter().chain(rings).collect()
 }
@@ -162,6 +167,10 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
             &[0x82, 3, 0x81, 0x82, 1, 0x82, 7, 5],
         ),
         (Message::Policy(policy::Message::Farewell), &[0x82, 4, 0x81, 0x82, 0, 0x80]),
+        (
+            Message::Policy(policy::Message::Pause { stamp: stamp(300, 2), is_on: true }),
+            &[0x82, 4, 0x81, 0x82, 1, 0x82, 0x82, 0x19, 1, 44, 2, 0xf5],
+        ),
     ] {
         assert_eq!(encode(&message), bytes, "{message:?} is {:02x?}", encode(&message));
     }

@@ -311,7 +311,8 @@ fn is_telling(timer: TimerName) -> bool {
         | TimerName::Announce
         | TimerName::Beat
         | TimerName::Hold
-        | TimerName::Quiet => false,
+        | TimerName::Quiet
+        | TimerName::Remind => false,
     }
 }
 

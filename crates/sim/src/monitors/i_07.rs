@@ -74,7 +74,8 @@ impl Monitor for UniqueNumbers {
                     | Kind::Follow
                     | Kind::Told
                     | Kind::Elect
-                    | Kind::Farewell => false,
+                    | Kind::Farewell
+                    | Kind::Pause => false,
                 };
                 if forms && group.node == *node { self.use_number(board, group) } else { None }
             }

@@ -1,5 +1,6 @@
 //! P-01, ours: whoever stepped aside takes no part until it returns. Its application does not begin,
-//! and it says nothing but that it is gone, and which numbers of others it has seen.
+//! and it says nothing but that it is gone, which numbers of others it has seen, and whether
+//! elections are paused.
 
 use tanist_core::Time;
 use tanist_core::trace::{Event, Kind};
@@ -62,5 +63,5 @@ impl Monitor for AsideTakesNoPart {
 }
 
 fn is_allowed(kind: Kind) -> bool {
-    matches!(kind, Kind::Farewell | Kind::RecallAnswer)
+    matches!(kind, Kind::Farewell | Kind::RecallAnswer | Kind::Pause)
 }

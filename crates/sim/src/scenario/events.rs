@@ -109,6 +109,8 @@ impl Reader<'_> {
                 Action::StepAside { node: node()?, hold }
             }
             "return" => Action::Return(node()?),
+            "pause-elections" => Action::PauseElections(node()?),
+            "resume-elections" => Action::ResumeElections(node()?),
             other => {
                 let what = format!("no fault {other:?}; there is {}", ACTIONS.join(", "));
                 return Err(self.error(&line.action.span(), what));
@@ -200,6 +202,8 @@ const ACTIONS: &[&str] = &[
     "refuse",
     "step-aside",
     "return",
+    "pause-elections",
+    "resume-elections",
 ];
 
 fn links(line: &FaultLine) -> Vec<Link> {

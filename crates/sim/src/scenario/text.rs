@@ -269,6 +269,8 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
             hold.map_or(Ok(()), |hold| writeln!(to, "hold = {:?}", span(hold)))
         }
         Action::Return(node) => named(to, "return", *node),
+        Action::PauseElections(node) => named(to, "pause-elections", *node),
+        Action::ResumeElections(node) => named(to, "resume-elections", *node),
     }
 }
 

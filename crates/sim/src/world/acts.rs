@@ -58,6 +58,8 @@ impl World {
             Action::Refuse { node, peer } => self.command(node, Command::Refused(peer)),
             Action::StepAside { node, hold } => self.command(node, Command::StepAside { hold }),
             Action::Return(node) => self.command(node, Command::Return),
+            Action::PauseElections(node) => self.command(node, Command::Pause),
+            Action::ResumeElections(node) => self.command(node, Command::Resume),
         }
     }
 
@@ -212,7 +214,9 @@ impl World {
                 | Action::Suspect(_)
                 | Action::Refuse { .. }
                 | Action::StepAside { .. }
-                | Action::Return(_) => {
+                | Action::Return(_)
+                | Action::PauseElections(_)
+                | Action::ResumeElections(_) => {
                     self.schedule.add(self.now + after, Class::Fault, Thing::Fault(action));
                 }
             }

@@ -159,7 +159,7 @@ impl World {
             Notice::Aside => return self.emit(Event::Aside { node }),
             Notice::Returned => return self.emit(Event::Return { node }),
             // The trace has the message itself.
-            Notice::Farewell(_) => return,
+            Notice::Farewell(_) | Notice::Paused | Notice::Resumed => return,
             Notice::Stop => self.emit(Event::Stop { node }),
             Notice::Plan { group, .. } => self.emit(Event::Plan { node, group: *group }),
             Notice::Begin { group, .. } => self.emit(Event::Begin { node, group: *group }),
@@ -186,7 +186,9 @@ impl World {
             | Notice::Ended(_)
             | Notice::Aside
             | Notice::Returned
-            | Notice::Farewell(_) => {}
+            | Notice::Farewell(_)
+            | Notice::Paused
+            | Notice::Resumed => {}
         }
     }
 

@@ -114,7 +114,9 @@ impl<T: GroupTask> Seat<T> {
             | Notice::Ended(_)
             | Notice::Aside
             | Notice::Returned
-            | Notice::Farewell(_) => None,
+            | Notice::Farewell(_)
+            | Notice::Paused
+            | Notice::Resumed => None,
         };
         while let Ok(ask) = self.asked.try_recv() {
             self.obey(listener, ask, now, pace)?;

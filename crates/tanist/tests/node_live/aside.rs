@@ -1,8 +1,8 @@
-//! Nodes that step aside hand over at once, and come back.
+//! Nodes that step aside hand over at once, and come back; nobody elects while that is paused.
 
 use std::time::Instant;
 
-use tanist::{Role, Suspension, Why};
+use tanist::{Group, Role, Suspension, Why};
 
 use super::fleet::{Fleet, agreement, ms, take_leader, until, within};
 
@@ -21,7 +21,7 @@ async fn a_leader_that_steps_down_hands_over_before_silence_could_tell() {
         } else {
             // The lecture's bully tells nobody who is in the group.
             until("n3 leads", || {
-                let roles: Vec<Role> = groups.iter().map(tanist::Group::role).collect();
+                let roles: Vec<Role> = groups.iter().map(Group::role).collect();
                 let view = roles[2].is_leader().then(|| roles[2].view().cloned())??;
                 let is_led = |role: &Role| {
                     role.view().is_some_and(|own| own.coordinator() == view.coordinator())
@@ -42,7 +42,7 @@ async fn a_leader_that_steps_down_hands_over_before_silence_could_tell() {
             role => panic!("{algorithm:?}: {role}"),
         }
         until("another leader", || {
-            groups.iter().find(|group| group.role().is_leader()).map(tanist::Group::me)
+            groups.iter().find(|group| group.role().is_leader()).map(Group::me)
         })
         .await;
         assert!(begun.elapsed() < ms(30_000), "{algorithm:?}: {:?}", begun.elapsed());
@@ -123,4 +123,42 @@ async fn a_node_that_has_ended_cannot_step_aside() {
     group.shutdown().await.unwrap();
     assert!(within("the answer", other.step_aside()).await.is_err());
     assert!(within("the answer", other.take_part()).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_is_elected_while_elections_are_paused() {
+    let fleet = Fleet::unhurried(3);
+    let mut groups = fleet.start_all().await;
+    let view = agreement(&groups).await;
+    groups[0].pause();
+    until("everybody knows", || groups.iter().all(Group::is_paused).then_some(())).await;
+    let leader = take_leader(&mut groups, &view);
+    let name = leader.me();
+    within("the end", leader.shutdown()).await.unwrap();
+    until("a farewell", || groups.iter().all(|group| group.farewells() == [name]).then_some(()))
+        .await;
+    // Three periods of Check, and evidence that the coordinator is dead: nothing happens.
+    tokio::time::sleep(ms(1000)).await;
+    for group in &groups {
+        let own = group.role();
+        assert!(matches!(&own, Role::Member(own) if own.coordinator() == name), "{own}");
+    }
+    groups[1].resume();
+    agreement(&groups).await;
+    assert!(!groups.iter().any(Group::is_paused));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_comes_up_learns_of_the_pause() {
+    let fleet = Fleet::unhurried(3);
+    let mut groups = fleet.start_all().await;
+    agreement(&groups).await;
+    groups[0].pause();
+    until("everybody knows", || groups.iter().all(Group::is_paused).then_some(())).await;
+    groups.pop().unwrap().shutdown().await.unwrap();
+    groups.push(fleet.start(3).await);
+    until("the new one knows", || groups[2].is_paused().then_some(())).await;
+    groups[2].resume();
+    until("nobody is paused", || (!groups.iter().any(Group::is_paused)).then_some(())).await;
+    agreement(&groups).await;
 }

@@ -33,6 +33,7 @@ mod tests;
 mod token;
 
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
@@ -45,6 +46,7 @@ use crate::group::{Counter, GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, TimerName};
 
 /// A node in a ring.
@@ -300,6 +302,13 @@ impl Elects for Ring {
         let acknowledgements = cx.config.members.others(cx.me).map(Timer::Acknowledgement);
         let others = [Timer::Stall, Timer::Follows, Timer::Check, Timer::Answers];
         acknowledgements.chain(others).collect()
+    }
+
+    fn period(timer: &Timer, timing: &Timing) -> Option<Duration> {
+        match timer {
+            Timer::Check => Some(timing.check_every()),
+            Timer::Acknowledgement(_) | Timer::Stall | Timer::Follows | Timer::Answers => None,
+        }
     }
 
     fn facts(message: &Message) -> MessageFacts {

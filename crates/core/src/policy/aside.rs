@@ -1,0 +1,98 @@
+//! Stepping aside and coming back.
+
+use core::time::Duration;
+
+use super::{Message, Notice, Policy, Presence, Timer};
+use crate::members::NodeId;
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effects};
+
+impl Policy {
+    pub(super) fn step_aside(
+        &mut self,
+        cx: &Context<'_>,
+        hold: Option<Duration>,
+        out: &mut Effects<Self>,
+    ) {
+        match &mut self.presence {
+            Presence::Present => {
+                self.presence = Presence::Leaving { hold };
+                if cx.is_mutated(Mutant::FarewellBeforeStop) {
+                    say_farewell(cx, out);
+                }
+            }
+            Presence::Leaving { hold: asked } => *asked = hold,
+            // Aside already: for as long as the last one who asked wants it.
+            Presence::Aside { wants_back, .. } => {
+                *wants_back = false;
+                keep_aside(hold, out);
+                out.notify(Notice::Aside);
+            }
+        }
+    }
+
+    pub(super) fn leave(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        let Presence::Leaving { hold } = self.presence else { return };
+        self.presence = Presence::Aside { is_quiet: false, wants_back: false };
+        out.notify(Notice::Drop);
+        say_farewell(cx, out);
+        keep_aside(hold, out);
+        out.notify(Notice::Aside);
+    }
+
+    pub(super) fn refuse(&mut self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
+        match &mut self.presence {
+            Presence::Aside { is_quiet, wants_back: false } => {
+                *is_quiet = false;
+                out.send(peer, Message::Farewell);
+                out.set_timer(Timer::Quiet, cx.config.timing.answer());
+            }
+            // Silence, or those who keep asking would keep it from coming back.
+            Presence::Aside { wants_back: true, .. } => {}
+            Presence::Present | Presence::Leaving { .. } => {}
+        }
+    }
+
+    pub(super) fn come_back(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        match &mut self.presence {
+            Presence::Present => {}
+            // The application is stopping and must be told that it may begin: by an election.
+            Presence::Leaving { hold } => *hold = Some(Duration::ZERO),
+            Presence::Aside { is_quiet, wants_back } => {
+                *wants_back = true;
+                if *is_quiet || cx.is_mutated(Mutant::ReturnTooEarly) {
+                    self.take_part(out);
+                }
+            }
+        }
+    }
+
+    pub(super) fn calm_down(&mut self, out: &mut Effects<Self>) {
+        match &mut self.presence {
+            Presence::Aside { wants_back: true, .. } => self.take_part(out),
+            Presence::Aside { is_quiet, wants_back: false } => *is_quiet = true,
+            Presence::Present | Presence::Leaving { .. } => {}
+        }
+    }
+
+    fn take_part(&mut self, out: &mut Effects<Self>) {
+        self.presence = Presence::Present;
+        out.cancel_timer(Timer::Hold);
+        out.cancel_timer(Timer::Quiet);
+        out.notify(Notice::Returned);
+    }
+}
+
+fn say_farewell(cx: &Context<'_>, out: &mut Effects<Policy>) {
+    for other in cx.config.members.others(cx.me) {
+        out.send(other, Message::Farewell);
+    }
+    out.set_timer(Timer::Quiet, cx.config.timing.answer());
+}
+
+fn keep_aside(hold: Option<Duration>, out: &mut Effects<Policy>) {
+    match hold {
+        Some(hold) => out.set_timer(Timer::Hold, hold),
+        None => out.cancel_timer(Timer::Hold),
+    }
+}

@@ -1,0 +1,121 @@
+//! Pausing: the group holds no elections of its own accord, for maintenance.
+//!
+//! The flag belongs to the whole group. Whoever sets it tells everybody, and the highest stamp
+//! counts. While it is on, a node that hears of a peer tells it, once in a period of Check, so that
+//! one that was restarted or missed it learns of it; one that knows better answers with that.
+//!
+//! ```text
+//!   paused, and Normal   what the detector says of peers is kept from the election;
+//!                        Check and Timeout are put off from period to period
+//!   resumed              the election is told of the peers that were reported and not heard since;
+//!                        a member asks for its coordinator, a coordinator checks
+//! ```
+//!
+//! Nothing that others ask is left unanswered, so what holds of elections holds as ever. What a
+//! pause does not do: it does not stop an election that runs, nor a node that comes up, returns
+//! from aside or is told to call one. With the bully and the rings such a node takes over if it is
+//! the highest.
+//!
+//! Leaves out: keeping it over a restart of all nodes; and a command given to a node that has just
+//! come up and met nobody, whose stamp may be lower than one that it will hear of.
+
+use minicbor::{Decode, Encode};
+
+use super::{Message, Notice, Policy, Timer};
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effects};
+
+/// Whether elections are paused, and since which command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Flag {
+    pub(super) stamp: Stamp,
+    pub(super) is_on: bool,
+}
+
+/// Orders the commands of a group: the highest is the last. Of two that were given without knowledge
+/// of each other the one at the higher node counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+pub struct Stamp {
+    // Field order is the order of stamps: derived Ord compares the counter first.
+    /// One more than the highest that was known.
+    #[n(0)]
+    pub counter: u64,
+    /// Where the command was given.
+    #[n(1)]
+    pub node: NodeId,
+}
+
+impl Default for Stamp {
+    /// Below that of any command.
+    fn default() -> Self {
+        Self { counter: 0, node: NodeId(0) }
+    }
+}
+
+impl Policy {
+    pub(super) fn set_flag(&mut self, cx: &Context<'_>, is_on: bool, out: &mut Effects<Self>) {
+        let stamp = Stamp { counter: self.pause.stamp.counter.saturating_add(1), node: cx.me };
+        for other in cx.config.members.others(cx.me) {
+            out.send(other, Message::Pause { stamp, is_on });
+        }
+        self.adopt(cx, Flag { stamp, is_on }, out);
+        self.told = cx.config.members.others(cx.me).collect();
+    }
+
+    pub(super) fn hear_flag(
+        &mut self,
+        cx: &Context<'_>,
+        from: NodeId,
+        stamp: Stamp,
+        is_on: bool,
+        out: &mut Effects<Self>,
+    ) {
+        if stamp < self.pause.stamp {
+            return self.tell_flag(from, out);
+        }
+        if stamp > self.pause.stamp {
+            self.adopt(cx, Flag { stamp, is_on }, out);
+        }
+        self.told.insert(from);
+    }
+
+    /// A peer said something; it may not know yet.
+    pub(super) fn meet(&mut self, peer: NodeId, out: &mut Effects<Self>) {
+        self.withheld.remove(peer);
+        if self.pause.is_on && self.told.insert(peer) {
+            self.tell_flag(peer, out);
+        }
+    }
+
+    pub(super) fn remind(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        if self.pause.is_on {
+            self.told = NodeSet::new();
+            out.set_timer(Timer::Remind, cx.config.timing.check_every());
+        }
+    }
+
+    fn tell_flag(&self, to: NodeId, out: &mut Effects<Self>) {
+        let Flag { stamp, is_on } = self.pause;
+        out.send(to, Message::Pause { stamp, is_on });
+    }
+
+    fn adopt(&mut self, cx: &Context<'_>, flag: Flag, out: &mut Effects<Self>) {
+        if cx.is_mutated(Mutant::PausedForever) && !flag.is_on {
+            return;
+        }
+        let was_on = core::mem::replace(&mut self.pause, flag).is_on;
+        self.told = NodeSet::new();
+        match (was_on, flag.is_on) {
+            (false, true) => {
+                out.set_timer(Timer::Remind, cx.config.timing.check_every());
+                out.notify(Notice::Paused);
+            }
+            (true, false) => {
+                out.cancel_timer(Timer::Remind);
+                out.notify(Notice::Resumed);
+            }
+            (false, false) | (true, true) => {}
+        }
+    }
+}
