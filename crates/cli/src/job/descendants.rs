@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, pidfd_open, pidfd_send_signal,
-    set_child_subreaper, waitpid,
+    set_child_subreaper, wait,
 };
 
 /// Makes this process the one that orphans come to.
@@ -33,7 +33,7 @@ pub(crate) fn signal_all(signal: Signal) -> bool {
 /// Buries who has ended and shows what became of whom. Says whether a child is left.
 pub(crate) fn reap(mut show: impl FnMut(Pid, WaitStatus)) -> bool {
     loop {
-        match waitpid(None, WaitOptions::NOHANG | WaitOptions::UNTRACED) {
+        match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
             Ok(Some((process, status))) => show(process, status),
             Ok(None) => return true,
             Err(Errno::INTR) => {}

@@ -89,7 +89,24 @@ impl Home {
 
     /// Waits until nothing that was started from here runs.
     pub(crate) fn is_deserted(&self) {
-        until("everything to be gone", || self.processes().is_empty().then_some(()));
+        let end = Instant::now() + LIMIT;
+        while !self.processes().is_empty() {
+            assert!(Instant::now() < end, "still there:\n{}", self.describe());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Nothing that was started from here runs at this moment.
+    pub(crate) fn is_deserted_already(&self) {
+        let left = self.describe();
+        assert_eq!(left, "", "still there");
+    }
+
+    fn describe(&self) -> String {
+        let read = |process, name| fs::read_to_string(format!("/proc/{process}/{name}"));
+        let about =
+            |process| format!("{:?} {:?}\n", read(process, "cmdline"), read(process, "stat"));
+        self.processes().into_iter().map(about).collect()
     }
 }
 

@@ -52,7 +52,7 @@ fn what_a_command_leaves_behind_ends_with_it() {
     let script = "setsid sleep 1000 & sh -c 'trap \"\" TERM; sleep 1000' & exit 6";
     let mut run = Started::new(&mut home.run(1, &["--grace", "200ms"], script));
     assert_eq!(run.code(), 6);
-    assert_eq!(home.processes(), Vec::<u32>::new());
+    home.is_deserted_already();
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn asked_to_end_it_leaves_nobody_when_it_is_gone() {
     wait_for_family(&home, 2);
     run.signal("-TERM");
     run.ends();
-    assert_eq!(home.processes(), Vec::<u32>::new());
+    home.is_deserted_already();
 }
 
 #[test]
