@@ -92,7 +92,7 @@ key_file = "key"
     #[test]
     fn a_leader_is_told_its_epoch_and_everybody_in_it() {
         let config = config();
-        let variables = environment(&config, "leader", "Normal", &line());
+        let variables = environment(&config, "leader", "normal", &line());
         let value = |name: &str| variables.get(name).map_or("-", String::as_str);
         assert_eq!((value("TANIST_EPOCH"), value("TANIST_EPOCH_COUNTER")), ("42.n2", "42"));
         assert_eq!(value("TANIST_LEADER_ADDR"), "127.0.0.1:7402");
@@ -105,7 +105,7 @@ key_file = "key"
     fn what_a_node_between_groups_does_not_know_is_set_to_nothing() {
         let config = config();
         let nowhere = ChangeLine { group: None, coordinator: None, members: Vec::new(), ..line() };
-        let variables = environment(&config, "suspended", "Election", &nowhere);
+        let variables = environment(&config, "suspended", "election", &nowhere);
         for name in ["TANIST_EPOCH", "TANIST_EPOCH_COUNTER", "TANIST_LEADER", "TANIST_LEADER_ADDR"]
         {
             assert_eq!(variables.get(name).map(String::as_str), Some(""), "{name}");

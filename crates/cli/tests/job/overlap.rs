@@ -1,6 +1,8 @@
 //! One job at any time, whatever is killed. A job that is started takes a lock which all its
 //! processes hold: if it is taken already, two jobs ran at once.
 
+use serde_json::Value;
+
 use super::home::{Home, Started, signal, until};
 
 /// It needs a moment to end when it is asked to, as real ones do.
@@ -29,29 +31,38 @@ impl Fleet {
         Started::new(&mut self.home.run(node, &["--grace", "2s"], JOB))
     }
 
-    fn starts(&self) -> Vec<String> {
-        self.home.read("starts").lines().map(str::to_owned).collect()
+    /// How many jobs have started, and on which node the newest one did.
+    fn newest(&self) -> Option<(usize, usize)> {
+        let starts = self.home.read("starts");
+        let node = starts.lines().last()?.strip_prefix('n')?.split(' ').next()?.parse().ok()?;
+        Some((starts.lines().count(), node))
     }
 
-    /// Waits until a job started after so many others, and is the newest; gives its node.
-    fn leader_after(&self, starts: usize) -> usize {
-        until("a job to start", || {
-            let all = self.starts();
-            let last = all.last().filter(|_| all.len() > starts)?;
-            last.strip_prefix('n')?.split(' ').next()?.parse().ok()
-        })
+    /// Waits until the newest job is as wanted.
+    fn newest_when(&self, is_wanted: impl Fn(usize, usize) -> bool) -> (usize, usize) {
+        let look = || self.newest().filter(|(count, node)| is_wanted(*count, *node));
+        until("a job to start", look)
     }
 
-    /// Kills the leader, and brings it back when another one leads.
-    fn kill_leader(&mut self, seen: usize) -> usize {
-        let leader = self.leader_after(seen);
-        let before = self.starts().len();
+    /// Kills where the newest job is, and brings that node back when another one runs the job.
+    fn kill_leader(&mut self) -> usize {
+        let (_, leader) = self.newest_when(|_, _| true);
         self.runs[leader - 1].signal("-KILL");
         self.runs[leader - 1].ends();
-        self.leader_after(before);
-        let after = self.starts().len();
+        self.newest_when(|_, node| node != leader);
         self.runs[leader - 1] = self.spawn(leader);
-        after - 1
+        leader
+    }
+
+    /// Waits until a node is in one group with all others.
+    fn is_joined(&self, node: usize) {
+        let socket = format!("n{node}.sock");
+        until("the node to join", || {
+            let asked = self.home.tanist(&["status", "-o", "json", "--socket", &socket]).output();
+            let status: Value = serde_json::from_slice(&asked.unwrap().stdout).ok()?;
+            let members = status["members"].as_array().map_or(0, Vec::len);
+            (members == self.runs.len() && status["role"] != "suspended").then_some(())
+        });
     }
 
     fn check(&self) {
@@ -61,9 +72,12 @@ impl Fleet {
 
 fn survives_kills(nodes: usize, algorithm: &str, kills: usize) {
     let mut fleet = Fleet::start(nodes, algorithm);
-    let mut seen = 0;
-    for _ in 0..kills {
-        seen = fleet.kill_leader(seen);
+    for round in 0..kills {
+        let killed = fleet.kill_leader();
+        // Every other time the next one is killed while the last one is still coming back.
+        if round % 2 == 0 {
+            fleet.is_joined(killed);
+        }
         fleet.check();
     }
     for run in &mut fleet.runs {
@@ -105,27 +119,24 @@ fn agents_and_runs_are_killed_and_no_two_jobs_run_at_once() {
     };
     let mut agents: Vec<Started> = (1..=3).map(|node| agent(&fleet.home, node)).collect();
     fleet.runs = (1..=3).map(|node| run(&fleet.home, node)).collect();
-    let mut seen = 0;
     for round in 0..ATTACHED_KILLS {
-        let leader = fleet.leader_after(seen);
-        let before = fleet.starts().len();
+        let (before, leader) = fleet.newest_when(|_, _| true);
         if round % 2 == 0 {
             signal(agents[leader - 1].id(), "-KILL");
             agents[leader - 1].ends();
             assert_eq!(fleet.runs[leader - 1].code(), 125);
-            fleet.leader_after(before);
-            seen = fleet.starts().len() - 1;
+            fleet.newest_when(|_, node| node != leader);
             agents[leader - 1] = agent(&fleet.home, leader);
+            fleet.runs[leader - 1] = run(&fleet.home, leader);
+            fleet.is_joined(leader);
         } else {
             fleet.runs[leader - 1].signal("-KILL");
             fleet.runs[leader - 1].ends();
-            seen = before;
+            fleet.runs[leader - 1] = run(&fleet.home, leader);
+            fleet.newest_when(|count, _| count > before);
         }
-        fleet.runs[leader - 1] = run(&fleet.home, leader);
         fleet.check();
     }
-    fleet.leader_after(seen);
-    fleet.check();
 }
 
 const KILLS: usize = 50;
