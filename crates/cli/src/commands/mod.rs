@@ -19,6 +19,7 @@ mod mutants;
 mod sim_run;
 mod store;
 mod sweep;
+mod top;
 mod trace;
 pub(crate) mod welcome;
 mod why;
@@ -46,6 +47,7 @@ pub(crate) enum Command {
     History(look::History),
     Watch(look::Watch),
     Wait(look::Wait),
+    Top(top::Args),
     Why(why::Args),
     Doctor(doctor::Args),
     StepDown(act::StepDown),
@@ -103,6 +105,7 @@ impl Command {
             Self::History(args) => args.run(),
             Self::Watch(args) => args.run(),
             Self::Wait(args) => args.run(),
+            Self::Top(args) => args.run(),
             Self::Why(args) => args.run(),
             Self::Doctor(args) => args.run(),
             Self::StepDown(args) => args.run(),

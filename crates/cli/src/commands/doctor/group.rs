@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::finding::Findings;
+use super::machine;
 use crate::agent::report::{MemberReport, MembersReport, SettingsReport};
 use crate::commands::look::alarms;
 use crate::moment::millis;
@@ -31,6 +32,7 @@ struct Counts {
     over_cap: u64,
     overflows: u64,
     own_id: u64,
+    replaced: u64,
     wrong_node: u64,
     group: u64,
     unknown_peer: u64,
@@ -47,6 +49,7 @@ impl Counts {
             over_cap: count("connections_over_cap"),
             overflows: count("queue_overflows"),
             own_id: count("refused_own_id"),
+            replaced: count("links_replaced"),
             wrong_node: count("refused_wrong_node"),
             group: count("refused_group"),
             unknown_peer: count("refused_unknown_peer"),
@@ -92,7 +95,8 @@ fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
     }
     for member in others() {
         let (node, address) = (&member.node, &member.address);
-        if member.is_refused {
+        // The agent's last word may be old: it dials again only when it has something to say.
+        if member.is_refused && !machine::is_somebody_at(address) {
             let what = format!("{node}: nobody listens at {address}.");
             findings.warn("peers", what, "start its agent, or correct its address in `peers`");
         } else if is_lost(&member) && failed > 0 {
@@ -167,6 +171,14 @@ fn refusals(counts: &Counts, findings: &mut Findings) {
         let what = format!("{times} times another node answered at a peer's address.");
         findings.problem("id", what, "correct the addresses in `peers`");
     }
+    if counts.replaced >= REPLACED_MANY {
+        let times = counts.replaced;
+        let what = format!(
+            "{times} times a new process of some peer took the place of another: it is started \
+             again and again, or two processes have its id."
+        );
+        findings.problem("id", what, "look for a second agent with the same `node`");
+    }
     if counts.group > 0 {
         let what = format!("{} times a node of another group came.", counts.group);
         findings.warn("id", what, "give each group its own ports and its own key");
@@ -229,6 +241,9 @@ fn files(seen: &MembersReport, settings: &SettingsReport, findings: &mut Finding
 const FILES_PER_PEER: u64 = 8;
 /// Handshakes that are not done yet, clients of the socket, the node's own files.
 const FILES_OF_STRANGERS: u64 = 64 + 64;
+
+/// A few restarts are everyday life; two processes that push each other out do it many times.
+const REPLACED_MANY: u64 = 10;
 
 #[cfg(test)]
 mod tests;

@@ -132,6 +132,12 @@ pub(super) fn ports(config: &Config, findings: &mut Findings) {
     }
 }
 
+/// Whether a connection to an address is taken.
+pub(super) fn is_somebody_at(address: &str) -> bool {
+    let found = address.to_socket_addrs().ok().and_then(|mut found| found.next());
+    found.is_some_and(|found| TcpStream::connect_timeout(&found, DIAL_MAX).is_ok())
+}
+
 fn dial(node: &str, address: &str, findings: &mut Findings) {
     let found = address.to_socket_addrs().map(|mut found| found.next());
     let Ok(Some(found)) = found else {

@@ -3,9 +3,9 @@
 //! Everything here asks an agent's socket and changes nothing. What an agent says in JSON is passed
 //! on as it is, so every form that programs read has the names of [`crate::agent::report`].
 
-mod history;
+pub(crate) mod history;
 mod leader;
-mod members;
+pub(crate) mod members;
 mod status;
 mod wait;
 mod watch;

@@ -1,0 +1,15 @@
+//! Everything that can go wrong around a group: each is a clear error or a count, and the group
+//! stays up.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
+
+#[path = "live/group.rs"]
+#[allow(dead_code, reason = "every test program uses its own part of it")]
+mod group;
+
+mod adversity {
+    pub(crate) mod agents;
+    mod disk;
+    mod identity;
+    mod port;
+    mod socket;
+}

@@ -1,0 +1,168 @@
+//! What strangers do to the peer port, and ports that are not what the files say.
+
+use std::io::Write;
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::agents::Home;
+
+/// How long strangers go on.
+const FLOOD: Duration = Duration::from_secs(3);
+/// And how fast they should be.
+const PER_SECOND: u32 = 10_000;
+
+/// Bytes that look like nothing in particular, another each time.
+fn garbage(seed: &mut u64, length: usize) -> Vec<u8> {
+    let mut next = || {
+        *seed =
+            seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        u8::try_from(*seed >> 56).unwrap()
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// Calls `send` at the wanted rate, and gives the rate that was reached.
+fn flood(mut send: impl FnMut(u32)) -> u32 {
+    let begun = Instant::now();
+    let mut sent: u32 = 0;
+    while begun.elapsed() < FLOOD {
+        let due = begun.elapsed().as_secs_f64() * f64::from(PER_SECOND);
+        while f64::from(sent) < due {
+            send(sent);
+            sent += 1;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    let rate = f64::from(sent) / begun.elapsed().as_secs_f64();
+    format!("{rate:.0}").parse().unwrap()
+}
+
+fn number(status: &Value) -> (Value, Value) {
+    (status["leader"]["node"].clone(), status["epoch"]["text"].clone())
+}
+
+#[test]
+fn garbage_datagrams_at_a_high_rate_unseat_nobody_and_are_counted() {
+    let home = Home::new();
+    let agents = home.group(&["n1", "n2", "n3"]);
+    let before = number(&agents[0].ask("status"));
+    let refused = |meter: &Value| {
+        let names = ["refused_seal", "refused_unknown_session", "refused_version", "refused_kind"];
+        let more = ["refused_malformed", "refused_too_long", "datagrams_dropped"];
+        let count = |name: &&str| meter["transport"][name].as_u64().unwrap_or(0);
+        names.iter().chain(&more).map(count).sum::<u64>()
+    };
+    let counted = refused(&agents[2].ask("meter"));
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let to = ("127.0.0.1", home.ports[2]);
+    let mut seed = 7;
+    let rate = flood(|index| {
+        let length = usize::try_from(index % 200).unwrap() + 1;
+        // A full buffer is the kernel's way of dropping.
+        let _ = socket.send_to(&garbage(&mut seed, length), to);
+    });
+    eprintln!("{rate} datagrams per second");
+    assert!(rate > PER_SECOND / 2, "only {rate} per second were sent");
+    let after = refused(&agents[2].ask("meter"));
+    assert!(after > counted + 1000, "{counted} before, {after} after");
+    assert_eq!(number(&agents[0].ask("status")), before);
+    assert_eq!(number(&agents[2].ask("status")), before);
+}
+
+#[test]
+fn garbage_over_tcp_at_a_high_rate_unseats_nobody_and_is_counted() {
+    let home = Home::new();
+    let agents = home.group(&["n1", "n2", "n3"]);
+    let before = number(&agents[0].ask("status"));
+    let counted = agents[2].count("handshakes_failed");
+    let to = ("127.0.0.1", home.ports[2]);
+    let mut streams: Vec<TcpStream> = Vec::new();
+    let (mut seed, mut connections) = (11, 0_u32);
+    let rate = flood(|index| {
+        let place = usize::try_from(index).unwrap() % 32;
+        if place >= streams.len() {
+            streams.push(TcpStream::connect(to).unwrap());
+            streams[place].set_nodelay(true).unwrap();
+            connections += 1;
+        }
+        if streams[place].write_all(&garbage(&mut seed, 64)).is_err() {
+            // The node has hung up; once more, from the start.
+            streams[place] = TcpStream::connect(to).unwrap();
+            connections += 1;
+        }
+    });
+    eprintln!("{rate} writes per second over {connections} connections");
+    assert!(rate > PER_SECOND / 10, "only {rate} per second were sent");
+    agents[2].when("meter", |meter| {
+        meter["transport"]["handshakes_failed"].as_u64() > Some(counted + 32)
+    });
+    assert_eq!(number(&agents[0].ask("status")), before);
+    assert_eq!(number(&agents[2].ask("status")), before);
+}
+
+#[test]
+fn a_hundred_idle_connections_keep_no_node_out() {
+    let home = Home::new();
+    let mut agents = home.group(&["n1", "n2", "n3"]);
+    let to = ("127.0.0.1", home.ports[2]);
+    let idle: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(to).unwrap()).collect();
+    agents[2].when("meter", |meter| meter["transport"]["accepted"].as_u64() >= Some(100));
+    assert_eq!(agents[0].ask("status")["leader"]["node"], "n3");
+    // A node that comes back gets through the crowd.
+    drop(agents.remove(0));
+    agents[1].members_are(&["n2", "n3"]);
+    let again = home.start("n1");
+    again.members_are(&["n1", "n2", "n3"]);
+    assert!(agents[1].count("connections_over_cap") > 0, "more than 64 shake no hands");
+    agents[1].when("meter", |meter| meter["transport"]["handshakes_timed_out"].as_u64() > Some(0));
+    drop(idle);
+}
+
+#[test]
+fn a_wrong_port_leaves_the_node_alone_and_is_shown() {
+    let home = Home::new();
+    let agents = home.group(&["n1", "n2"]);
+    let [one, two, nobody] = [home.ports[0], home.ports[1], home.ports[3]];
+    // n3 looks for the others where nobody is, and is not where they look for it.
+    let elsewhere = super::agents::free_ports(1)[0];
+    let wrong = format!(
+        "[\"n1=127.0.0.1:{nobody}\", \"n2=127.0.0.1:{nobody}\", \"n3=127.0.0.1:{elsewhere}\"]"
+    );
+    let refused =
+        home.run(&["config", "check", "-c", &home.file("same", "n3", &[("peers", wrong)])]);
+    assert_eq!(refused.status.code(), Some(6), "two peers at one address: {refused:?}");
+    let other = super::agents::free_ports(1)[0];
+    let wrong = format!(
+        "[\"n1=127.0.0.1:{nobody}\", \"n2=127.0.0.1:{other}\", \"n3=127.0.0.1:{elsewhere}\"]"
+    );
+    home.file("n3", "n3", &[("peers", wrong)]);
+    let third = home.start("n3");
+    third.members_are(&["n3"]);
+    third.when("members", |seen| seen["members"][0]["is_refused"] == true);
+    let output = home.run(&["doctor", "--socket", "n3.sock"]);
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains(&format!("nobody listens at 127.0.0.1:{nobody}")), "{told}");
+    agents[0].members_are(&["n1", "n2"]);
+    assert!(one != two);
+}
+
+#[test]
+fn a_taken_port_is_refused_at_the_start_and_named_by_doctor() {
+    let home = Home::new();
+    let file = home.file("n1", "n1", &[]);
+    let _taken = TcpListener::bind(("127.0.0.1", home.ports[0])).unwrap();
+    let refused = home.run(&["agent", "-c", &file]);
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(6), "{stderr}");
+    assert!(stderr.contains("cannot listen") && stderr.contains("ss -ltnp"), "{stderr}");
+    let output = home.run(&["doctor", "-c", &file, "-o", "json"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let is_port = |finding: &&Value| finding["place"] == "port";
+    let port = report["findings"].as_array().unwrap().iter().find(is_port).unwrap();
+    assert_eq!(port["severity"], "problem");
+    assert!(port["what"].as_str().unwrap().contains("is taken"), "{port}");
+}

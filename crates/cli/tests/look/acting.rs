@@ -1,0 +1,62 @@
+//! Telling a node what to do.
+
+use serde_json::Value;
+
+use crate::group::Dev;
+
+#[test]
+fn a_leader_that_steps_down_is_aside_when_the_command_returns() {
+    let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
+    assert_eq!(dev.agree("all 3 nodes"), "n3");
+    dev.status_when("n3", |status| status["acts"] == true);
+    assert_eq!(dev.run(&["is-leader", "-q", "--node", "n3"]).status.code(), Some(0));
+    let no = dev.run(&["is-leader", "--node", "n1"]);
+    assert_eq!((no.status.code(), &no.stdout[..]), (Some(1), &b"no: n3 leads\n"[..]));
+
+    let done = dev.run(&["step-down", "--node", "n3", "--for", "10m"]);
+    assert!(done.status.success(), "{done:?}");
+    let text = String::from_utf8(done.stdout).unwrap();
+    assert!(text.starts_with("n3 is aside for 10 min"), "{text}");
+    let status = dev.json(&["status", "--node", "n3"]);
+    assert_eq!((&status["aside"], &status["acts"]), (&true.into(), &false.into()));
+    for command in ["status", "members"] {
+        let table = String::from_utf8(dev.run(&[command, "--node", "n3"]).stdout).unwrap();
+        assert!(table.contains("n3 is ASIDE"), "{table}");
+    }
+    dev.status_when("n1", |status| status["leader"]["node"] == "n2");
+    let history = dev.json(&["history", "--node", "n1", "-n", "1"]);
+    assert_eq!(history[0]["reason"], "step-down", "{history}");
+
+    let back = dev.run(&["take-part", "--node", "n3"]);
+    assert!(back.status.success(), "{back:?}");
+    dev.status_when("n1", |status| status["leader"]["node"] == "n3");
+    let again = String::from_utf8(dev.run(&["take-part", "--node", "n3"]).stdout).unwrap();
+    assert!(again.contains("already"), "{again}");
+}
+
+#[test]
+fn an_agent_that_leaves_answers_hands_over_and_ends() {
+    let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
+    assert_eq!(dev.agree("all 3 nodes"), "n3");
+    let left = dev.run(&["leave", "--node", "n3"]);
+    assert!(left.status.success(), "{left:?}");
+    assert!(String::from_utf8(left.stdout).unwrap().contains("n3 has handed over"));
+    dev.status_when("n1", |status| status["leader"]["node"] == "n2");
+    let is_gone = || dev.run(&["status", "--node", "n3"]).status.code() == Some(3);
+    let end = std::time::Instant::now() + crate::group::LIMIT;
+    while !is_gone() {
+        assert!(std::time::Instant::now() < end);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn what_cannot_be_done_exits_with_5_and_changes_nothing() {
+    let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
+    dev.agree("all 3 nodes");
+    let before: Value = dev.json(&["status", "--node", "n2"]);
+    let refused = dev.run(&["reload", "--node", "n2"]);
+    assert_eq!(refused.status.code(), Some(5), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("nothing was done"));
+    assert_eq!(dev.json(&["status", "--node", "n2"]), before);
+}
