@@ -12,6 +12,8 @@ mod colour;
 mod commands;
 mod config;
 mod exit;
+mod health;
+mod hooks;
 mod hunt;
 mod interrupt;
 mod job;
@@ -22,6 +24,7 @@ mod moment;
 mod output;
 mod problem;
 mod progress;
+mod service;
 mod table;
 mod yaml;
 

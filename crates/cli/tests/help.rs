@@ -32,6 +32,8 @@ const COMMANDS: &[&[&str]] = &[
     &["config", "init"],
     &["config", "check"],
     &["config", "show"],
+    &["hook"],
+    &["hook", "test"],
     &["completion"],
     &["man"],
     &["store"],

@@ -1,11 +1,14 @@
-//! Whether a leader acts: it leads, and nobody whom it can reach stands against it.
+//! Whether a leader acts: it leads, nobody whom it can reach stands against it, and the gate lets
+//! it through.
 //!
 //! Leading is the election's word, acting is the agent's: jobs run, hooks say `leader` and load
-//! balancers are told only while a node acts. It acts until its term ends; that nobody opposes is
-//! asked once, when the term begins.
+//! balancers are told only while a node acts. It acts until its term ends; that nobody opposes, and
+//! the gate (`pre_leader`), are asked once, when the term begins. A node that is refused steps down.
 
 use tanist::{Group, Lead, Role};
 use tokio::sync::watch;
+
+use crate::hooks::gate::{Gate, hold_after};
 
 /// The term in which the node acts, if it does.
 #[derive(Debug)]
@@ -15,9 +18,9 @@ pub(crate) struct Acting {
 
 impl Acting {
     /// Follows a node, in a task that ends with it.
-    pub(crate) fn follow(group: &Group) -> Self {
+    pub(crate) fn follow(group: &Group, gate: Gate) -> Self {
         let (acts, term) = watch::channel(None);
-        tokio::spawn(keep(group.clone(), acts));
+        tokio::spawn(keep(group.clone(), gate, acts));
         Self { term }
     }
 
@@ -51,14 +54,26 @@ impl Clone for Acting {
     }
 }
 
-async fn keep(group: Group, acts: watch::Sender<Option<Lead>>) {
+async fn keep(group: Group, gate: Gate, acts: watch::Sender<Option<Lead>>) {
     let mut roles = group.roles();
+    let mut refusals = 0;
     while let Some(role) = roles.next().await {
         let Role::Leader(lead) = role else { continue };
-        if group.unopposed(&lead).await {
+        if !group.unopposed(&lead).await {
+            continue;
+        }
+        if gate.admits(&lead).await {
+            refusals = 0;
             acts.send_replace(Some(lead.clone()));
             lead.lost().await;
             acts.send_replace(None);
+        } else if lead.is_leading() {
+            refusals += 1;
+            let hold = hold_after(refusals);
+            tracing::warn!(?hold, "the pre_leader hook has refused: this node steps down");
+            // A node that has ended leads no more.
+            let _ = group.step_down(hold).await;
+            lead.lost().await;
         }
     }
 }

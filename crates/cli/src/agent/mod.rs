@@ -24,6 +24,10 @@ use tanist::Group;
 use self::acting::Acting;
 use self::record::Record;
 use crate::config::Config;
+use crate::health::Fitness;
+use crate::hooks::Hooks;
+use crate::hooks::gate::Gate;
+use crate::hooks::tally::Tally;
 use crate::live::work::{Ledger, Work};
 use crate::problem::Problem;
 
@@ -39,17 +43,20 @@ struct Inner {
     config: Config,
     record: Record,
     acting: Acting,
+    hook_tally: Tally,
+    fitness: Fitness,
     takes_experiments: bool,
     work: Option<Arc<Ledger>>,
 }
 
 impl Agent {
-    /// Starts the node that a file describes. One that takes experiments can be told to misbehave.
+    /// Starts the node that a file describes, and its hooks. One that takes experiments can be told
+    /// to misbehave.
     pub(crate) async fn start(
         path: &Path,
         config: Config,
         takes_experiments: bool,
-    ) -> Result<Self, Problem> {
+    ) -> Result<(Self, Hooks), Problem> {
         let started = match config.work.filter(|_| takes_experiments) {
             Some(pieces) => {
                 let (work, ledger) = Work::new(pieces);
@@ -60,9 +67,14 @@ impl Agent {
         let (group, work) =
             started.map_err(|error| Problem::BadFile(format!("{}: {error}", path.display())))?;
         let record = Record::follow(&group);
-        let acting = Acting::follow(&group);
-        let inner = Inner { group, config, record, acting, takes_experiments, work };
-        Ok(Self { inner: Arc::new(inner) })
+        let (gate, questions) = Gate::new(&config.hooks);
+        let acting = Acting::follow(&group, gate);
+        let (hook_tally, fitness) = (Tally::default(), Fitness::default());
+        let inner =
+            Inner { group, config, record, acting, hook_tally, fitness, takes_experiments, work };
+        let agent = Self { inner: Arc::new(inner) };
+        let hooks = Hooks::start(&agent, questions);
+        Ok((agent, hooks))
     }
 
     /// The node.
@@ -83,6 +95,16 @@ impl Agent {
     /// Whether it may act as a leader.
     pub(crate) fn acting(&self) -> &Acting {
         &self.inner.acting
+    }
+
+    /// What its hooks did so far.
+    pub(crate) fn hook_tally(&self) -> &Tally {
+        &self.inner.hook_tally
+    }
+
+    /// Whether it is fit to lead.
+    pub(crate) fn fitness(&self) -> &Fitness {
+        &self.inner.fitness
     }
 
     /// Whether it may be told to misbehave.

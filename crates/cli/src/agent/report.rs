@@ -30,6 +30,9 @@ pub(crate) struct StatusReport {
     /// Whether the node has stepped aside and takes part in nothing for a while.
     #[serde(default)]
     pub(crate) aside: bool,
+    /// Whether it is fit to lead, as far as anybody has looked.
+    #[serde(default = "is_fit_unless_told")]
+    pub(crate) fit: bool,
     /// The number of the group that it is in, or was in last.
     pub(crate) epoch: Option<Epoch>,
     /// Who leads that group.
@@ -132,6 +135,7 @@ impl Agent {
             acts: self.acting().now().is_some(),
             paused: false,
             aside: self.group().is_aside(),
+            fit: self.fitness().is_fit(),
             epoch: view.as_ref().map(|view| Epoch::from(view.group_number())),
             leader,
             members: view.iter().flat_map(|view| view.members().iter()).map(name).collect(),
@@ -222,6 +226,10 @@ impl From<GroupNumber> for Epoch {
 
 fn millis(span: Duration) -> f64 {
     span.as_secs_f64() * 1000.0
+}
+
+const fn is_fit_unless_told() -> bool {
+    true
 }
 
 fn name(node: NodeId) -> String {

@@ -3,14 +3,19 @@
 use std::io;
 
 use anyhow::Context;
+use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinSet;
 
 use crate::agent::Agent;
+use crate::agent::action::Action;
 use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
+use crate::health;
 use crate::live::change::ChangeLine;
 use crate::live::server::Server;
 use crate::output;
+use crate::service::{self, Manager};
 
 /// Run one node in the foreground, described by a file.
 #[derive(Debug, clap::Args)]
@@ -52,30 +57,49 @@ impl Args {
             tracing::warn!("{}: {}", warning.place, warning.what);
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(self.live(&sources, config))
+        let lived = runtime.block_on(self.live(&sources, config));
+        // A file system that hangs keeps a hook waiting, and must not keep the agent.
+        runtime.shutdown_background();
+        lived
     }
 
     async fn live(&self, sources: &Sources, config: Config) -> anyhow::Result<Exit> {
         // Before the node starts, so that no signal is lost.
-        let mut term = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let agent = Agent::start(&sources.path(), config, self.dev).await?;
-        let serving = match &agent.config().socket {
-            Some(path) => {
-                let fail = || format!("error: cannot listen on {}", path.display());
-                let server = Server::bind(path).with_context(fail)?;
-                Some(tokio::spawn(server.serve(agent.clone())))
-            }
-            None => None,
-        };
-        let told = self.tell(&agent, &mut term, &mut interrupt).await;
-        if let Some(serving) = serving {
-            serving.abort();
-            // It was told to end; how it did does not matter.
-            let _ = serving.await;
+        let mut signals = Signals::listen()?;
+        let manager = Manager::from_environment();
+        let (agent, hooks) = Agent::start(&sources.path(), config, self.dev).await?;
+        let mut helpers = JoinSet::new();
+        if let Some(path) = &agent.config().socket {
+            let fail = || format!("error: cannot listen on {}", path.display());
+            let server = Server::bind(path).with_context(fail)?;
+            helpers.spawn(server.serve(agent.clone()));
         }
+        if let Some(table) = &agent.config().health {
+            helpers.spawn(health::watch(agent.clone(), table.clone()));
+        }
+        manager.ready();
+        helpers.spawn(service::report(manager.clone(), agent.clone()));
+        let told = self.tell(&agent, &mut signals, &manager).await;
+        manager.stopping();
+        helpers.shutdown().await;
+        let is_clean = told.is_ok();
+        let ending = async {
+            let ended = agent.group().clone().shutdown().await;
+            match is_clean && ended.is_ok() {
+                true => hooks.finish().await,
+                false => hooks.finish_after_failure().await,
+            }
+            ended
+        };
+        let ended = tokio::select! {
+            ended = ending => ended,
+            () = signals.end() => {
+                tracing::warn!("told again to end: at once, whatever still runs");
+                return Ok(Exit::Interrupted);
+            }
+        };
         told?;
-        agent.group().clone().shutdown().await?;
+        ended?;
         Ok(Exit::Well)
     }
 
@@ -83,8 +107,8 @@ impl Args {
     async fn tell(
         &self,
         agent: &Agent,
-        term: &mut Signal,
-        interrupt: &mut Signal,
+        signals: &mut Signals,
+        manager: &Manager,
     ) -> anyhow::Result<()> {
         let mut seen = None;
         loop {
@@ -96,8 +120,11 @@ impl Args {
                     },
                     None => return Ok(agent.group().ended().await?),
                 },
-                _ = term.recv() => return Ok(()),
-                _ = interrupt.recv() => return Ok(()),
+                told = signals.next() => match told {
+                    Told::End => return Ok(()),
+                    Told::Reload => reload(agent, manager).await,
+                    Told::State => tell_state(agent),
+                },
             }
         }
     }
@@ -108,6 +135,70 @@ impl Args {
             Form::Ndjson => output::print(&format!("{}\n", serde_json::to_string(line)?)),
         }
     }
+}
+
+/// What the agent can be told by signals.
+#[derive(Debug)]
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    reload: Signal,
+    state: Signal,
+}
+
+/// What a signal says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// Hand over and end.
+    End,
+    /// Read the file again.
+    Reload,
+    /// Write the state to the log.
+    State,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            reload: signal(SignalKind::hangup())?,
+            state: signal(SignalKind::user_defined1())?,
+        })
+    }
+
+    async fn next(&mut self) -> Told {
+        tokio::select! {
+            _ = self.terminate.recv() => Told::End,
+            _ = self.interrupt.recv() => Told::End,
+            _ = self.reload.recv() => Told::Reload,
+            _ = self.state.recv() => Told::State,
+        }
+    }
+
+    /// Waits until the agent is told to end.
+    async fn end(&mut self) {
+        while self.next().await != Told::End {}
+    }
+}
+
+/// Reads the file again. The service manager waits for the end of it, whatever came of it.
+async fn reload(agent: &Agent, manager: &Manager) {
+    manager.reloading();
+    match agent.act(&Action::Reload).await {
+        Ok(done) => tracing::info!("reloaded: {}", done.text),
+        Err(error) => tracing::warn!("not reloaded, all is as before: {error}"),
+    }
+    manager.ready();
+}
+
+fn tell_state(agent: &Agent) {
+    let state = json!({
+        "status": agent.status(),
+        "hooks": agent.hook_tally().snapshot(),
+        "health": agent.fitness().snapshot(),
+    });
+    tracing::info!(%state, "asked for by SIGUSR1");
 }
 
 /// Whoever started this group is gone: nobody would ever end it.
@@ -136,4 +227,5 @@ The least that a file says; `tanist config init` writes one with every key:
   socket   = \"/run/tanist/billing.sock\" # for tanist status, members, leader and watch
 
 Every key may be given as a variable (TANIST_TIMING_HEARTBEAT=500ms) or with --set too.
-Ends cleanly on SIGTERM and SIGINT: the others elect at once.";
+Ends cleanly on SIGTERM and SIGINT: the others elect at once; a second one ends it at once.
+SIGHUP reads the file again, SIGUSR1 writes the state to the log.";

@@ -10,6 +10,7 @@ mod config;
 mod dev;
 mod doctor;
 mod fuzz;
+mod hook;
 mod job;
 mod keygen;
 mod list;
@@ -61,6 +62,9 @@ pub(crate) enum Command {
     /// Write, check and show the configuration of an agent.
     #[command(subcommand, after_help = config::EXAMPLES)]
     Config(config::Command),
+    /// Try the programs that are run when the role of a node changes.
+    #[command(subcommand, after_help = hook::EXAMPLES)]
+    Hook(hook::Command),
     /// What a node keeps on disk.
     #[command(subcommand, after_help = store::EXAMPLES)]
     Store(store::Command),
@@ -117,6 +121,7 @@ impl Command {
             Self::Priority(args) => args.run(),
             Self::Keygen(args) => args.run(),
             Self::Config(command) => command.run(),
+            Self::Hook(command) => command.run(),
             Self::Store(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Algorithms(args) => args.run(),

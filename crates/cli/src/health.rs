@@ -1,0 +1,152 @@
+//! Whether a node is fit to lead, as a program of the user's says.
+//!
+//! The program runs every so often, without a shell, under the same rules as hooks. When it has
+//! failed so many times in a row the node steps aside: another one leads, if there is one that is
+//! fit. As soon as it ends well again the node takes part again. A node that has not been looked at
+//! counts as fit. Left out: whether the node can be reached; that is the election's business.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use tokio::time::{Instant, sleep_until};
+
+use crate::agent::Agent;
+use crate::config::HealthTable;
+use crate::hooks::program::{End, Program};
+
+/// Whether a node is fit, for everybody who asks. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fitness {
+    checks: Arc<Mutex<Checks>>,
+}
+
+/// What was found so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Checks {
+    /// How often the program ran, or should have.
+    pub(crate) runs: u64,
+    /// How often it did not end well.
+    pub(crate) failures: u64,
+    /// How often the node became unfit.
+    pub(crate) unfit: u64,
+    /// How many times in a row it failed, up to the last.
+    pub(crate) in_a_row: u32,
+    /// Whether so many are too many.
+    pub(crate) is_unfit: bool,
+}
+
+impl Fitness {
+    /// Whether the node may lead.
+    pub(crate) fn is_fit(&self) -> bool {
+        !self.lock().is_unfit
+    }
+
+    /// What was found so far.
+    pub(crate) fn snapshot(&self) -> Checks {
+        *self.lock()
+    }
+
+    /// Takes a result, and says what the node is after it, if that is something else than before.
+    fn take(&self, is_well: bool, fail_after: u32) -> Option<Verdict> {
+        let mut checks = self.lock();
+        checks.runs += 1;
+        let was_unfit = checks.is_unfit;
+        if is_well {
+            checks.in_a_row = 0;
+            checks.is_unfit = false;
+            return was_unfit.then_some(Verdict::Fit);
+        }
+        checks.failures += 1;
+        checks.in_a_row = checks.in_a_row.saturating_add(1);
+        if was_unfit || checks.in_a_row < fail_after {
+            return None;
+        }
+        checks.is_unfit = true;
+        checks.unfit += 1;
+        Some(Verdict::Unfit)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Checks> {
+        // Nobody panics while holding it: numbers are only added.
+        self.checks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Fit,
+    Unfit,
+}
+
+/// Looks every so often, until the task is dropped or the node has ended.
+pub(crate) async fn watch(agent: Agent, table: HealthTable) {
+    let mut next = Instant::now();
+    loop {
+        sleep_until(next).await;
+        next = Instant::now() + table.every;
+        let is_well = look(&table).await;
+        let verdict = agent.fitness().take(is_well, table.fail_after);
+        let group = agent.group();
+        let done = match verdict {
+            Some(Verdict::Unfit) => {
+                let failures = table.fail_after;
+                tracing::warn!(failures, "this node is not fit to lead: it steps aside");
+                group.step_aside().await
+            }
+            Some(Verdict::Fit) => {
+                tracing::info!("this node is fit again: it takes part");
+                group.take_part().await
+            }
+            None => Ok(()),
+        };
+        if done.is_err() {
+            return;
+        }
+    }
+}
+
+async fn look(table: &HealthTable) -> bool {
+    let Some((path, arguments)) = table.command.split_first() else { return true };
+    let program = Program {
+        path: PathBuf::from(path),
+        arguments: arguments.to_vec(),
+        variables: BTreeMap::new(),
+        input: Vec::new(),
+        limit: table.timeout,
+    };
+    match program.run(|line| tracing::info!(hook = "health", "{line}")).await {
+        Ok(ran) if ran.end == End::Code(0) => true,
+        Ok(ran) => {
+            tracing::warn!(hook = "health", end = ?ran.end, took = ?ran.took, "not well");
+            false
+        }
+        Err(error) => {
+            tracing::error!(hook = "health", "{error}");
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_unfit_after_so_many_failures_in_a_row_and_fit_after_one_success() {
+        let fitness = Fitness::default();
+        assert!(fitness.is_fit());
+        let verdicts: Vec<_> = [false, false, true, false, false, false, false, true, true]
+            .map(|is_well| fitness.take(is_well, 3))
+            .into_iter()
+            .collect();
+        let unfit = verdicts.iter().position(|verdict| *verdict == Some(Verdict::Unfit));
+        let fit = verdicts.iter().position(|verdict| *verdict == Some(Verdict::Fit));
+        assert_eq!((unfit, fit), (Some(5), Some(7)));
+        assert_eq!(verdicts.iter().flatten().count(), 2);
+        let checks = fitness.snapshot();
+        assert_eq!((checks.runs, checks.failures, checks.unfit), (9, 6, 1));
+        assert!(fitness.is_fit());
+    }
+}

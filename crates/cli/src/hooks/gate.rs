@@ -1,0 +1,70 @@
+//! The question whether a node that leads may act, and where it is asked.
+
+use std::time::Duration;
+
+use tanist::Lead;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::config::HooksTable;
+
+/// Where a leader asks whether it may act. Nobody is asked if there is no `pre_leader`.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    questions: Option<mpsc::UnboundedSender<Question>>,
+}
+
+/// Whether the node may act in a term.
+#[derive(Debug)]
+pub(crate) struct Question {
+    pub(crate) lead: Lead,
+    pub(crate) reply: oneshot::Sender<bool>,
+}
+
+/// What leaders ask, for whoever answers.
+#[derive(Debug)]
+pub(crate) struct Questions {
+    pub(crate) asked: mpsc::UnboundedReceiver<Question>,
+}
+
+impl Gate {
+    /// A gate, if these hooks have one.
+    pub(crate) fn new(hooks: &HooksTable) -> (Self, Questions) {
+        let (to, asked) = mpsc::unbounded_channel();
+        let questions = hooks.pre_leader.is_some().then_some(to);
+        (Self { questions }, Questions { asked })
+    }
+
+    /// Waits for the answer. False as well if the term is over before it comes.
+    pub(crate) async fn admits(&self, lead: &Lead) -> bool {
+        let Some(questions) = &self.questions else { return true };
+        let (reply, answer) = oneshot::channel();
+        if questions.send(Question { lead: lead.clone(), reply }).is_err() {
+            return false;
+        }
+        tokio::select! {
+            () = lead.lost() => false,
+            // Nobody is there to answer: then nobody has said yes.
+            is_admitted = answer => is_admitted.unwrap_or(false) && lead.is_leading(),
+        }
+    }
+}
+
+/// For how long a node stays out that was refused so often in a row: longer each time, since each
+/// return is an election for everybody.
+pub(crate) fn hold_after(refusals: u32) -> Duration {
+    FIRST_HOLD.saturating_mul(2_u32.saturating_pow(refusals.saturating_sub(1))).min(LAST_HOLD)
+}
+
+const FIRST_HOLD: Duration = Duration::from_secs(10);
+const LAST_HOLD: Duration = Duration::from_secs(300);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_that_is_refused_again_and_again_stays_out_longer_each_time() {
+        let holds = [1, 2, 3, 10, u32::MAX].map(|refusals| hold_after(refusals).as_secs());
+        assert_eq!(holds, [10, 20, 40, 300, 300]);
+    }
+}

@@ -1,0 +1,90 @@
+//! Programs that are told what becomes of a node.
+//!
+//! ```text
+//!   Record ---lines---\
+//!   Acting ---terms----> Feed --News--> Queue --one at a time--> Runner --> processes, Tally
+//!   Gate ----questions-/    in order of the record
+//! ```
+//!
+//! Never two at once, always in the order of the record. Nothing in the election waits for them:
+//! the node's driver has a thread of its own and knows nothing of hooks. What waits is the node's
+//! *acting*, at the gate. So hooks of different nodes may overlap: a new leader's `leader` may run
+//! while the old one's `suspended` still does. Left out: waiting for a job to end (`tanist run`).
+
+pub(crate) mod event;
+mod feed;
+pub(crate) mod gate;
+pub(crate) mod permission;
+pub(crate) mod program;
+mod queue;
+pub(crate) mod runner;
+pub(crate) mod tally;
+
+use std::time::Instant;
+
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use self::event::Event;
+use self::feed::Feed;
+use self::gate::Questions;
+use self::queue::Queue;
+use self::runner::Runner;
+use crate::agent::Agent;
+
+/// The hooks of an agent, at work in a task of their own.
+#[derive(Debug)]
+pub(crate) struct Hooks {
+    work: JoinHandle<()>,
+    is_clean: oneshot::Sender<()>,
+}
+
+impl Hooks {
+    /// Tells hooks what the node is, and everything that it becomes.
+    pub(crate) fn start(agent: &Agent, questions: Questions) -> Self {
+        let (is_clean, ending) = oneshot::channel();
+        let feed = Feed::new(agent.clone(), questions);
+        let work = tokio::spawn(work(feed, Runner::new(agent.clone()), ending));
+        Self { work, is_clean }
+    }
+
+    /// Waits until hooks were told the last news of a node that has handed over, and `stop`.
+    pub(crate) async fn finish(self) {
+        // A task that is gone tells nobody anything.
+        let _ = self.is_clean.send(());
+        let _ = self.work.await;
+    }
+
+    /// The same for a node that has failed: `stop` is for a clean end.
+    pub(crate) async fn finish_after_failure(self) {
+        drop(self.is_clean);
+        let _ = self.work.await;
+    }
+}
+
+/// Tells one thing after the other, and collects what happens meanwhile.
+async fn work(mut feed: Feed, mut runner: Runner, ending: oneshot::Receiver<()>) {
+    let mut queue = Queue::default();
+    loop {
+        let (news, skipped) = queue.next(Instant::now());
+        runner.skip(&skipped);
+        match news {
+            Some(news) => {
+                let telling = runner.tell(news);
+                tokio::pin!(telling);
+                loop {
+                    tokio::select! {
+                        () = &mut telling => break,
+                        () = feed.fill(&mut queue), if !feed.is_over() => {}
+                    }
+                }
+            }
+            None if feed.is_over() => break,
+            None => feed.fill(&mut queue).await,
+        }
+    }
+    let is_clean = ending.await.is_ok();
+    if let Some(line) = feed.last().filter(|_| is_clean) {
+        runner.run(Event::Stop, line).await;
+    }
+}

@@ -1,0 +1,166 @@
+//! Whoever runs hooks: gives them what they are told, logs what they say, counts.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::event::Event;
+use super::program::{End, Program, Ran, RunError};
+use super::queue::News;
+use super::tally::{Outcome, Tally};
+use crate::agent::Agent;
+use crate::agent::environment::environment;
+use crate::config::{Config, HooksTable};
+use crate::live::change::ChangeLine;
+
+/// What a hook can read: the change that it is about, and the node as it is when the hook starts.
+#[derive(Debug, Serialize)]
+pub(crate) struct Input<'a> {
+    /// The event's name.
+    pub(crate) event: &'static str,
+    /// The line of the record.
+    pub(crate) change: &'a ChangeLine,
+    /// The node at the moment.
+    pub(crate) status: &'a Value,
+}
+
+/// Runs the hooks of one agent, one at a time.
+#[derive(Debug)]
+pub(super) struct Runner {
+    agent: Agent,
+    /// Who was in the group when hooks were told of it last.
+    members: Vec<String>,
+}
+
+impl Runner {
+    pub(super) const fn new(agent: Agent) -> Self {
+        Self { agent, members: Vec::new() }
+    }
+
+    /// Tells news, and what follows from it.
+    pub(super) async fn tell(&mut self, news: News) {
+        let News { event, line, reply, .. } = news;
+        if let Some(reply) = reply {
+            let is_admitted = self.run(event, Arc::clone(&line)).await;
+            // The term may be over, and nobody waits.
+            let _ = reply.send(is_admitted);
+            return;
+        }
+        if event == Event::Leader && !self.acts_in(&line) {
+            self.skip(&[event]);
+            return;
+        }
+        self.run(event, Arc::clone(&line)).await;
+        if line.is_in_group() && line.members != self.members {
+            self.members.clone_from(&line.members);
+            self.run(Event::Members, line).await;
+        }
+    }
+
+    /// Counts what was left out.
+    pub(super) fn skip(&self, events: &[Event]) {
+        for event in events {
+            for (hook, _) in event.programs(self.hooks()) {
+                self.tally().skipped(hook);
+                tracing::info!(hook, event = event.name(), "skipped: there is newer news");
+            }
+        }
+    }
+
+    /// Runs the hooks of an event. False: one of them did not end well.
+    pub(super) async fn run(&self, event: Event, line: Arc<ChangeLine>) -> bool {
+        let mut is_well = true;
+        for (hook, path) in event.programs(self.hooks()) {
+            is_well &= self.run_one(hook, path, event, &line).await;
+        }
+        is_well
+    }
+
+    async fn run_one(
+        &self,
+        hook: &'static str,
+        path: &Path,
+        event: Event,
+        line: &ChangeLine,
+    ) -> bool {
+        let status = self.agent.status();
+        let shown = serde_json::to_value(&status).unwrap_or_default();
+        let state = &status.state;
+        let program = program(self.agent.config(), path, event, line, state, &shown);
+        let limit = program.limit;
+        let said = |text: &str| tracing::info!(hook, "{text}");
+        match program.run(said).await {
+            Ok(ran) => {
+                self.tally().ran(hook, outcome(ran.end), ran.took);
+                tell_end(hook, event, ran, limit);
+                outcome(ran.end) == Outcome::Well
+            }
+            Err(error) => {
+                match &error {
+                    RunError::Refused(_) | RunError::Start { .. } => self.tally().refused(hook),
+                    RunError::Lost { .. } => {
+                        self.tally().ran(hook, Outcome::Failed, Duration::ZERO);
+                    }
+                }
+                tracing::error!(hook, event = event.name(), "{error}");
+                false
+            }
+        }
+    }
+
+    fn acts_in(&self, line: &ChangeLine) -> bool {
+        let term = self.agent.acting().now();
+        term.is_some_and(|term| line.group == Some(term.group_number().to_string()))
+    }
+
+    fn hooks(&self) -> &HooksTable {
+        &self.agent.config().hooks
+    }
+
+    fn tally(&self) -> &Tally {
+        self.agent.hook_tally()
+    }
+}
+
+/// The program for an event, with all that it is told.
+pub(crate) fn program(
+    config: &Config,
+    path: &Path,
+    event: Event,
+    line: &ChangeLine,
+    state: &str,
+    status: &Value,
+) -> Program {
+    let input = Input { event: event.name(), change: line, status };
+    Program {
+        path: path.to_owned(),
+        arguments: Vec::new(),
+        variables: environment(config, event.name(), state, line),
+        input: serde_json::to_vec(&input).unwrap_or_default(),
+        limit: config.hooks.timeout,
+    }
+}
+
+/// What a way to end counts as.
+pub(crate) const fn outcome(end: End) -> Outcome {
+    match end {
+        End::Code(0) => Outcome::Well,
+        End::Code(_) | End::Signal(_) => Outcome::Failed,
+        End::TimedOut => Outcome::TimedOut,
+    }
+}
+
+fn tell_end(hook: &'static str, event: Event, ran: Ran, limit: Duration) {
+    let (event, took) = (event.name(), ran.took);
+    match ran.end {
+        End::Code(0) => tracing::info!(hook, event, ?took, "ended well"),
+        End::Code(code) => tracing::warn!(hook, event, ?took, code, "ended with a code"),
+        End::Signal(signal) => tracing::warn!(hook, event, ?took, signal, "ended by a signal"),
+        End::TimedOut => {
+            tracing::warn!(hook, event, ?took, ?limit, "took too long and was ended");
+        }
+    }
+}
