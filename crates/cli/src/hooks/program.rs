@@ -88,7 +88,7 @@ impl Program {
         // A file system that hangs makes this wait, and nothing else of the agent.
         let started = tokio::task::spawn_blocking(move || self.start()).await;
         let (mut child, input) = started.map_err(|error| lost(io::Error::other(error)))??;
-        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let mut group = ProcessGroup::of(&child);
         let mut lines = listen(&mut child);
         feed(&mut child, input);
 
@@ -98,9 +98,10 @@ impl Program {
             Ok(status) => status,
             Err(_) => {
                 is_late = true;
-                end(&mut child, group, &mut lines, &mut hear).await
+                end(&mut child, &group, &mut lines, &mut hear).await
             }
         };
+        group.release();
         let status = status.map_err(lost)?;
         let took = began.elapsed();
         // Something in the background may hold the pipes for ever.
@@ -135,24 +136,46 @@ impl Program {
 /// Asks the whole process group to end, and ends it.
 async fn end(
     child: &mut Child,
-    group: Option<Pid>,
+    group: &ProcessGroup,
     lines: &mut mpsc::Receiver<String>,
     hear: &mut impl FnMut(&str),
 ) -> io::Result<ExitStatus> {
-    signal(group, Signal::TERM);
+    group.signal(Signal::TERM);
     let polite = timeout(GRACE, attend(child, lines, hear)).await;
     // Whoever of the group is left, whether or not its first process has gone.
-    signal(group, Signal::KILL);
+    group.signal(Signal::KILL);
     match polite {
         Ok(status) => status,
         Err(_) => child.wait().await,
     }
 }
 
-fn signal(group: Option<Pid>, signal: Signal) {
-    if let Some(group) = group {
-        // An error means that nobody is left.
-        let _ = kill_process_group(group, signal);
+/// The processes of a run. Whoever stops waiting for its end ends it.
+struct ProcessGroup {
+    id: Option<Pid>,
+}
+
+impl ProcessGroup {
+    fn of(child: &Child) -> Self {
+        Self { id: child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)) }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(id) = self.id {
+            // An error means that nobody is left.
+            let _ = kill_process_group(id, signal);
+        }
+    }
+
+    /// It has ended: what it left in the background is its own.
+    const fn release(&mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
     }
 }
 

@@ -1,0 +1,113 @@
+//! An agent as a service: what its manager is told, what signals do, and how exposed the unit is.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
+
+#[path = "hooks/fleet.rs"]
+#[allow(dead_code, reason = "the tests of hooks use the rest")]
+mod fleet;
+
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+use std::process::Command;
+
+use fleet::{Fleet, LIMIT};
+use serde_json::Value;
+
+/// The next thing that the manager is told, other than what has these words.
+fn told(manager: &UnixDatagram, but: &[&str]) -> String {
+    let mut text = [0; 4096];
+    loop {
+        let length = manager.recv(&mut text).expect("the agent tells something in time");
+        let line = String::from_utf8(text[..length].to_vec()).unwrap();
+        if !but.iter().any(|but| line.starts_with(but)) {
+            return line;
+        }
+    }
+}
+
+#[test]
+fn a_service_manager_is_told_that_the_node_is_up_what_it_is_that_it_lives_reloads_and_stops() {
+    let fleet = Fleet::new(1);
+    fleet.file(1, "");
+    let manager = UnixDatagram::bind(fleet.path("manager")).unwrap();
+    manager.set_read_timeout(Some(LIMIT)).unwrap();
+    let mut agent = fleet.start_with(1, |command| {
+        command.env("NOTIFY_SOCKET", fleet.path("manager")).env("WATCHDOG_USEC", "100000");
+    });
+    let (status, alive) = ("STATUS=", "WATCHDOG=1");
+    assert_eq!(told(&manager, &[status]), "READY=1");
+    let sentence = loop {
+        let line = told(&manager, &[alive]);
+        if line.contains("leader of") {
+            break line;
+        }
+    };
+    assert!(sentence.starts_with("STATUS=leader of billing, epoch 1.n1, 1 member"), "{sentence}");
+    assert_eq!(told(&manager, &[status]), alive);
+    assert_eq!(told(&manager, &[status]), alive);
+
+    agent.signal("-HUP");
+    let reloading = told(&manager, &[status, alive]);
+    let micros = reloading.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").expect(&reloading);
+    assert!(micros.parse::<u64>().unwrap() > 0);
+    assert_eq!(told(&manager, &[status, alive]), "READY=1");
+
+    agent.signal("-TERM");
+    assert_eq!(told(&manager, &[status, alive]), "STOPPING=1");
+    assert_eq!(agent.ends(), Some(0));
+}
+
+#[test]
+fn a_watchdog_that_is_meant_for_another_process_is_not_fed() {
+    let fleet = Fleet::new(1);
+    fleet.file(1, "");
+    let manager = UnixDatagram::bind(fleet.path("manager")).unwrap();
+    manager.set_read_timeout(Some(LIMIT)).unwrap();
+    let mut agent = fleet.start_with(1, |command| {
+        command.env("NOTIFY_SOCKET", fleet.path("manager"));
+        command.env("WATCHDOG_USEC", "2000").env("WATCHDOG_PID", "1");
+    });
+    agent.tells("leads group");
+    agent.signal("-TERM");
+    assert_eq!(agent.ends(), Some(0));
+    let mut heard = Vec::new();
+    while heard.last().map(String::as_str) != Some("STOPPING=1") {
+        heard.push(told(&manager, &[]));
+    }
+    assert!(!heard.iter().any(|line| line.contains("WATCHDOG")), "{heard:?}");
+}
+
+#[test]
+fn the_state_goes_to_the_log_on_request_as_json_if_the_log_is_json() {
+    let fleet = Fleet::new(1);
+    fleet.script("leader", "echo it leads");
+    fleet.file(1, "[hooks]\nleader = \"@/leader\"\n[log]\nformat = \"json\"\n");
+    let mut agent = fleet.start(1);
+    agent.logs("it leads");
+    agent.logs("ended well");
+    agent.signal("-USR1");
+    let line: Value = serde_json::from_str(&agent.logs("SIGUSR1")).unwrap();
+    assert_eq!(line["level"], "INFO");
+    let state = line["fields"]["state"].as_str().unwrap();
+    let state: Value = serde_json::from_str(state).unwrap();
+    assert_eq!(state["status"]["role"], "leader");
+    assert_eq!(state["hooks"]["leader"]["runs"], 1);
+    assert_eq!(state["health"]["is_unfit"], false);
+}
+
+/// Needs systemd's own tool; where it is missing there is nothing to ask.
+#[test]
+fn the_units_are_hardly_exposed() {
+    let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/systemd");
+    for unit in ["tanist.service", "tanist@.service"] {
+        let mut ask = Command::new("systemd-analyze");
+        // In tenths: 20 is 2.0.
+        ask.args(["security", "--no-pager", "--offline=true", "--threshold=20"]);
+        match ask.arg(units.join(unit)).output() {
+            Ok(judged) => assert!(judged.status.success(), "{unit}: {judged:?}"),
+            Err(error) => {
+                assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
+                eprintln!("no systemd-analyze here: {unit} was not judged");
+            }
+        }
+    }
+}
