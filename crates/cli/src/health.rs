@@ -48,24 +48,24 @@ impl Fitness {
         *self.lock()
     }
 
-    /// Takes a result, and says what the node is after it, if that is something else than before.
-    fn take(&self, is_well: bool, fail_after: u32) -> Option<Verdict> {
+    /// Takes a result, and says what the node is after it.
+    fn take(&self, is_well: bool, fail_after: u32) -> Verdict {
         let mut checks = self.lock();
-        checks.runs += 1;
         let was_unfit = checks.is_unfit;
+        checks.runs += 1;
         if is_well {
             checks.in_a_row = 0;
-            checks.is_unfit = false;
-            return was_unfit.then_some(Verdict::Fit);
+        } else {
+            checks.failures += 1;
+            checks.in_a_row = checks.in_a_row.saturating_add(1);
         }
-        checks.failures += 1;
-        checks.in_a_row = checks.in_a_row.saturating_add(1);
-        if was_unfit || checks.in_a_row < fail_after {
-            return None;
+        checks.is_unfit = !is_well && (was_unfit || checks.in_a_row >= fail_after);
+        checks.unfit += u64::from(checks.is_unfit && !was_unfit);
+        match (was_unfit, checks.is_unfit) {
+            (_, true) => Verdict::Unfit,
+            (true, false) => Verdict::FitAgain,
+            (false, false) => Verdict::Fit,
         }
-        checks.is_unfit = true;
-        checks.unfit += 1;
-        Some(Verdict::Unfit)
     }
 
     fn lock(&self) -> MutexGuard<'_, Checks> {
@@ -77,6 +77,8 @@ impl Fitness {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Fit,
+    FitAgain,
+    /// It must stay aside, also if somebody has told it to take part.
     Unfit,
 }
 
@@ -90,16 +92,15 @@ pub(crate) async fn watch(agent: Agent, table: HealthTable) {
         let verdict = agent.fitness().take(is_well, table.fail_after);
         let group = agent.group();
         let done = match verdict {
-            Some(Verdict::Unfit) => {
-                let failures = table.fail_after;
-                tracing::warn!(failures, "this node is not fit to lead: it steps aside");
+            Verdict::Unfit if !group.is_aside() => {
+                tracing::warn!("this node is not fit to lead: it steps aside");
                 group.step_aside().await
             }
-            Some(Verdict::Fit) => {
+            Verdict::FitAgain => {
                 tracing::info!("this node is fit again: it takes part");
                 group.take_part().await
             }
-            None => Ok(()),
+            Verdict::Fit | Verdict::Unfit => Ok(()),
         };
         if done.is_err() {
             return;
@@ -137,14 +138,10 @@ mod tests {
     fn a_node_is_unfit_after_so_many_failures_in_a_row_and_fit_after_one_success() {
         let fitness = Fitness::default();
         assert!(fitness.is_fit());
-        let verdicts: Vec<_> = [false, false, true, false, false, false, false, true, true]
-            .map(|is_well| fitness.take(is_well, 3))
-            .into_iter()
-            .collect();
-        let unfit = verdicts.iter().position(|verdict| *verdict == Some(Verdict::Unfit));
-        let fit = verdicts.iter().position(|verdict| *verdict == Some(Verdict::Fit));
-        assert_eq!((unfit, fit), (Some(5), Some(7)));
-        assert_eq!(verdicts.iter().flatten().count(), 2);
+        let results = [false, false, true, false, false, false, false, true, true];
+        let verdicts = results.map(|is_well| fitness.take(is_well, 3));
+        use Verdict::{Fit, FitAgain, Unfit};
+        assert_eq!(verdicts, [Fit, Fit, Fit, Fit, Fit, Unfit, Unfit, FitAgain, Fit]);
         let checks = fitness.snapshot();
         assert_eq!((checks.runs, checks.failures, checks.unfit), (9, 6, 1));
         assert!(fitness.is_fit());

@@ -202,6 +202,7 @@ mod tests {
             reason: Reason::Failure,
             old_leader: None,
             gap_ms: None,
+            missed: 0,
             text: String::new(),
         };
         assert_eq!(sentence("billing", &line), "leader of billing, epoch 42.n3, 3 members");

@@ -82,13 +82,9 @@ impl Args {
         let told = self.tell(&agent, &mut signals, &manager).await;
         manager.stopping();
         helpers.shutdown().await;
-        let is_clean = told.is_ok();
         let ending = async {
             let ended = agent.group().clone().shutdown().await;
-            match is_clean && ended.is_ok() {
-                true => hooks.finish().await,
-                false => hooks.finish_after_failure().await,
-            }
+            hooks.finish(&ended).await;
             ended
         };
         let ended = tokio::select! {

@@ -174,6 +174,7 @@ fn made_up(config: &Config, event: Event) -> ChangeLine {
         reason,
         old_leader: Some(other),
         gap_ms: None,
+        missed: 0,
     }
 }
 

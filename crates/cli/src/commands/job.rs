@@ -130,7 +130,7 @@ impl Run {
         self.refuse_other(&config.group)?;
         // Before the node starts, so that no signal is lost.
         let mut signals = Signals::listen()?;
-        let agent = Agent::start(path, config, false).await?;
+        let (agent, hooks) = Agent::start(path, config, false).await?;
         let public = match &agent.config().socket {
             Some(path) => {
                 let fail = || format!("error: cannot listen on {}", path.display());
@@ -151,6 +151,7 @@ impl Run {
             let _ = public.await;
         }
         let ended = agent.group().clone().shutdown().await;
+        hooks.finish(&ended).await;
         ended.context("error: the node that ran the command failed")?;
         code
     }

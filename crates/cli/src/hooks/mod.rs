@@ -48,16 +48,14 @@ impl Hooks {
         Self { work, is_clean }
     }
 
-    /// Waits until hooks were told the last news of a node that has handed over, and `stop`.
-    pub(crate) async fn finish(self) {
-        // A task that is gone tells nobody anything.
-        let _ = self.is_clean.send(());
-        let _ = self.work.await;
-    }
-
-    /// The same for a node that has failed: `stop` is for a clean end.
-    pub(crate) async fn finish_after_failure(self) {
-        drop(self.is_clean);
+    /// Waits until hooks were told the last news of a node that has ended, and `stop` if that was a
+    /// clean end.
+    pub(crate) async fn finish<E>(self, ended: &Result<(), E>) {
+        match ended {
+            // A task that is gone tells nobody anything.
+            Ok(()) => drop(self.is_clean.send(())),
+            Err(_) => drop(self.is_clean),
+        }
         let _ = self.work.await;
     }
 }

@@ -98,6 +98,7 @@ mod tests {
             reason: Reason::Start,
             old_leader: None,
             gap_ms: None,
+            missed: 0,
             text: String::new(),
         })
     }
