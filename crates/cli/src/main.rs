@@ -14,6 +14,7 @@ mod config;
 mod exit;
 mod health;
 mod hooks;
+mod http;
 mod hunt;
 mod interrupt;
 mod job;

@@ -12,9 +12,11 @@ use crate::agent::action::Action;
 use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
 use crate::health;
+use crate::http::Http;
 use crate::live::change::ChangeLine;
 use crate::live::server::Server;
 use crate::output;
+use crate::problem::Problem;
 use crate::service::{self, Manager};
 
 /// Run one node in the foreground, described by a file.
@@ -74,6 +76,9 @@ impl Args {
             let server = Server::bind(path).with_context(fail)?;
             helpers.spawn(server.serve(agent.clone()));
         }
+        let path = sources.path();
+        let http = Http::start(&agent)
+            .map_err(|error| Problem::BadFile(format!("{}: {error}", path.display())))?;
         if let Some(table) = &agent.config().health {
             helpers.spawn(health::watch(agent.clone(), table.clone()));
         }
@@ -94,6 +99,8 @@ impl Args {
                 return Ok(Exit::Interrupted);
             }
         };
+        // It outlives the node by a moment, so that whoever watches is told of the end.
+        drop(http);
         told?;
         ended?;
         Ok(Exit::Well)

@@ -19,7 +19,7 @@ use crate::interrupt;
 use crate::live::control::{Answer, Ask, Client};
 use crate::live::local::{LocalGroup, Seen};
 use crate::live::places;
-use crate::live::plan::Plan;
+use crate::live::plan::{HttpPorts, Plan};
 use crate::live::work::Progress;
 use crate::output;
 use crate::problem::Problem;
@@ -99,6 +99,7 @@ impl Args {
     fn host(&self) -> anyhow::Result<Exit> {
         interrupt::listen();
         let place = Place::take()?;
+        let http = HttpPorts::reserve(self.nodes)?;
         let plan = Plan {
             nodes: self.nodes,
             algorithm: self.algorithm,
@@ -106,11 +107,13 @@ impl Args {
             timing: self.timing.clone(),
             is_traced: true,
             work: self.work,
+            http: http.ports.clone(),
         };
         let begun = Instant::now();
         let mut show = Show { begun, agreed: None, work: (begun, String::new()) };
         let s = if self.nodes == 1 { "" } else { "s" };
         show.say(&format!("{} starts {} node{s}", self.algorithm.name(), self.nodes))?;
+        show.say(&addresses(&http.ports))?;
         let mut group = LocalGroup::start(&plan, &place.directory)?;
         let orders = listen(&place.directory)?;
         loop {
@@ -135,7 +138,7 @@ impl Args {
                 break;
             }
         }
-        drop(group);
+        drop((group, http));
         if let Some(target) = &self.traces {
             keep(&place.directory.join("traces"), target)?;
             show.say(&format!("the traces are in {}", target.display()))?;
@@ -143,6 +146,16 @@ impl Args {
         drop(place);
         show.say("all nodes are gone, and what they wrote")?;
         Ok(if self.once { Exit::Well } else { Exit::Interrupted })
+    }
+}
+
+/// Where the nodes serve HTTP, all of them if they are few.
+fn addresses(ports: &[u16]) -> String {
+    let all: Vec<String> =
+        ports.iter().zip(1..).map(|(port, id)| format!("n{id} http://127.0.0.1:{port}")).collect();
+    match all.as_slice() {
+        [first, .., last] if all.len() > LISTED_MAX => format!("{first}  …  {last}"),
+        all => all.join("  "),
     }
 }
 
@@ -374,6 +387,9 @@ fn keep(from: &Path, to: &Path) -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+/// More addresses do not fit into a line that anybody reads.
+const LISTED_MAX: usize = 5;
 
 /// How often the work is looked at.
 const LOOK: Duration = Duration::from_secs(1);

@@ -21,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) is_traced: bool,
     /// Pieces of work for the group to share.
     pub(crate) work: Option<u32>,
+    /// Ports on which the nodes serve HTTP, in order; a node without one serves none.
+    pub(crate) http: Vec<u16>,
 }
 
 impl Plan {
@@ -46,6 +48,10 @@ impl Plan {
         };
         lines.push(table("options", &self.options));
         lines.push(table("timing", &self.timing));
+        let at = usize::try_from(id.0).ok().and_then(|id| id.checked_sub(1));
+        if let Some(port) = at.and_then(|at| self.http.get(at)) {
+            lines.push(format!("[http]\nlisten = \"127.0.0.1:{port}\"\n"));
+        }
         lines.join("\n")
     }
 }
@@ -67,4 +73,33 @@ pub(super) fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
     Ok(free)
 }
 
+/// Ports for HTTP, kept for one group for as long as this is held.
+#[derive(Debug)]
+pub(crate) struct HttpPorts {
+    pub(crate) ports: Vec<u16>,
+    /// HTTP uses no datagrams, so a datagram socket keeps a port from other groups on this machine
+    /// and leaves it to the nodes, however often they are killed and started.
+    _held: Vec<UdpSocket>,
+}
+
+impl HttpPorts {
+    /// The first free ports from the one that the documents name.
+    pub(crate) fn reserve(count: u32) -> anyhow::Result<Self> {
+        let count = usize::try_from(count)?;
+        let take = |port: u16| {
+            let held = UdpSocket::bind(("127.0.0.1", port)).ok()?;
+            let is_free = TcpListener::bind(("127.0.0.1", port)).is_ok();
+            is_free.then_some((port, held))
+        };
+        let (ports, held): (Vec<u16>, Vec<UdpSocket>) =
+            HTTP_PORTS.filter_map(take).take(count).unzip();
+        if ports.len() < count {
+            bail!("error: this machine has no {count} free ports between {HTTP_PORTS:?}");
+        }
+        Ok(Self { ports, _held: held })
+    }
+}
+
+/// The first is the one that the documents name.
+const HTTP_PORTS: Range<u16> = 7480..9480;
 const PORTS: Range<u16> = 10_000..30_000;

@@ -100,6 +100,7 @@ impl Args {
             timing: self.timing.clone(),
             is_traced: false,
             work: None,
+            http: Vec::new(),
         };
         let detection = self.detection()?;
         let mut group = LocalGroup::start(&plan, &directory.path().join("group"))?;

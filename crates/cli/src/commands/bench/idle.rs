@@ -81,6 +81,7 @@ impl Args {
             timing: self.timing.clone(),
             is_traced: false,
             work: None,
+            http: Vec::new(),
         };
         let begun = Instant::now();
         let mut group = LocalGroup::start(&plan, &directory.path().join("group"))?;

@@ -1,0 +1,193 @@
+//! Where clients come in, and how many may be inside.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::{sleep, timeout};
+
+use super::{Door, HttpError, Site, agent_check, connection};
+use crate::config::HttpTable;
+
+/// Sockets that listen.
+#[derive(Debug)]
+pub(super) struct Doors {
+    page: Option<TcpListener>,
+    check: Option<TcpListener>,
+    socket: Option<UnixListener>,
+}
+
+impl Doors {
+    /// Listens wherever the agent's file wants it.
+    pub(super) fn bind(config: &HttpTable, socket: Option<&Path>) -> Result<Self, HttpError> {
+        Ok(Self {
+            page: config.listen.map(listen).transpose()?,
+            check: config.agent_check.map(listen).transpose()?,
+            socket: socket.map(listen_beside).transpose()?,
+        })
+    }
+
+    /// Takes clients until it is told to stop, and then lets those inside finish, for a moment.
+    pub(super) async fn open(
+        self,
+        site: &Arc<Site>,
+        stopped: oneshot::Receiver<()>,
+    ) -> io::Result<()> {
+        let rooms = Rooms::new();
+        let mut takers = Vec::new();
+        if let Some(listener) = self.page {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            let (site, room) = (Arc::clone(site), Arc::clone(&rooms.page));
+            takers.push(tokio::spawn(async move {
+                loop {
+                    let stream = take(&listener).await;
+                    enter(&room, connection::serve(stream, Arc::clone(&site), Door::Tcp));
+                }
+            }));
+        }
+        if let Some(listener) = self.check {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            let (site, room) = (Arc::clone(site), Arc::clone(&rooms.check));
+            takers.push(tokio::spawn(async move {
+                loop {
+                    let stream = take(&listener).await;
+                    enter(&room, agent_check::answer(stream, Arc::clone(&site)));
+                }
+            }));
+        }
+        if let Some(listener) = self.socket {
+            let listener = tokio::net::UnixListener::from_std(listener)?;
+            let (site, room) = (Arc::clone(site), Arc::clone(&rooms.socket));
+            takers.push(tokio::spawn(async move {
+                loop {
+                    let stream = take_local(&listener).await;
+                    enter(&room, connection::serve(stream, Arc::clone(&site), Door::Unix));
+                }
+            }));
+        }
+        // An error means that whoever would stop it is gone.
+        let _ = stopped.await;
+        for taker in takers {
+            taker.abort();
+        }
+        // Whoever is not done by then is cut off.
+        let _ = timeout(FAREWELL, rooms.are_empty()).await;
+        Ok(())
+    }
+}
+
+/// How many may be inside, door by door: a crowd at one keeps nobody from another.
+struct Rooms {
+    page: Arc<Semaphore>,
+    check: Arc<Semaphore>,
+    socket: Arc<Semaphore>,
+}
+
+impl Rooms {
+    fn new() -> Self {
+        Self {
+            page: Arc::new(Semaphore::new(PAGE_MAX as usize)),
+            check: Arc::new(Semaphore::new(CHECK_MAX as usize)),
+            socket: Arc::new(Semaphore::new(SOCKET_MAX as usize)),
+        }
+    }
+
+    /// Waits until nobody is inside.
+    async fn are_empty(&self) {
+        for (room, size) in
+            [(&self.page, PAGE_MAX), (&self.check, CHECK_MAX), (&self.socket, SOCKET_MAX)]
+        {
+            // Nobody closes it, so there is no error.
+            let _ = room.acquire_many(size).await;
+        }
+    }
+}
+
+/// Serves a client if there is room; if not, its connection is closed.
+fn enter(room: &Arc<Semaphore>, serving: impl Future<Output = ()> + Send + 'static) {
+    let Ok(permit) = Arc::clone(room).try_acquire_owned() else {
+        tracing::warn!("too many connections at once; one was closed");
+        return;
+    };
+    tokio::spawn(async move {
+        serving.await;
+        drop(permit);
+    });
+}
+
+async fn take(listener: &tokio::net::TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                // Events are small and should not wait for each other. If it cannot be set, they do.
+                let _ = stream.set_nodelay(true);
+                return stream;
+            }
+            Err(error) => pause(&error).await,
+        }
+    }
+}
+
+/// Takes a client of the same user, or root.
+async fn take_local(listener: &tokio::net::UnixListener) -> UnixStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => match stream.peer_cred() {
+                Ok(peer) if is_trusted(peer.uid()) => return stream,
+                Ok(peer) => tracing::warn!(user = peer.uid(), "a user was turned away"),
+                Err(error) => tracing::warn!(%error, "a client whose user is unknown was refused"),
+            },
+            Err(error) => pause(&error).await,
+        }
+    }
+}
+
+fn is_trusted(user: u32) -> bool {
+    user == 0 || user == rustix::process::geteuid().as_raw()
+}
+
+/// Out of descriptors, say: others may still be served when some are free again.
+async fn pause(error: &io::Error) {
+    tracing::warn!(%error, "HTTP cannot take a client");
+    sleep(Duration::from_millis(100)).await;
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener, HttpError> {
+    let listen = || {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    };
+    listen().map_err(|cause| HttpError::Address { address, cause })
+}
+
+/// The store's lock has shown that no other agent of this node runs, so a socket that is there
+/// already is a dead one's.
+fn listen_beside(path: &Path) -> Result<UnixListener, HttpError> {
+    let listen = || {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        let listener = UnixListener::bind(path)?;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    };
+    listen().map_err(|cause| HttpError::Socket { path: path.to_owned(), cause })
+}
+
+/// All watchers, and as many again; within what a process may open by default.
+const PAGE_MAX: u32 = 512;
+/// One load balancer asks once a second, each time for a moment.
+const CHECK_MAX: u32 = 64;
+/// People and scripts on this machine.
+const SOCKET_MAX: u32 = 64;
+/// For answers that are on their way.
+const FAREWELL: Duration = Duration::from_millis(500);

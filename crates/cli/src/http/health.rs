@@ -1,0 +1,149 @@
+//! Yes or no, for load balancers and supervisors: a status that says it all, and a line or a list
+//! for whoever looks.
+
+use std::time::Duration;
+
+use hyper::StatusCode;
+use tanist::Meter;
+
+use super::Site;
+use super::answer::{Reply, text};
+use super::query::Query;
+use super::refusal::Refusal;
+
+/// Whether the node acts as the leader of its group.
+pub(super) fn leader(site: &Site, query: &Query) -> Result<Reply, Refusal> {
+    query.only(&[])?;
+    let status = site.agent.status();
+    let node = &status.node;
+    Ok(match site.agent.acting().now() {
+        Some(lead) => yes(format!("{node} leads {}", lead.view())),
+        None if status.role == "leader" => {
+            no(format!("{node} leads and does not act yet: it asks whether anybody opposes"))
+        }
+        None => no(format!("{node} does not lead: it is {}", status.role)),
+    })
+}
+
+/// Whether the node is in a group that another one leads.
+pub(super) fn member(site: &Site, query: &Query) -> Result<Reply, Refusal> {
+    query.only(&[])?;
+    let status = site.agent.status();
+    let (node, role) = (&status.node, &status.role);
+    Ok(match &status.leader {
+        Some(leader) if is_member(site) => yes(format!("{node} is a member under {}", leader.node)),
+        Some(_) | None => no(format!("{node} is no member: it is {role}")),
+    })
+}
+
+/// Whether the node is in a group that another one leads.
+pub(super) fn is_member(site: &Site) -> bool {
+    site.agent.status().role == "member"
+}
+
+/// Whether the thread that elects answers.
+pub(super) async fn livez(site: &Site, query: &Query) -> Result<Reply, Refusal> {
+    query.only(&[])?;
+    let driver = match meter(site).await {
+        Ok(_) => Check::good("driver", "ok".to_owned()),
+        Err(refusal) => Check::bad("driver", refusal.to_string()),
+    };
+    Ok(list("livez", &[driver]))
+}
+
+/// Whether the node is in a group; with `?leader` also whether its leader can be used.
+pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal> {
+    query.only(&["leader"])?;
+    let status = site.agent.status();
+    let meter = meter(site).await;
+    let mut checks = match &meter {
+        Ok(_) => {
+            let ok = || "ok".to_owned();
+            // A node whose disk fails ends at once, so one that answers has a disk.
+            vec![Check::good("peer socket", ok()), Check::good("store", ok())]
+        }
+        Err(refusal) => {
+            let why = refusal.to_string();
+            vec![Check::bad("peer socket", why.clone()), Check::bad("store", why)]
+        }
+    };
+    checks.push(match status.role.as_str() {
+        "suspended" => Check::bad("group", status.state.clone()),
+        _ => Check::good("group", status.state.clone()),
+    });
+    let acts = site.agent.acting().now().is_some();
+    let leader = match &status.leader {
+        None => Check::bad("leader", "unknown".to_owned()),
+        Some(leader) if leader.node == status.node && acts => {
+            Check::good("leader", format!("{} acts", leader.node))
+        }
+        Some(leader) if leader.node == status.node => {
+            Check::bad("leader", format!("{} does not act yet", leader.node))
+        }
+        Some(leader) if is_linked(meter.as_ref().ok(), &leader.node) => {
+            Check::good("leader", leader.node.clone())
+        }
+        Some(leader) => Check::bad("leader", format!("{} has no link with this node", leader.node)),
+    };
+    // Without being asked for, a leader that cannot be used yet is not held against the node.
+    if query.has("leader") || leader.is_good || status.leader.is_none() {
+        checks.push(leader);
+    }
+    Ok(list("readyz", &checks))
+}
+
+/// What the node counts, if its thread answers soon.
+pub(super) async fn meter(site: &Site) -> Result<Meter, Refusal> {
+    match tokio::time::timeout(METER_MAX, site.agent.group().meter()).await {
+        Ok(Some(meter)) => Ok(meter),
+        Ok(None) => Err(Refusal::Ended),
+        Err(_) => Err(Refusal::Silent(METER_MAX)),
+    }
+}
+
+fn is_linked(meter: Option<&Meter>, node: &str) -> bool {
+    let is_it = |peer: &&tanist::transport::PeerView| peer.id.to_string() == node;
+    meter.and_then(|meter| meter.peers.iter().find(is_it)).is_some_and(|peer| peer.is_connected)
+}
+
+/// One line of a checklist.
+struct Check {
+    name: &'static str,
+    is_good: bool,
+    what: String,
+}
+
+impl Check {
+    const fn good(name: &'static str, what: String) -> Self {
+        Self { name, is_good: true, what }
+    }
+
+    const fn bad(name: &'static str, what: String) -> Self {
+        Self { name, is_good: false, what }
+    }
+}
+
+fn list(name: &str, checks: &[Check]) -> Reply {
+    let is_good = checks.iter().all(|check| check.is_good);
+    let mut lines: String = checks
+        .iter()
+        .map(|check| {
+            let sign = if check.is_good { '+' } else { '-' };
+            format!("[{sign}]{} {}\n", check.name, check.what)
+        })
+        .collect();
+    let verdict = if is_good { "passed" } else { "failed" };
+    lines.push_str(&format!("{name} check {verdict}\n"));
+    text(if is_good { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, lines)
+}
+
+fn yes(line: String) -> Reply {
+    text(StatusCode::OK, line + "\n")
+}
+
+fn no(line: String) -> Reply {
+    text(StatusCode::SERVICE_UNAVAILABLE, line + "\n")
+}
+
+/// A driver that is well answers a thousand times sooner.
+const METER_MAX: Duration = Duration::from_secs(1);

@@ -1,0 +1,124 @@
+//! `/metrics`: what the node is, what it counts, and what its transport counts.
+//!
+//! Counters begin with the node's life. How long a failover took is what this node saw of it: from
+//! the moment when it left the old group to the one when it was in the new.
+
+use hyper::StatusCode;
+use serde_json::Value;
+use tanist::Meter;
+
+use super::answer::{Content, Reply, reply};
+use super::exposition::{Exposition, Kind};
+use super::query::Query;
+use super::refusal::Refusal;
+use super::{Site, WATCHERS_MAX, health};
+use crate::agent::report::StatusReport;
+
+/// The page.
+pub(super) async fn metrics(site: &Site, query: &Query) -> Result<Reply, Refusal> {
+    query.only(&[])?;
+    let meter = health::meter(site).await?;
+    let status = site.agent.status();
+    let mut page = Exposition::new(&status.group);
+    describe(&mut page, &status);
+    count(&mut page, site, &status, &meter);
+    peers(&mut page, &meter);
+    transport(&mut page, &meter);
+    http(&mut page, site);
+    let content = Content::Whole(page.into_text().into());
+    Ok(reply(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", content))
+}
+
+/// What the node is.
+fn describe(page: &mut Exposition, status: &StatusReport) {
+    let version = env!("CARGO_PKG_VERSION");
+    page.family("tanist_build_info", Kind::Gauge, "Always 1; which version this is.");
+    page.sample("tanist_build_info", &[("version", version)], 1);
+    let is_leader = u8::from(status.role == "leader");
+    page.single("tanist_is_leader", Kind::Gauge, "Whether the node leads its group.", is_leader);
+    let acts = u8::from(status.acts);
+    let help = "Whether the node leads and nobody whom it can reach stands against it.";
+    page.single("tanist_acts", Kind::Gauge, help, acts);
+    let has_leader = u8::from(status.leader.is_some());
+    let help = "Whether the node is in a group that somebody leads.";
+    page.single("tanist_has_leader", Kind::Gauge, help, has_leader);
+    let counter = status.epoch.as_ref().map_or(0, |epoch| epoch.counter);
+    let help = "The counter in the number of the group that the node is in, or was in last.";
+    page.single("tanist_epoch_counter", Kind::Gauge, help, counter);
+    let members = if status.leader.is_some() { status.members.len() } else { 0 };
+    let help = "How many nodes are in the node's group, itself included; 0 if it is in none.";
+    page.single("tanist_group_members", Kind::Gauge, help, members);
+    let help = "1 for the state that the node is in, 0 for the others.";
+    page.family("tanist_state", Kind::Gauge, help);
+    for state in ["down", "election", "reorganization", "normal"] {
+        page.sample("tanist_state", &[("state", state)], u8::from(status.state == state));
+    }
+}
+
+/// What it counts.
+fn count(page: &mut Exposition, site: &Site, status: &StatusReport, meter: &Meter) {
+    let counts = site.tally.read();
+    let help = "New leaders that the node has had, by reason.";
+    page.family("tanist_leader_changes_total", Kind::Counter, help);
+    for (reason, count) in &counts.leader_changes {
+        page.sample("tanist_leader_changes_total", &[("reason", reason)], count);
+    }
+    let help = "Elections that the node began itself.";
+    page.family("tanist_elections_total", Kind::Counter, help);
+    page.sample("tanist_elections_total", &[("algorithm", &status.algorithm)], meter.elections);
+    let help = "How long the node was in no group, each time.";
+    page.histogram("tanist_election_duration_seconds", help, &counts.elections);
+    let help = "How long the node was in no group after its leader was lost, each time.";
+    page.histogram("tanist_failover_duration_seconds", help, &counts.failovers);
+    let help = "Messages of the protocol, by direction and type.";
+    page.family("tanist_messages_total", Kind::Counter, help);
+    for (direction, kinds) in [("sent", &meter.sent), ("received", &meter.received)] {
+        for (kind, count) in kinds {
+            let labels = [("direction", direction), ("type", *kind)];
+            page.sample("tanist_messages_total", &labels, count);
+        }
+    }
+    let help = "Authentic frames that were no message.";
+    page.single("tanist_undecodable_total", Kind::Counter, help, meter.undecodable);
+    let help = "How often a closed or refused connection told that a peer is dead.";
+    page.single("tanist_refusals_total", Kind::Counter, help, meter.refusals);
+    let help = "How often the thread that elects woke up.";
+    page.single("tanist_wakes_total", Kind::Counter, help, meter.wakes);
+}
+
+/// The ways to the others.
+fn peers(page: &mut Exposition, meter: &Meter) {
+    let help = "Whether there is a link with the peer.";
+    page.family("tanist_peer_connected", Kind::Gauge, help);
+    for peer in &meter.peers {
+        let name = peer.id.to_string();
+        page.sample("tanist_peer_connected", &[("peer", &name)], u8::from(peer.is_connected));
+    }
+    page.family("tanist_peer_rtt_seconds", Kind::Gauge, "The way to the peer and back.");
+    for peer in &meter.peers {
+        if let Some(rtt) = peer.round_trip {
+            let name = peer.id.to_string();
+            page.sample("tanist_peer_rtt_seconds", &[("peer", &name)], rtt.as_secs_f64());
+        }
+    }
+}
+
+/// Everything that the transport counts, by the transport's own names.
+fn transport(page: &mut Exposition, meter: &Meter) {
+    // Counters are numbers with names, so they always serialize.
+    let Ok(Value::Object(counters)) = serde_json::to_value(meter.transport) else { return };
+    for (name, value) in counters {
+        let help = format!("The transport's counter `{name}`.");
+        page.single(&format!("tanist_transport_{name}_total"), Kind::Counter, &help, value);
+    }
+}
+
+/// Who asks here.
+fn http(page: &mut Exposition, site: &Site) {
+    let watchers = WATCHERS_MAX - site.watchers.available_permits();
+    page.single("tanist_http_watchers", Kind::Gauge, "Clients that watch.", watchers);
+    page.family("tanist_http_answers_total", Kind::Counter, "Answers over HTTP, by status.");
+    for (status, count) in site.tally.read().answers {
+        page.sample("tanist_http_answers_total", &[("status", &status.to_string())], count);
+    }
+}

@@ -1,0 +1,192 @@
+//! HTTP for load balancers, monitoring, scripts and people: whether the node acts, what it is, what
+//! it was, everything that it becomes; and, with a token, actions.
+//!
+//! ```text
+//!   TCP (http.listen) ----\
+//!   Unix (socket + .http) --> connection --> gate --> router --> health | look | watch | metrics
+//!                              (deadlines)  (who may ask)         actions --> Agent::act
+//!   TCP (http.agent_check) --> agent_check: one line for HAProxy
+//! ```
+//!
+//! All of it runs in one thread of its own. The thread that elects is asked questions like by
+//! anybody else and waits for nobody here. Everything that a client can take is bounded: time,
+//! bytes, connections, watchers. There is no TLS: bind to loopback or a private network, or put a
+//! proxy before it.
+
+mod actions;
+mod agent_check;
+mod answer;
+mod connection;
+mod doors;
+mod exposition;
+mod gate;
+mod health;
+mod look;
+mod metrics;
+mod paced;
+mod query;
+mod refusal;
+mod router;
+mod tally;
+mod watch;
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, oneshot};
+
+use self::doors::Doors;
+use self::gate::Token;
+use self::tally::Tally;
+use crate::agent::Agent;
+
+/// What runs as long as this is held. Dropping it waits a moment for answers that are on their way.
+#[derive(Debug)]
+pub(crate) struct Http {
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    socket: Option<PathBuf>,
+}
+
+/// Why HTTP cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HttpError {
+    /// The address is taken, or not one of this machine.
+    #[error("HTTP cannot be served at {address}: {cause}. See who listens there: ss -ltnp")]
+    Address {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// The Unix socket cannot be made.
+    #[error("HTTP cannot be served at {path}: {cause}. Is its directory there and yours?")]
+    Socket {
+        /// Where.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// The token cannot be read.
+    #[error("the token in {path} cannot be read: {cause}. Write one, or leave out token_file")]
+    TokenFile {
+        /// Where.
+        path: PathBuf,
+        /// Why not.
+        cause: io::Error,
+    },
+    /// Others could read the token.
+    #[error("others can read the token in {path} (mode {mode:o}). Put it right: chmod 600 {path}")]
+    TokenExposed {
+        /// Where.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// The token could be guessed or not be sent.
+    #[error(
+        "the token in {path} must be {} printable characters or more, without spaces. Make one: \
+         head -c 24 /dev/urandom | base64 > {path}",
+        gate::TOKEN_MIN
+    )]
+    TokenWeak {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The system has no thread left.
+    #[error("HTTP cannot be served: {0}")]
+    Thread(io::Error),
+}
+
+impl Http {
+    /// Serves what the agent's file asks for.
+    pub(crate) fn start(agent: &Agent) -> Result<Self, HttpError> {
+        let config = &agent.config().http;
+        let site = Arc::new(Site {
+            token: config.token_file.as_deref().map(Token::read).transpose()?,
+            allowed_hosts: config.allowed_hosts.clone(),
+            allowed_origins: config.allowed_origins.clone(),
+            watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
+            tally: Tally::new(),
+            agent: agent.clone(),
+        });
+        let socket = agent.config().socket.as_deref().map(beside);
+        let doors = Doors::bind(config, socket.as_deref())?;
+        let (stop, stopped) = oneshot::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(HttpError::Thread)?;
+        let body = move || {
+            let serve = async {
+                let counted = Arc::clone(&site);
+                tokio::spawn(async move { counted.tally.follow(counted.agent.record()).await });
+                doors.open(&site, stopped).await
+            };
+            if let Err(error) = runtime.block_on(serve) {
+                tracing::error!(%error, "HTTP is not served any more; restart the agent");
+            }
+        };
+        let thread = thread::Builder::new().name("http".to_owned()).spawn(body);
+        let thread = thread.map_err(HttpError::Thread)?;
+        Ok(Self { stop: Some(stop), thread: Some(thread), socket })
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        // The thread may have failed already; then there is nothing to stop.
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        if let Some(socket) = &self.socket {
+            let _ = std::fs::remove_file(socket);
+        }
+    }
+}
+
+/// What all requests share.
+#[derive(Debug)]
+struct Site {
+    agent: Agent,
+    token: Option<Token>,
+    allowed_hosts: Vec<String>,
+    allowed_origins: Vec<String>,
+    watchers: Arc<Semaphore>,
+    tally: Tally,
+}
+
+/// How a client came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Door {
+    /// Over the network: it reads, and acts with a token.
+    Tcp,
+    /// On this machine, as the same user or root: it may do everything.
+    Unix,
+}
+
+/// Beside the control socket.
+fn beside(socket: &Path) -> PathBuf {
+    let mut path = socket.as_os_str().to_owned();
+    path.push(".http");
+    path.into()
+}
+
+/// One more is told to come later.
+const WATCHERS_MAX: usize = 256;
+/// A request is here within this, and so is the next one on the same connection.
+const REQUEST_MAX: Duration = Duration::from_secs(10);
+/// Names and values of all headers together.
+const HEADERS_MAX: usize = 16 * 1024;
+/// So many headers.
+const HEADER_COUNT_MAX: usize = 64;
+/// The path with its query.
+const PATH_MAX: usize = 2048;
+/// What comes with an action.
+const BODY_MAX: usize = 64 * 1024;
+
+/// All paths, for programs.
+const OPENAPI: &str = include_str!("../../../../docs/openapi.json");

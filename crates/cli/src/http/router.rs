@@ -1,0 +1,225 @@
+//! Which path leads where. One table, so that the document of all paths can be held against it.
+
+use std::sync::Arc;
+
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request, StatusCode};
+
+use super::answer::{Content, Reply, reply};
+use super::query::Query;
+use super::refusal::Refusal;
+use super::{Door, Site, actions, gate, health, look, metrics, watch};
+
+/// Every path and what is there.
+pub(super) const ROUTES: &[(&str, Place)] = &[
+    ("/leader", Place::Leader),
+    ("/member", Place::Member),
+    ("/primary", Place::Primary),
+    ("/livez", Place::Livez),
+    ("/readyz", Place::Readyz),
+    ("/metrics", Place::Metrics),
+    ("/v1/status", Place::Status),
+    ("/v1/members", Place::Members),
+    ("/v1/history", Place::History),
+    ("/v1/config", Place::Config),
+    ("/v1/events", Place::Events),
+    ("/v1/watch", Place::Watch),
+    ("/v1/openapi.json", Place::OpenApi),
+    ("/v1/step-down", Place::Act("step-down")),
+    ("/v1/take-part", Place::Act("take-part")),
+    ("/v1/pause", Place::Act("pause")),
+    ("/v1/resume", Place::Act("resume")),
+    ("/v1/reload", Place::Act("reload")),
+    ("/v1/leave", Place::Act("leave")),
+    ("/v1/priority", Place::Act("priority")),
+];
+
+/// What is at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Leader,
+    Member,
+    Primary,
+    Livez,
+    Readyz,
+    Metrics,
+    Status,
+    Members,
+    History,
+    Config,
+    Events,
+    Watch,
+    OpenApi,
+    /// The action of this name.
+    Act(&'static str),
+}
+
+impl Place {
+    /// The methods that may be used, as the header Allow has them.
+    pub(super) const fn allow(self) -> &'static str {
+        match self {
+            Self::Act(_) => "POST, OPTIONS",
+            Self::Leader
+            | Self::Member
+            | Self::Primary
+            | Self::Livez
+            | Self::Readyz
+            | Self::Metrics
+            | Self::Status
+            | Self::Members
+            | Self::History
+            | Self::Config
+            | Self::Events
+            | Self::Watch
+            | Self::OpenApi => "GET, HEAD, OPTIONS",
+        }
+    }
+}
+
+/// The answer to a request, whatever it is.
+pub(super) async fn answer(site: &Arc<Site>, door: Door, request: Request<Incoming>) -> Reply {
+    let is_versioned = request.uri().path().starts_with("/v1/");
+    let index = site.agent.status().index;
+    let (mut reply, origin) = match gate::admit(site, door, &request) {
+        Ok(origin) => {
+            let routed = route(site, door, request).await;
+            (routed.unwrap_or_else(|refusal| refusal.reply()), origin)
+        }
+        Err(refusal) => (refusal.reply(), None),
+    };
+    if is_versioned && !reply.headers().contains_key(INDEX) {
+        reply.headers_mut().insert(INDEX, HeaderValue::from(index));
+    }
+    if let Some(origin) = origin {
+        share(reply.headers_mut(), &origin);
+    }
+    site.tally.answered(reply.status().as_u16());
+    reply
+}
+
+async fn route(site: &Arc<Site>, door: Door, request: Request<Incoming>) -> Result<Reply, Refusal> {
+    let path = request.uri().path();
+    let Some((_, place)) = ROUTES.iter().find(|(known, _)| *known == path) else {
+        return Err(Refusal::UnknownPath(path.to_owned()));
+    };
+    let wrong = || {
+        let method = request.method().to_string();
+        Err(Refusal::WrongMethod { method, allow: place.allow() })
+    };
+    let is_head = match (*request.method() == Method::OPTIONS, place) {
+        (true, _) => return Ok(options(*place)),
+        (false, Place::Act(name)) if *request.method() == Method::POST => {
+            return actions::act(site, door, name, request).await;
+        }
+        (false, Place::Act(_)) => return wrong(),
+        (false, _) if *request.method() == Method::GET => false,
+        (false, _) if *request.method() == Method::HEAD => true,
+        (false, _) => return wrong(),
+    };
+    let query = Query::parse(request.uri().query().unwrap_or_default())?;
+    read(site, *place, &query, request.headers(), is_head).await
+}
+
+/// What a GET finds.
+async fn read(
+    site: &Arc<Site>,
+    place: Place,
+    query: &Query,
+    headers: &HeaderMap,
+    is_head: bool,
+) -> Result<Reply, Refusal> {
+    match place {
+        Place::Leader => health::leader(site, query),
+        Place::Member => health::member(site, query),
+        Place::Primary => Err(Refusal::NoPrimary),
+        Place::Livez => health::livez(site, query).await,
+        Place::Readyz => health::readyz(site, query).await,
+        Place::Metrics => metrics::metrics(site, query).await,
+        Place::Status => look::status(site, query).await,
+        Place::Members => look::members(site, query).await,
+        Place::History => look::history(site, query),
+        Place::Config => look::config(site, query),
+        Place::Events => look::events(site, query),
+        Place::Watch => {
+            let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+            let form = watch::Form::accepted(accept.unwrap_or_default());
+            if is_head { Ok(form.empty()) } else { watch::watch(site, query, headers, form) }
+        }
+        Place::OpenApi => {
+            query.only(&[])?;
+            let document = Content::Whole(Bytes::from_static(super::OPENAPI.as_bytes()));
+            Ok(reply(StatusCode::OK, "application/json", document))
+        }
+        Place::Act(_) => Err(Refusal::UnknownPath("an action".to_owned())),
+    }
+}
+
+fn options(place: Place) -> Reply {
+    let mut reply = reply(StatusCode::NO_CONTENT, "text/plain", Content::Whole(Bytes::new()));
+    let headers = reply.headers_mut();
+    headers.remove(hyper::header::CONTENT_TYPE);
+    headers.insert(hyper::header::ALLOW, HeaderValue::from_static(place.allow()));
+    headers.insert("access-control-allow-methods", HeaderValue::from_static(place.allow()));
+    let asked = "authorization, content-type, last-event-id";
+    headers.insert("access-control-allow-headers", HeaderValue::from_static(asked));
+    reply
+}
+
+/// Lets the page that asks read the answer.
+fn share(headers: &mut HeaderMap, origin: &str) {
+    if let Ok(origin) = HeaderValue::from_str(origin) {
+        headers.insert("access-control-allow-origin", origin);
+        headers.insert("access-control-expose-headers", HeaderValue::from_static(SHOWN));
+        headers.insert(hyper::header::VARY, HeaderValue::from_static("origin"));
+    }
+}
+
+/// Counts the roles of this life of the node.
+pub(super) const INDEX: HeaderName = HeaderName::from_static("tanist-index");
+const SHOWN: &str = "tanist-index, tanist-events-next, tanist-events-forgotten";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn every_route_is_in_the_document_with_its_methods_and_nothing_else_is() {
+        let document: Value = serde_json::from_str(super::super::OPENAPI).unwrap();
+        let paths = document["paths"].as_object().unwrap();
+        let mut written: Vec<&str> = paths.keys().map(String::as_str).collect();
+        written.sort_unstable();
+        let mut routed: Vec<&str> = ROUTES.iter().map(|(path, _)| *path).collect();
+        routed.sort_unstable();
+        assert_eq!(written, routed);
+        for (path, place) in ROUTES {
+            let methods: Vec<String> =
+                paths[*path].as_object().unwrap().keys().map(|name| name.to_uppercase()).collect();
+            let mut allowed: Vec<&str> = place.allow().split(", ").collect();
+            // Described once for all paths.
+            allowed.retain(|method| !["HEAD", "OPTIONS"].contains(method));
+            assert_eq!(methods, allowed, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_action_has_a_route() {
+        use crate::agent::action::Action;
+        let all = [
+            Action::StepDown { hold_ms: 1 },
+            Action::TakePart,
+            Action::Pause,
+            Action::Resume,
+            Action::Reload,
+            Action::Leave,
+            Action::Priority { value: 1 },
+        ];
+        for action in all {
+            let value = serde_json::to_value(&action).unwrap();
+            let path = format!("/v1/{}", value["action"].as_str().unwrap());
+            assert!(ROUTES.iter().any(|(known, _)| *known == path), "{path}");
+        }
+    }
+}
