@@ -12,7 +12,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
 
-use super::{Door, HttpError, Site, agent_check, connection};
+use super::{CONNECTIONS_MAX, Door, HttpError, Site, agent_check, connection};
 use crate::config::HttpTable;
 
 /// Sockets that listen.
@@ -39,7 +39,7 @@ impl Doors {
         site: &Arc<Site>,
         stopped: oneshot::Receiver<()>,
     ) -> io::Result<()> {
-        let rooms = Rooms::new();
+        let rooms = Rooms::new(&site.connections);
         let mut takers = Vec::new();
         if let Some(listener) = self.page {
             let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -90,21 +90,22 @@ struct Rooms {
 }
 
 impl Rooms {
-    fn new() -> Self {
+    fn new(page: &Arc<Semaphore>) -> Self {
         Self {
-            page: Arc::new(Semaphore::new(PAGE_MAX as usize)),
-            check: Arc::new(Semaphore::new(CHECK_MAX as usize)),
-            socket: Arc::new(Semaphore::new(SOCKET_MAX as usize)),
+            page: Arc::clone(page),
+            check: Arc::new(Semaphore::new(CHECK_MAX)),
+            socket: Arc::new(Semaphore::new(SOCKET_MAX)),
         }
     }
 
     /// Waits until nobody is inside.
     async fn are_empty(&self) {
         for (room, size) in
-            [(&self.page, PAGE_MAX), (&self.check, CHECK_MAX), (&self.socket, SOCKET_MAX)]
+            [(&self.page, CONNECTIONS_MAX), (&self.check, CHECK_MAX), (&self.socket, SOCKET_MAX)]
         {
+            let all = u32::try_from(size).unwrap_or(u32::MAX);
             // Nobody closes it, so there is no error.
-            let _ = room.acquire_many(size).await;
+            let _ = room.acquire_many(all).await;
         }
     }
 }
@@ -183,11 +184,9 @@ fn listen_beside(path: &Path) -> Result<UnixListener, HttpError> {
     listen().map_err(|cause| HttpError::Socket { path: path.to_owned(), cause })
 }
 
-/// All watchers, and as many again; within what a process may open by default.
-const PAGE_MAX: u32 = 512;
 /// One load balancer asks once a second, each time for a moment.
-const CHECK_MAX: u32 = 64;
+const CHECK_MAX: usize = 64;
 /// People and scripts on this machine.
-const SOCKET_MAX: u32 = 64;
+const SOCKET_MAX: usize = 64;
 /// For answers that are on their way.
 const FAREWELL: Duration = Duration::from_millis(500);

@@ -11,7 +11,7 @@ use super::answer::{Content, Reply, reply};
 use super::exposition::{Exposition, Kind};
 use super::query::Query;
 use super::refusal::Refusal;
-use super::{Site, WATCHERS_MAX, health};
+use super::{CONNECTIONS_MAX, Site, WATCHERS_MAX, health};
 use crate::agent::report::StatusReport;
 
 /// The page.
@@ -115,6 +115,9 @@ fn transport(page: &mut Exposition, meter: &Meter) {
 
 /// Who asks here.
 fn http(page: &mut Exposition, site: &Site) {
+    let connections = CONNECTIONS_MAX - site.connections.available_permits();
+    let help = "Connections over TCP, this one included.";
+    page.single("tanist_http_connections", Kind::Gauge, help, connections);
     let watchers = WATCHERS_MAX - site.watchers.available_permits();
     page.single("tanist_http_watchers", Kind::Gauge, "Clients that watch.", watchers);
     page.family("tanist_http_answers_total", Kind::Counter, "Answers over HTTP, by status.");

@@ -110,6 +110,7 @@ impl Http {
             token: config.token_file.as_deref().map(Token::read).transpose()?,
             allowed_hosts: config.allowed_hosts.clone(),
             allowed_origins: config.allowed_origins.clone(),
+            connections: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
             watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
             tally: Tally::new(),
             agent: agent.clone(),
@@ -155,6 +156,7 @@ struct Site {
     token: Option<Token>,
     allowed_hosts: Vec<String>,
     allowed_origins: Vec<String>,
+    connections: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
     tally: Tally,
 }
@@ -175,6 +177,8 @@ fn beside(socket: &Path) -> PathBuf {
     path.into()
 }
 
+/// All watchers, and as many again; within what a process may open by default. One more is closed.
+const CONNECTIONS_MAX: usize = 512;
 /// One more is told to come later.
 const WATCHERS_MAX: usize = 256;
 /// A request is here within this, and so is the next one on the same connection.
