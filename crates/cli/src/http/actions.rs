@@ -77,7 +77,13 @@ impl Order {
         if fields.insert("action".to_owned(), name.into()).is_some() {
             return Err(Refusal::BadBody("unknown field `action`".to_owned()));
         }
-        let action = serde_json::from_value(Value::Object(fields)).map_err(wrong)?;
+        let action: Action =
+            serde_json::from_value(Value::Object(fields.clone())).map_err(wrong)?;
+        // An action without fields would take any: what it does not have, nobody may send.
+        let known = serde_json::to_value(&action).map_err(wrong)?;
+        if let Some(name) = fields.keys().find(|name| known.get(name.as_str()).is_none()) {
+            return Err(Refusal::BadBody(format!("unknown field `{name}`")));
+        }
         Ok(Self { action, expected })
     }
 }

@@ -44,7 +44,7 @@ fn describe(page: &mut Exposition, status: &StatusReport) {
     page.single("tanist_has_leader", Kind::Gauge, help, has_leader);
     let counter = status.epoch.as_ref().map_or(0, |epoch| epoch.counter);
     let help = "The counter in the number of the group that the node is in, or was in last.";
-    page.single("tanist_epoch_counter", Kind::Gauge, help, counter);
+    page.single("tanist_epoch", Kind::Gauge, help, counter);
     let members = if status.leader.is_some() { status.members.len() } else { 0 };
     let help = "How many nodes are in the node's group, itself included; 0 if it is in none.";
     page.single("tanist_group_members", Kind::Gauge, help, members);
