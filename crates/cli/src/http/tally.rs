@@ -102,6 +102,7 @@ mod tests {
             reason,
             old_leader: old.map(str::to_owned),
             gap_ms: Some(gap),
+            missed: 0,
             text: String::new(),
         }
     }
