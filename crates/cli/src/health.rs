@@ -82,14 +82,22 @@ enum Verdict {
     Unfit,
 }
 
-/// Looks every so often, until the task is dropped or the node has ended.
-pub(crate) async fn watch(agent: Agent, table: HealthTable) {
-    let mut next = Instant::now();
+/// Looks every so often, until the task is dropped or the node has ended. Without a program the
+/// node is fit; a reload may bring one, or another one.
+pub(crate) async fn watch(agent: Agent) {
+    let mut config = agent.follow_config();
     loop {
-        sleep_until(next).await;
-        next = Instant::now() + table.every;
-        let is_well = look(&table).await;
-        let verdict = agent.fitness().take(is_well, table.fail_after);
+        let table = config.borrow_and_update().health.clone();
+        let next = table.as_ref().map(|table| Instant::now() + table.every);
+        let (is_well, fail_after) = match &table {
+            Some(table) => (look(table).await, table.fail_after),
+            None => (true, 1),
+        };
+        let verdict = match (&table, agent.fitness().is_fit()) {
+            // Nothing was looked at, and nothing is to be put right.
+            (None, true) => Verdict::Fit,
+            (None, false) | (Some(_), _) => agent.fitness().take(is_well, fail_after),
+        };
         let group = agent.group();
         let done = match verdict {
             Verdict::Unfit if !group.is_aside() => {
@@ -105,6 +113,17 @@ pub(crate) async fn watch(agent: Agent, table: HealthTable) {
         if done.is_err() {
             return;
         }
+        tokio::select! {
+            () = until(next) => {}
+            reloaded = config.changed() => if reloaded.is_err() { return },
+        }
+    }
+}
+
+async fn until(next: Option<Instant>) {
+    match next {
+        Some(next) => sleep_until(next).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -24,7 +24,6 @@ pub(crate) fn to_stderr(log: &LogTable) {
 }
 
 /// Tells more or less from here on.
-#[expect(dead_code, reason = "for an agent that reads its file again")]
 pub(crate) fn set_level(level: LogLevel) {
     if let Some(handle) = LEVEL.get() {
         // It fails only if nobody listens any more.

@@ -78,7 +78,8 @@ impl Agent {
                 tokio::spawn(group.clone().shutdown());
                 format!("{me} has handed over, and its agent ends")
             }
-            Action::Pause | Action::Resume | Action::Reload | Action::Priority { .. } => {
+            Action::Reload => return self.reload(),
+            Action::Pause | Action::Resume | Action::Priority { .. } => {
                 let what = "this version cannot do that while the node runs; nothing was done. \
                             Change the file and start the agent again";
                 return Err(ActionError::Refused(what.to_owned()));

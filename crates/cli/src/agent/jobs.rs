@@ -101,7 +101,7 @@ impl Client {
             );
             None
         });
-        let environment = environment(self.agent.config(), "leader", "normal", &line);
+        let environment = environment(&self.agent.config(), "leader", "normal", &line);
         let descriptors: Vec<_> = port.iter().map(AsFd::as_fd).collect();
         self.mouth.put(&JobOrder::Start { environment }, &descriptors).await
     }

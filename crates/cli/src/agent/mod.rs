@@ -14,16 +14,18 @@ pub(crate) mod action;
 pub(crate) mod environment;
 pub(crate) mod jobs;
 pub(crate) mod record;
+mod reload;
 pub(crate) mod report;
+pub(crate) mod services;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use tanist::Group;
+use tokio::sync::watch;
 
 use self::acting::Acting;
 use self::record::Record;
-use crate::config::Config;
+use crate::config::{Config, Sources};
 use crate::health::Fitness;
 use crate::hooks::Hooks;
 use crate::hooks::gate::Gate;
@@ -40,7 +42,8 @@ pub(crate) struct Agent {
 #[derive(Debug)]
 struct Inner {
     group: Group,
-    config: Config,
+    sources: Sources,
+    config: watch::Sender<Arc<Config>>,
     record: Record,
     acting: Acting,
     hook_tally: Tally,
@@ -50,10 +53,10 @@ struct Inner {
 }
 
 impl Agent {
-    /// Starts the node that a file describes, and its hooks. One that takes experiments can be told
-    /// to misbehave.
+    /// Starts the node that a configuration describes, and its hooks. One that takes experiments
+    /// can be told to misbehave.
     pub(crate) async fn start(
-        path: &Path,
+        sources: Sources,
         config: Config,
         takes_experiments: bool,
     ) -> Result<(Self, Hooks), Problem> {
@@ -65,13 +68,23 @@ impl Agent {
             None => config.builder().start().await.map(|group| (group, None)),
         };
         let (group, work) =
-            started.map_err(|error| Problem::BadFile(format!("{}: {error}", path.display())))?;
+            started.map_err(|error| Problem::BadFile(format!("{}: {error}", sources.name())))?;
         let record = Record::follow(&group);
-        let (gate, questions) = Gate::new(&config.hooks);
+        let (config, known) = watch::channel(Arc::new(config));
+        let (gate, questions) = Gate::new(known);
         let acting = Acting::follow(&group, gate);
         let (hook_tally, fitness) = (Tally::default(), Fitness::default());
-        let inner =
-            Inner { group, config, record, acting, hook_tally, fitness, takes_experiments, work };
+        let inner = Inner {
+            group,
+            sources,
+            config,
+            record,
+            acting,
+            hook_tally,
+            fitness,
+            takes_experiments,
+            work,
+        };
         let agent = Self { inner: Arc::new(inner) };
         let hooks = Hooks::start(&agent, questions);
         Ok((agent, hooks))
@@ -82,9 +95,14 @@ impl Agent {
         &self.inner.group
     }
 
-    /// What it was told at its start.
-    pub(crate) fn config(&self) -> &Config {
-        &self.inner.config
+    /// What it was told at its start, or at the last reload.
+    pub(crate) fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.inner.config.borrow())
+    }
+
+    /// The same, for whoever must notice a reload.
+    pub(crate) fn follow_config(&self) -> watch::Receiver<Arc<Config>> {
+        self.inner.config.subscribe()
     }
 
     /// What it was and is, and why.

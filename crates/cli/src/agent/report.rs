@@ -124,7 +124,7 @@ impl Agent {
         let is_in_group = status.role != "suspended";
         let leader = view.as_ref().filter(|_| is_in_group).map(|view| LeaderReport {
             node: view.coordinator().to_string(),
-            address: self.address(view.coordinator()).unwrap_or_default().to_owned(),
+            address: self.address(view.coordinator()).unwrap_or_default(),
         });
         StatusReport {
             group: status.group,
@@ -151,7 +151,7 @@ impl Agent {
         let meter = self.group().meter().await?;
         let status = self.status();
         let now = tanist::clock::now();
-        let rows = self.peers().map(|(node, address)| {
+        let rows = self.peers().into_iter().map(|(node, address)| {
             let peer = meter.peers.iter().find(|peer| peer.id == node);
             let name = node.to_string();
             let is_leader = status.leader.as_ref().is_some_and(|leader| leader.node == name);
@@ -159,7 +159,7 @@ impl Agent {
             let seen = peer.and_then(|peer| peer.heard).map(|heard| now.since(heard));
             let rtt = peer.and_then(|peer| peer.round_trip);
             MemberReport {
-                address: address.to_owned(),
+                address,
                 role: match (is_leader, is_member) {
                     (true, _) => "leader",
                     (false, true) => "member",
@@ -185,7 +185,7 @@ impl Agent {
         let timing = config.timing.config();
         // Paths are relative to where the agent runs, and whoever asks may be elsewhere.
         let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let mine = self.address(self.group().me()).unwrap_or_default().to_owned();
+        let mine = self.address(self.group().me()).unwrap_or_default();
         SettingsReport {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             process: std::process::id(),
@@ -201,16 +201,18 @@ impl Agent {
     }
 
     /// Where a node is.
-    pub(crate) fn address(&self, node: NodeId) -> Option<&str> {
-        self.peers().find(|(peer, _)| *peer == node).map(|(_, address)| address)
+    pub(crate) fn address(&self, node: NodeId) -> Option<String> {
+        self.peers().into_iter().find(|(peer, _)| *peer == node).map(|(_, address)| address)
     }
 
     /// All configured nodes with their addresses.
-    fn peers(&self) -> impl Iterator<Item = (NodeId, &str)> {
-        self.config().peers.iter().filter_map(|peer| {
+    fn peers(&self) -> Vec<(NodeId, String)> {
+        let config = self.config();
+        let split = |peer: &String| {
             let (name, address) = peer.split_once('=')?;
-            Some((parse_node(name)?, address))
-        })
+            Some((parse_node(name)?, address.to_owned()))
+        };
+        config.peers.iter().filter_map(split).collect()
     }
 }
 

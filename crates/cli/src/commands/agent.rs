@@ -2,21 +2,16 @@
 
 use std::io;
 
-use anyhow::Context;
 use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::task::JoinSet;
 
 use crate::agent::Agent;
 use crate::agent::action::Action;
+use crate::agent::services::Services;
 use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
-use crate::health;
-use crate::http::Http;
 use crate::live::change::ChangeLine;
-use crate::live::server::Server;
 use crate::output;
-use crate::problem::Problem;
 use crate::service::{self, Manager};
 
 /// Run one node in the foreground, described by a file.
@@ -59,34 +54,24 @@ impl Args {
             tracing::warn!("{}: {}", warning.place, warning.what);
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let lived = runtime.block_on(self.live(&sources, config));
+        let lived = runtime.block_on(self.live(sources, config));
         // A file system that hangs keeps a hook waiting, and must not keep the agent.
         runtime.shutdown_background();
         lived
     }
 
-    async fn live(&self, sources: &Sources, config: Config) -> anyhow::Result<Exit> {
+    async fn live(&self, sources: Sources, config: Config) -> anyhow::Result<Exit> {
         // Before the node starts, so that no signal is lost.
         let mut signals = Signals::listen()?;
         let manager = Manager::from_environment();
-        let (agent, hooks) = Agent::start(&sources.path(), config, self.dev).await?;
-        let mut helpers = JoinSet::new();
-        if let Some(path) = &agent.config().socket {
-            let fail = || format!("error: cannot listen on {}", path.display());
-            let server = Server::bind(path).with_context(fail)?;
-            helpers.spawn(server.serve(agent.clone()));
-        }
-        let path = sources.path();
-        let http = Http::start(&agent)
-            .map_err(|error| Problem::BadFile(format!("{}: {error}", path.display())))?;
-        if let Some(table) = &agent.config().health {
-            helpers.spawn(health::watch(agent.clone(), table.clone()));
-        }
+        let (agent, hooks) = Agent::start(sources, config, self.dev).await?;
+        let services = Services::start(&agent)?;
         manager.ready();
-        helpers.spawn(service::report(manager.clone(), agent.clone()));
+        let reporting = tokio::spawn(service::report(manager.clone(), agent.clone()));
         let told = self.tell(&agent, &mut signals, &manager).await;
         manager.stopping();
-        helpers.shutdown().await;
+        reporting.abort();
+        let http = services.stop().await;
         let ending = async {
             let ended = agent.group().clone().shutdown().await;
             hooks.finish(&ended).await;
@@ -99,7 +84,6 @@ impl Args {
                 return Ok(Exit::Interrupted);
             }
         };
-        // It outlives the node by a moment, so that whoever watches is told of the end.
         drop(http);
         told?;
         ended?;

@@ -2,7 +2,7 @@
 //! starts for it.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -11,6 +11,7 @@ use tanist_sim::scenario::file::parse_duration;
 use tokio::net::UnixStream;
 
 use crate::agent::Agent;
+use crate::agent::services::Services;
 use crate::config::{Config, ConfigArgs, LogTable, Sources};
 use crate::exit::Exit;
 use crate::job::channel::Channel;
@@ -21,7 +22,7 @@ use crate::job::signals::Signals;
 use crate::job::{descendants, keeper};
 use crate::live::control::{Ask, Client};
 use crate::live::places;
-use crate::live::server::{self, Server};
+use crate::live::server;
 use crate::output;
 use crate::problem::Problem;
 
@@ -104,7 +105,7 @@ impl Run {
                 let sources = Sources::of(&ConfigArgs::of_file(path, &self.set));
                 let config = Config::load(&sources)?;
                 crate::log::to_stderr(&config.log);
-                runtime.block_on(self.be_node(path, config))
+                runtime.block_on(self.be_node(sources, config))
             }
             None => {
                 crate::log::to_stderr(&LogTable::default());
@@ -126,19 +127,12 @@ impl Run {
     }
 
     /// Starts the node here, and attaches to it as to any other.
-    async fn be_node(&self, path: &Path, config: Config) -> anyhow::Result<u8> {
+    async fn be_node(&self, sources: Sources, config: Config) -> anyhow::Result<u8> {
         self.refuse_other(&config.group)?;
         // Before the node starts, so that no signal is lost.
         let mut signals = Signals::listen()?;
-        let (agent, hooks) = Agent::start(path, config, false).await?;
-        let public = match &agent.config().socket {
-            Some(path) => {
-                let fail = || format!("error: cannot listen on {}", path.display());
-                let server = Server::bind(path).with_context(fail)?;
-                Some(tokio::spawn(server.serve(agent.clone())))
-            }
-            None => None,
-        };
+        let (agent, hooks) = Agent::start(sources, config, false).await?;
+        let services = Services::start(&agent)?;
         let (ours, theirs) = UnixStream::pair()?;
         let host = agent.clone();
         let private = tokio::spawn(async move { server::converse(theirs, &host).await });
@@ -146,12 +140,10 @@ impl Run {
         // Nobody of the job is left and the connection is closed, so this ends by itself and lets
         // go of the leadership.
         let _ = private.await;
-        if let Some(public) = public {
-            public.abort();
-            let _ = public.await;
-        }
+        let http = services.stop().await;
         let ended = agent.group().clone().shutdown().await;
         hooks.finish(&ended).await;
+        drop(http);
         ended.context("error: the node that ran the command failed")?;
         code
     }

@@ -20,7 +20,6 @@ pub(crate) struct Change {
 impl Config {
     /// What is different from an older one, in the order of the keys. Where a value comes from does
     /// not matter.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for an agent that reads its file again"))]
     pub(crate) fn changes_against(&self, old: &Self) -> Vec<Change> {
         let value = |config: &Self, name: &str| {
             config.settings.get(name).map(|setting| setting.value.to_string())

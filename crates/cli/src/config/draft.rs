@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::key::{KEYS, Key};
+use super::key::{Effect, KEYS, Key};
 use super::origin::{Finding, Origin, Severity};
 use super::value::Value;
 use crate::library::nearest;
@@ -65,6 +65,15 @@ impl Settings {
                 .filter(|(name, _)| Key::find(name).is_some_and(|found| found.name == key.name))
                 .map(|(name, setting)| (name.as_str(), setting))
         })
+    }
+
+    /// These, with newer ones for the keys that a reload can change.
+    pub(super) fn with_live_values_of(&self, new: &Self) -> Self {
+        let is_live = |name: &str| Key::find(name).is_some_and(|key| key.effect == Effect::Live);
+        let kept = self.0.iter().filter(|(name, _)| !is_live(name));
+        let renewed = new.0.iter().filter(|(name, _)| is_live(name));
+        let all = kept.chain(renewed).map(|(name, setting)| (name.clone(), setting.clone()));
+        Self(all.collect())
     }
 
     /// Puts a value over what earlier layers gave.

@@ -32,8 +32,10 @@ use std::time::Duration;
 
 use tanist::{Algorithm, Builder, Group, NodeId};
 
+pub(crate) use self::change::Change;
 pub(crate) use self::check::split_peer;
 pub(crate) use self::draft::{Setting, Settings};
+pub(crate) use self::key::Effect;
 pub(crate) use self::origin::{Finding, Origin, Severity};
 use self::reader::Reader;
 pub(crate) use self::sources::{ConfigArgs, Sources};
@@ -160,6 +162,25 @@ pub(crate) enum LogLevel {
 }
 
 impl Config {
+    /// This one, with what a newer one says of the keys that a reload can change.
+    pub(crate) fn with_live_values_of(&self, new: &Self) -> Self {
+        let http = HttpTable {
+            token_file: new.http.token_file.clone(),
+            allowed_hosts: new.http.allowed_hosts.clone(),
+            allowed_origins: new.http.allowed_origins.clone(),
+            ..self.http.clone()
+        };
+        Self {
+            priority: new.priority,
+            http,
+            hooks: new.hooks.clone(),
+            health: new.health.clone(),
+            log: LogTable { level: new.log.level, ..self.log.clone() },
+            settings: self.settings.with_live_values_of(&new.settings),
+            ..self.clone()
+        }
+    }
+
     /// Reads all sources; what is wrong with them is told all at once.
     pub(crate) fn load(sources: &Sources) -> Result<Self, Problem> {
         Self::examine(sources).map_err(|findings| {

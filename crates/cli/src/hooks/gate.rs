@@ -1,16 +1,18 @@
 //! The question whether a node that leads may act, and where it is asked.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tanist::Lead;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::config::HooksTable;
+use crate::config::Config;
 
 /// Where a leader asks whether it may act. Nobody is asked if there is no `pre_leader`.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
-    questions: Option<mpsc::UnboundedSender<Question>>,
+    questions: mpsc::UnboundedSender<Question>,
+    config: watch::Receiver<Arc<Config>>,
 }
 
 /// Whether the node may act in a term.
@@ -27,18 +29,19 @@ pub(crate) struct Questions {
 }
 
 impl Gate {
-    /// A gate, if these hooks have one.
-    pub(crate) fn new(hooks: &HooksTable) -> (Self, Questions) {
-        let (to, asked) = mpsc::unbounded_channel();
-        let questions = hooks.pre_leader.is_some().then_some(to);
-        (Self { questions }, Questions { asked })
+    /// A gate, for as long as the configuration has one.
+    pub(crate) fn new(config: watch::Receiver<Arc<Config>>) -> (Self, Questions) {
+        let (questions, asked) = mpsc::unbounded_channel();
+        (Self { questions, config }, Questions { asked })
     }
 
     /// Waits for the answer. False as well if the term is over before it comes.
     pub(crate) async fn admits(&self, lead: &Lead) -> bool {
-        let Some(questions) = &self.questions else { return true };
+        if self.config.borrow().hooks.pre_leader.is_none() {
+            return true;
+        }
         let (reply, answer) = oneshot::channel();
-        if questions.send(Question { lead: lead.clone(), reply }).is_err() {
+        if self.questions.send(Question { lead: lead.clone(), reply }).is_err() {
             return false;
         }
         tokio::select! {

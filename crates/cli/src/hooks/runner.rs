@@ -63,7 +63,7 @@ impl Runner {
     /// Counts what was left out.
     pub(super) fn skip(&self, events: &[Event]) {
         for event in events {
-            for (hook, _) in event.programs(self.hooks()) {
+            for (hook, _) in event.programs(&self.hooks()) {
                 self.tally().skipped(hook);
                 tracing::info!(hook, event = event.name(), "skipped: there is newer news");
             }
@@ -73,7 +73,7 @@ impl Runner {
     /// Runs the hooks of an event. False: one of them did not end well.
     pub(super) async fn run(&self, event: Event, line: Arc<ChangeLine>) -> bool {
         let mut is_well = true;
-        for (hook, path) in event.programs(self.hooks()) {
+        for (hook, path) in event.programs(&self.hooks()) {
             is_well &= self.run_one(hook, path, event, &line).await;
         }
         is_well
@@ -89,7 +89,7 @@ impl Runner {
         let status = self.agent.status();
         let shown = serde_json::to_value(&status).unwrap_or_default();
         let state = &status.state;
-        let program = program(self.agent.config(), path, event, line, state, &shown);
+        let program = program(&self.agent.config(), path, event, line, state, &shown);
         let limit = program.limit;
         let said = |text: &str| tracing::info!(hook, "{text}");
         match program.run(said).await {
@@ -116,8 +116,8 @@ impl Runner {
         term.is_some_and(|term| line.group == Some(term.group_number().to_string()))
     }
 
-    fn hooks(&self) -> &HooksTable {
-        &self.agent.config().hooks
+    fn hooks(&self) -> HooksTable {
+        self.agent.config().hooks.clone()
     }
 
     fn tally(&self) -> &Tally {

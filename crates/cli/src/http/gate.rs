@@ -14,6 +14,8 @@ use hyper::{Request, Version};
 use subtle::ConstantTimeEq;
 
 use super::refusal::Refusal;
+use crate::config::HttpTable;
+
 use super::{Door, HEADER_COUNT_MAX, HEADERS_MAX, HttpError, PATH_MAX, Site};
 
 /// Whether a request may be answered at all, and if a page asks, of which origin.
@@ -56,7 +58,7 @@ fn host<B>(site: &Site, request: &Request<B>) -> Result<Option<String>, Refusal>
     let is_ours = name == "localhost"
         || name.parse::<Ipv4Addr>().is_ok()
         || name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).is_some_and(is_ipv6)
-        || site.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name));
+        || allows(&site.agent.config().http.allowed_hosts, name);
     if is_ours && headers.next().is_none() {
         Ok(Some(host))
     } else {
@@ -82,8 +84,12 @@ fn origin(site: &Site, headers: &HeaderMap, host: Option<&str>) -> Result<Option
     // Whoever puts a proxy with TLS before this node has an origin with https.
     let place = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     let is_same = place.is_some() && place == host;
-    let is_allowed = site.allowed_origins.iter().any(|one| one.eq_ignore_ascii_case(&origin));
+    let is_allowed = allows(&site.agent.config().http.allowed_origins, &origin);
     if is_same || is_allowed { Ok(Some(origin)) } else { Err(Refusal::ForeignOrigin(origin)) }
+}
+
+fn allows(list: &[String], name: &str) -> bool {
+    list.iter().any(|allowed| allowed.eq_ignore_ascii_case(name))
 }
 
 /// Whether the sender may make the node do something.
@@ -93,7 +99,7 @@ pub(super) fn authorize(site: &Site, door: Door, headers: &HeaderMap) -> Result<
         Door::Unix => return Ok(()),
         Door::Tcp => {}
     }
-    let Some(token) = &site.token else { return Err(Refusal::ActionsOff) };
+    let Some(token) = site.token() else { return Err(Refusal::ActionsOff) };
     let Some(given) = headers.get(AUTHORIZATION) else { return Err(Refusal::NoToken) };
     let given = given.as_bytes();
     let Some((scheme, given)) = given.split_at_checked(BEARER.len()) else {
@@ -110,8 +116,13 @@ pub(super) fn authorize(site: &Site, door: Door, headers: &HeaderMap) -> Result<
 pub(super) struct Token(String);
 
 impl Token {
+    /// The one that a configuration names, if it names one.
+    pub(super) fn of(config: &HttpTable) -> Result<Option<Self>, HttpError> {
+        config.token_file.as_deref().map(Self::read).transpose()
+    }
+
     /// Reads it from a file that nobody else can read.
-    pub(super) fn read(path: &Path) -> Result<Self, HttpError> {
+    fn read(path: &Path) -> Result<Self, HttpError> {
         let fail = |cause| HttpError::TokenFile { path: path.to_owned(), cause };
         let text = std::fs::read_to_string(path).map_err(fail)?;
         let mode = std::fs::metadata(path).map_err(fail)?.mode();

@@ -62,7 +62,7 @@ pub(super) fn history(site: &Site, query: &Query) -> Result<Reply, Refusal> {
 /// What the node was told at its start, without anything that must not be known.
 pub(super) fn config(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
-    Ok(answer::json(StatusCode::OK, &shown(site.agent.config())))
+    Ok(answer::json(StatusCode::OK, &shown(&site.agent.config())))
 }
 
 /// A node's file without its key and its token, and without where they are.

@@ -33,7 +33,7 @@ mod watch;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -107,9 +107,7 @@ impl Http {
     pub(crate) fn start(agent: &Agent) -> Result<Self, HttpError> {
         let config = &agent.config().http;
         let site = Arc::new(Site {
-            token: config.token_file.as_deref().map(Token::read).transpose()?,
-            allowed_hosts: config.allowed_hosts.clone(),
-            allowed_origins: config.allowed_origins.clone(),
+            token: Mutex::new(Token::of(config)?),
             connections: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
             watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
             tally: Tally::new(),
@@ -124,6 +122,7 @@ impl Http {
             let serve = async {
                 let counted = Arc::clone(&site);
                 tokio::spawn(async move { counted.tally.follow(counted.agent.record()).await });
+                tokio::spawn(renew_token(Arc::clone(&site)));
                 doors.open(&site, stopped).await
             };
             if let Err(error) = runtime.block_on(serve) {
@@ -153,12 +152,34 @@ impl Drop for Http {
 #[derive(Debug)]
 struct Site {
     agent: Agent,
-    token: Option<Token>,
-    allowed_hosts: Vec<String>,
-    allowed_origins: Vec<String>,
+    token: Mutex<Option<Token>>,
     connections: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
     tally: Tally,
+}
+
+impl Site {
+    /// What allows actions over the network at the moment.
+    fn token(&self) -> Option<Token> {
+        self.lock_token().clone()
+    }
+
+    fn lock_token(&self) -> MutexGuard<'_, Option<Token>> {
+        // Nobody panics while holding it: it is only replaced.
+        self.token.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads the token again whenever the configuration was. One that cannot be used changes nothing.
+async fn renew_token(site: Arc<Site>) {
+    let mut config = site.agent.follow_config();
+    while config.changed().await.is_ok() {
+        let read = Token::of(&config.borrow_and_update().http);
+        match read {
+            Ok(token) => *site.lock_token() = token,
+            Err(error) => tracing::error!("{error}. The old token stays"),
+        }
+    }
 }
 
 /// How a client came in.
