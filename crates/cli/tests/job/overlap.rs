@@ -100,6 +100,17 @@ fn leaders_by_bully_are_killed_and_no_two_jobs_run_at_once() {
     survives_kills(3, "bully", KILLS);
 }
 
+#[test]
+fn a_leader_that_steps_down_has_ended_its_job_before_the_next_one_starts() {
+    let fleet = Fleet::start(3, "bully");
+    fleet.newest_when(|_, node| node == 3);
+    fleet.is_joined(3);
+    let told = fleet.home.tanist(&["step-down", "--socket", "n3.sock"]).output().unwrap();
+    assert!(told.status.success(), "{told:?}");
+    fleet.newest_when(|_, node| node == 2);
+    fleet.check();
+}
+
 /// Agents and attached runs are killed in turn.
 #[test]
 fn agents_and_runs_are_killed_and_no_two_jobs_run_at_once() {
