@@ -33,6 +33,11 @@ impl Doors {
         })
     }
 
+    /// Whether nobody can come in.
+    pub(super) const fn are_none(&self) -> bool {
+        self.page.is_none() && self.check.is_none() && self.socket.is_none()
+    }
+
     /// Takes clients until it is told to stop, and then lets those inside finish, for a moment.
     pub(super) async fn open(
         self,

@@ -94,10 +94,22 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
 
 /// What the node counts, if its thread answers soon.
 pub(super) async fn meter(site: &Site) -> Result<Meter, Refusal> {
-    match tokio::time::timeout(METER_MAX, site.agent.group().meter()).await {
-        Ok(Some(meter)) => Ok(meter),
+    ask(site, site.agent.group().meter()).await
+}
+
+/// What the thread that elects answers to a question, if it does so soon.
+pub(super) async fn ask<T>(
+    site: &Site,
+    question: impl Future<Output = Option<T>>,
+) -> Result<T, Refusal> {
+    let asked = async {
+        let _turn = site.question.lock().await;
+        question.await
+    };
+    match tokio::time::timeout(ANSWER_MAX, asked).await {
+        Ok(Some(answer)) => Ok(answer),
         Ok(None) => Err(Refusal::Ended),
-        Err(_) => Err(Refusal::Silent(METER_MAX)),
+        Err(_) => Err(Refusal::Silent(ANSWER_MAX)),
     }
 }
 
@@ -146,4 +158,4 @@ fn no(line: String) -> Reply {
 }
 
 /// A driver that is well answers a thousand times sooner.
-const METER_MAX: Duration = Duration::from_secs(1);
+const ANSWER_MAX: Duration = Duration::from_secs(1);

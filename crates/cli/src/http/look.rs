@@ -45,9 +45,7 @@ pub(super) async fn status(site: &Site, query: &Query) -> Result<Reply, Refusal>
 /// All configured nodes, as this one sees them.
 pub(super) async fn members(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
-    // Whether the driver answers at all, and soon.
-    health::meter(site).await?;
-    let members = site.agent.members().await.ok_or(Refusal::Ended)?;
+    let members = health::ask(site, site.agent.members()).await?;
     Ok(answer::json(StatusCode::OK, &members))
 }
 

@@ -37,7 +37,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{Mutex, Semaphore, oneshot};
 
 use self::doors::Doors;
 use self::gate::Token;
@@ -110,11 +110,15 @@ impl Http {
             token: Mutex::new(Token::of(config)?),
             connections: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
             watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
+            question: Mutex::new(()),
             tally: Tally::new(),
             agent: agent.clone(),
         });
         let socket = agent.config().socket.as_deref().map(beside);
         let doors = Doors::bind(config, socket.as_deref())?;
+        if doors.are_none() {
+            return Ok(Self { stop: None, thread: None, socket: None });
+        }
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(HttpError::Thread)?;
@@ -155,6 +159,8 @@ struct Site {
     token: Mutex<Option<Token>>,
     connections: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
+    /// Whoever asks the thread that elects holds it: one question at a time, however many clients.
+    question: Mutex<()>,
     tally: Tally,
 }
 

@@ -149,7 +149,7 @@ fn a_client_that_never_reads_is_dropped() {
 
 #[test]
 fn names_and_origins_that_the_file_allows_may_ask() {
-    let mut agents = Agents::describe(1, "");
+    let agents = Agents::describe(1, "");
     let more = "allowed_hosts = [\"n1.example\"]\nallowed_origins = [\"https://desk.example\"]\n";
     let file = agents.write(1, more);
     let to = agents.http(1);
