@@ -68,6 +68,13 @@ impl Agent {
                 format!("{me} is aside for {hold}{others}. Back earlier: tanist take-part")
             }
             Action::TakePart if !group.is_aside() => format!("{me} takes part already"),
+            Action::TakePart if !self.fitness().is_fit() => {
+                let what = format!(
+                    "{me} is aside because its health check fails, and stays there; nothing was \
+                     done. Put right what the check finds, and it comes back by itself"
+                );
+                return Err(ActionError::Refused(what));
+            }
             Action::TakePart => {
                 group.take_part().await?;
                 format!("{me} takes part again")
@@ -78,14 +85,32 @@ impl Agent {
                 tokio::spawn(group.clone().shutdown());
                 format!("{me} has handed over, and its agent ends")
             }
+            Action::Pause => {
+                group.pause();
+                self.settle().await?;
+                "elections are PAUSED in the whole group: a dead leader is not replaced. Go on \
+                 with: tanist resume"
+                    .to_owned()
+            }
+            Action::Resume if !group.is_paused() => "elections are not paused".to_owned(),
+            Action::Resume => {
+                group.resume();
+                self.settle().await?;
+                "elections go on, and what was put off is done now".to_owned()
+            }
             Action::Reload => return self.reload(),
-            Action::Pause | Action::Resume | Action::Priority { .. } => {
+            Action::Priority { .. } => {
                 let what = "this version cannot do that while the node runs; nothing was done. \
                             Change the file and start the agent again";
                 return Err(ActionError::Refused(what.to_owned()));
             }
         };
         Ok(Done { text })
+    }
+
+    /// Waits until the node has done what was asked of it before: it takes requests in their order.
+    async fn settle(&self) -> Result<(), ActionError> {
+        self.group().meter().await.map(|_| ()).ok_or(ActionError::Ended)
     }
 }
 

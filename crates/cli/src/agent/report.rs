@@ -133,7 +133,7 @@ impl Agent {
             role: status.role.to_owned(),
             state: status.phase.to_string().to_lowercase(),
             acts: self.acting().now().is_some(),
-            paused: false,
+            paused: self.group().is_paused(),
             aside: self.group().is_aside(),
             fit: self.fitness().is_fit(),
             epoch: view.as_ref().map(|view| Epoch::from(view.group_number())),
@@ -218,11 +218,7 @@ impl Agent {
 
 impl From<GroupNumber> for Epoch {
     fn from(number: GroupNumber) -> Self {
-        Self {
-            counter: u64::from(number.counter),
-            node: number.node.to_string(),
-            text: number.to_string(),
-        }
+        Self { counter: number.counter, node: number.node.to_string(), text: number.to_string() }
     }
 }
 

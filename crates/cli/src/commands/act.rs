@@ -55,7 +55,9 @@ pub(crate) struct TakePart {
     told: Told,
 }
 
-/// Freeze the group: nobody begins an election until it is resumed, whoever dies.
+/// Freeze the group: a dead leader is not replaced until it is resumed.
+///
+/// For maintenance. Elections that run go on, and a node that comes up still stands for election.
 #[derive(Debug, clap::Args)]
 #[command(after_help = PAUSE_EXAMPLES)]
 pub(crate) struct Pause {

@@ -46,7 +46,7 @@ struct LocalNode {
 
 #[derive(Debug)]
 enum Heard {
-    Change { node: NodeId, life: u32, line: ChangeLine },
+    Change { node: NodeId, life: u32, line: Box<ChangeLine> },
     Closed { node: NodeId, life: u32 },
 }
 
@@ -333,11 +333,11 @@ impl LocalGroup {
                     return Ok(None);
                 }
                 let is_first = node.last.is_none();
-                node.last = Some(line.clone());
+                node.last = Some((*line).clone());
                 if is_first && self.cut.is_some() {
                     self.apply_cut(id)?;
                 }
-                Ok(Some(Seen::Change(line)))
+                Ok(Some(Seen::Change(*line)))
             }
             Heard::Closed { node: id, life } => {
                 let node = self.node(id)?;

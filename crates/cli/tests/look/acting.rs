@@ -60,3 +60,29 @@ fn what_cannot_be_done_exits_with_5_and_changes_nothing() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("nothing was done"));
     assert_eq!(dev.json(&["status", "--node", "n2"]), before);
 }
+
+#[test]
+fn in_a_paused_group_a_dead_leader_is_replaced_only_after_the_pause() {
+    let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
+    assert_eq!(dev.agree("all 3 nodes"), "n3");
+    let done = dev.run(&["pause", "--node", "n1"]);
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(dev.json(&["status", "--node", "n1"])["paused"], true);
+    dev.status_when("n2", |status| status["paused"] == true);
+    for command in ["status", "members", "doctor"] {
+        let table = String::from_utf8(dev.run(&[command, "--node", "n2"]).stdout).unwrap();
+        assert!(table.contains("PAUSED"), "{table}");
+    }
+    dev.act(&["kill", "n3"]);
+    let end = std::time::Instant::now() + crate::group::LIMIT;
+    while dev.json(&["members", "--node", "n2"])["members"][2]["is_connected"] == true {
+        assert!(std::time::Instant::now() < end);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(dev.json(&["leader", "--node", "n2"])["leader"], "n3");
+    let done = dev.run(&["resume", "--node", "n2"]);
+    assert!(done.status.success(), "{done:?}");
+    dev.status_when("n1", |status| status["leader"]["node"] == "n2");
+    let again = String::from_utf8(dev.run(&["resume", "--node", "n2"]).stdout).unwrap();
+    assert!(again.contains("not paused"), "{again}");
+}

@@ -57,11 +57,13 @@ impl Agent {
 pub(crate) fn alarms(status: &StatusReport) -> Vec<String> {
     let mut alarms = Vec::new();
     if status.paused {
-        let what = "PAUSED: nobody begins an election, whoever dies. Go on with: tanist resume";
+        let what = "PAUSED: a dead leader is not replaced. Go on with: tanist resume";
         alarms.push(what.to_owned());
     }
-    if status.aside {
-        let node = &status.node;
+    let node = &status.node;
+    if status.aside && !status.fit {
+        alarms.push(format!("{node} is ASIDE: it is not fit to lead. Look at its health check"));
+    } else if status.aside {
         alarms.push(format!("{node} is ASIDE: it takes no part. Bring it back: tanist take-part"));
     }
     alarms

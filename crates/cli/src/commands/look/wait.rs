@@ -129,11 +129,8 @@ impl What {
                 return Ok(false);
             }
             client = client.patient(Some(left))?;
-            let line = match client.line() {
-                Ok(Some(line)) => line,
-                // The agent is gone, or time is up; what was seen last says more.
-                Ok(None) | Err(_) => return Ok(false),
-            };
+            // The agent is gone, or time is up; what was seen last says more.
+            let Ok(Some(line)) = client.line() else { return Ok(false) };
             let change: ChangeLine = serde_json::from_str(&line)?;
             if self.is_so(&change, &all) {
                 return Ok(true);

@@ -31,7 +31,7 @@ fn state(status: Phase, counter: u64, coordinator: u32, up: &[u32]) -> Event {
     let state = NodeState {
         status,
         coordinator: Some(node),
-        group: Some(GroupNumber { counter: counter.try_into().unwrap(), node }),
+        group: Some(GroupNumber { counter, node }),
         up: up.iter().map(|id| NodeId(*id)).collect(),
         definition: None,
     };
