@@ -33,7 +33,7 @@ mod watch;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -107,7 +107,7 @@ impl Http {
     pub(crate) fn start(agent: &Agent) -> Result<Self, HttpError> {
         let config = &agent.config().http;
         let site = Arc::new(Site {
-            token: Mutex::new(Token::of(config)?),
+            token: RwLock::new(Token::of(config)?),
             connections: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
             watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
             question: Mutex::new(()),
@@ -156,7 +156,7 @@ impl Drop for Http {
 #[derive(Debug)]
 struct Site {
     agent: Agent,
-    token: Mutex<Option<Token>>,
+    token: RwLock<Option<Token>>,
     connections: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
     /// Whoever asks the thread that elects holds it: one question at a time, however many clients.
@@ -167,12 +167,12 @@ struct Site {
 impl Site {
     /// What allows actions over the network at the moment.
     fn token(&self) -> Option<Token> {
-        self.lock_token().clone()
+        // Nobody panics while holding it: it is only replaced.
+        self.token.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn lock_token(&self) -> MutexGuard<'_, Option<Token>> {
-        // Nobody panics while holding it: it is only replaced.
-        self.token.lock().unwrap_or_else(PoisonError::into_inner)
+    fn set_token(&self, token: Option<Token>) {
+        *self.token.write().unwrap_or_else(PoisonError::into_inner) = token;
     }
 }
 
@@ -182,7 +182,7 @@ async fn renew_token(site: Arc<Site>) {
     while config.changed().await.is_ok() {
         let read = Token::of(&config.borrow_and_update().http);
         match read {
-            Ok(token) => *site.lock_token() = token,
+            Ok(token) => site.set_token(token),
             Err(error) => tracing::error!("{error}. The old token stays"),
         }
     }
