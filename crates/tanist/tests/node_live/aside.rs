@@ -35,12 +35,11 @@ async fn a_leader_that_steps_down_hands_over_before_silence_could_tell() {
         let begun = Instant::now();
         within("stepping down", leader.step_down(LONG)).await.unwrap();
         assert!(leader.is_aside() && !lead.is_leading(), "{algorithm:?}");
-        match leader.role() {
-            Role::Suspended(Suspension { why: Why::Aside, left: Some(left) }) => {
-                assert_eq!(left.group_number(), view.group_number());
-            }
-            role => panic!("{algorithm:?}: {role}"),
-        }
+        let role = leader.role();
+        let Role::Suspended(Suspension { why: Why::Aside, left: Some(left) }) = role else {
+            panic!("{algorithm:?}: {role}");
+        };
+        assert_eq!(left.group_number(), view.group_number());
         until("another leader", || {
             groups.iter().find(|group| group.role().is_leader()).map(Group::me)
         })
