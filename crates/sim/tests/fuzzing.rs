@@ -12,7 +12,7 @@ use tanist_sim::{Scenario, run};
 /// The campaign of `tanist sim fuzz` goes further.
 const SEEDS: u64 = 3000;
 /// Enough to catch every mutant.
-const MUTANT_SEEDS: u64 = 8000;
+const MUTANT_SEEDS: u64 = 12_000;
 
 #[test]
 fn safe_defaults_hold_over_many_seeds() {
