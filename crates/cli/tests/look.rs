@@ -8,6 +8,7 @@ mod group;
 mod look {
     mod acting;
     mod forms;
+    mod reloading;
     mod top;
     mod watching;
 }

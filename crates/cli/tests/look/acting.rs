@@ -55,7 +55,7 @@ fn what_cannot_be_done_exits_with_5_and_changes_nothing() {
     let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
     dev.agree("all 3 nodes");
     let before: Value = dev.json(&["status", "--node", "n2"]);
-    let refused = dev.run(&["reload", "--node", "n2"]);
+    let refused = dev.run(&["priority", "9", "--node", "n2"]);
     assert_eq!(refused.status.code(), Some(5), "{refused:?}");
     assert!(String::from_utf8_lossy(&refused.stderr).contains("nothing was done"));
     assert_eq!(dev.json(&["status", "--node", "n2"]), before);

@@ -1,0 +1,46 @@
+//! Reading an agent's file again while it runs.
+
+use std::fs;
+
+use crate::group::Dev;
+
+#[test]
+fn a_reload_changes_what_can_change_and_names_what_needs_a_new_start() {
+    let mut dev = Dev::start(&["--nodes", "2", "--algorithm", "bully"]);
+    dev.agree("all 2 nodes");
+    let file = dev.directory().join("n1.toml");
+    let sound = fs::read_to_string(&file).unwrap();
+    let reload = || dev.run(&["reload", "--node", "n1"]);
+    let said = |output: &std::process::Output| {
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout.clone()).unwrap()
+    };
+    assert!(said(&reload()).contains("nothing has changed"));
+
+    fs::write(&file, format!("{sound}\ncheck_every = \"3s\"\n[log]\nlevel = \"debug\"\n")).unwrap();
+    let text = said(&reload());
+    let (live, waiting) = text.split_once("Only with a new start").expect(&text);
+    assert!(live.contains("log.level: info -> debug"), "{text}");
+    assert!(waiting.contains("timing.check_every: 2s -> 3s"), "{text}");
+    // It still waits, so it is told again; what was changed is not.
+    let text = said(&reload());
+    assert!(text.contains("check_every") && !text.contains("log.level"), "{text}");
+}
+
+#[test]
+fn a_file_that_is_not_sound_changes_nothing_and_is_told_with_its_line() {
+    let mut dev = Dev::start(&["--nodes", "2", "--algorithm", "bully"]);
+    dev.agree("all 2 nodes");
+    let before = dev.json(&["status", "--node", "n2"]);
+    let file = dev.directory().join("n2.toml");
+    let sound = fs::read_to_string(&file).unwrap();
+    let line = sound.lines().count() + 2;
+    fs::write(&file, format!("{sound}\nhartbeat = \"300ms\"\n")).unwrap();
+    let refused = dev.run(&["reload", "--node", "n2"]);
+    assert_eq!(refused.status.code(), Some(5), "{refused:?}");
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert!(text.contains("nothing was changed"), "{text}");
+    let place = format!("n2.toml:{line}:");
+    assert!(text.contains(&place) && text.contains("heartbeat"), "{place} {text}");
+    assert_eq!(dev.json(&["status", "--node", "n2"]), before);
+}
