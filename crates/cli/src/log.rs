@@ -16,7 +16,7 @@ pub(crate) fn to_stderr(log: &LogTable) {
     let lines = fmt::layer().with_writer(io::stderr).with_ansi(false).with_target(false);
     let lines = match log.format {
         LogFormat::Text => lines.boxed(),
-        LogFormat::Json => lines.json().boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
     // Only the first call counts, and there is one.
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();

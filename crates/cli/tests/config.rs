@@ -209,7 +209,7 @@ fn the_log_has_the_format_and_the_level_that_are_asked_for() {
     let line = logged("log.format=json");
     let line: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
     assert_eq!(line["level"], "WARN");
-    assert!(line["fields"]["message"].as_str().unwrap().contains("TANIST_NODE?"), "{line}");
+    assert!(line["message"].as_str().unwrap().contains("TANIST_NODE?"), "{line}");
     assert!(logged("log.level=warn").contains(" WARN TANIST_NODEE: "));
     assert!(!logged("log.level=error").contains("TANIST_NODEE"));
 }

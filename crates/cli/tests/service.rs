@@ -87,7 +87,7 @@ fn the_state_goes_to_the_log_on_request_as_json_if_the_log_is_json() {
     agent.signal("-USR1");
     let line: Value = serde_json::from_str(&agent.logs("SIGUSR1")).unwrap();
     assert_eq!(line["level"], "INFO");
-    let state = line["fields"]["state"].as_str().unwrap();
+    let state = line["state"].as_str().unwrap();
     let state: Value = serde_json::from_str(state).unwrap();
     assert_eq!(state["status"]["role"], "leader");
     assert_eq!(state["hooks"]["leader"]["runs"], 1);
