@@ -11,7 +11,7 @@ use super::gate::{Question, Questions};
 use super::queue::{News, Queue};
 use crate::agent::Agent;
 use crate::agent::acting::Acting;
-use crate::live::change::ChangeLine;
+use crate::live::change::{ChangeLine, Reason};
 
 /// Everything that happens to a node.
 #[derive(Debug)]
@@ -70,6 +70,10 @@ impl Feed {
             "member" => Some(Event::Member),
             _ => Some(Event::Suspended),
         };
+        if self.last.is_none() && line.is_in_group() {
+            let (event, since) = (Event::Suspended, Instant::now());
+            queue.push(News { event, line: Arc::new(start(&line)), since, reply: None });
+        }
         self.last = Some(Arc::clone(&line));
         if let Some(event) = event {
             queue.push(News { event, line, since: Instant::now(), reply: None });
@@ -110,5 +114,22 @@ impl Feed {
             line.role == "leader" && line.group.as_deref() == Some(number)
         };
         self.last.as_ref().filter(is_this).cloned()
+    }
+}
+
+/// The line before the first one: a node may be in a group before anybody looks, and hooks that
+/// clean up after a crash are told first that it came up.
+fn start(first: &ChangeLine) -> ChangeLine {
+    ChangeLine {
+        index: first.index.saturating_sub(1),
+        role: "suspended".to_owned(),
+        group: None,
+        coordinator: None,
+        members: Vec::new(),
+        reason: Reason::Start,
+        old_leader: None,
+        gap_ms: None,
+        text: format!("{} comes up", first.node),
+        ..first.clone()
     }
 }
