@@ -109,7 +109,8 @@ impl Service {
                 if stream.read(&mut bytes).is_ok_and(|count| count > 0) {
                     let length = name.len();
                     let answer = format!(
-                        "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{name}"
+                        "HTTP/1.1 200 OK\r\nConnection: close\r\n\
+                         Content-Length: {length}\r\n\r\n{name}"
                     );
                     let _ = stream.write_all(answer.as_bytes());
                 }

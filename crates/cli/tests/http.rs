@@ -6,6 +6,7 @@
 mod group;
 
 mod http {
+    mod actions;
     #[allow(dead_code, reason = "other tests use the rest of it")]
     pub(crate) mod agents;
     pub(crate) mod client;

@@ -131,7 +131,7 @@ async fn take(listener: &tokio::net::TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                // Events are small and should not wait for each other. If it cannot be set, they do.
+                // Events are small and should not wait for each other; if this fails, they do.
                 let _ = stream.set_nodelay(true);
                 return stream;
             }

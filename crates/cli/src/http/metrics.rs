@@ -13,6 +13,7 @@ use super::query::Query;
 use super::refusal::Refusal;
 use super::{CONNECTIONS_MAX, Site, WATCHERS_MAX, health};
 use crate::agent::report::StatusReport;
+use crate::hooks::tally::BOUNDS;
 
 /// The page.
 pub(super) async fn metrics(site: &Site, query: &Query) -> Result<Reply, Refusal> {
@@ -22,6 +23,7 @@ pub(super) async fn metrics(site: &Site, query: &Query) -> Result<Reply, Refusal
     let mut page = Exposition::new(&status.group);
     describe(&mut page, &status);
     count(&mut page, site, &status, &meter);
+    hooks(&mut page, site);
     peers(&mut page, &meter);
     transport(&mut page, &meter);
     http(&mut page, site);
@@ -43,6 +45,9 @@ fn describe(page: &mut Exposition, status: &StatusReport) {
     let help = "Whether the node is in a group that somebody leads.";
     page.single("tanist_has_leader", Kind::Gauge, help, has_leader);
     let counter = status.epoch.as_ref().map_or(0, |epoch| epoch.counter);
+    let is_aside = u8::from(status.aside);
+    let help = "Whether the node has stepped aside and takes part in nothing for a while.";
+    page.single("tanist_is_aside", Kind::Gauge, help, is_aside);
     let help = "The counter in the number of the group that the node is in, or was in last.";
     page.single("tanist_epoch", Kind::Gauge, help, counter);
     let members = if status.leader.is_some() { status.members.len() } else { 0 };
@@ -84,6 +89,39 @@ fn count(page: &mut Exposition, site: &Site, status: &StatusReport, meter: &Mete
     page.single("tanist_refusals_total", Kind::Counter, help, meter.refusals);
     let help = "How often the thread that elects woke up.";
     page.single("tanist_wakes_total", Kind::Counter, help, meter.wakes);
+}
+
+/// What the programs of the user did.
+fn hooks(page: &mut Exposition, site: &Site) {
+    let counts = site.agent.hook_tally().snapshot();
+    let (name, help) = ("tanist_hook_duration_seconds", "How long hooks ran, by hook.");
+    page.family(name, Kind::Histogram, help);
+    for (hook, count) in &counts {
+        let mut below = 0;
+        for (bound, runs) in BOUNDS.iter().zip(&count.buckets) {
+            below += runs;
+            let labels = [("hook", *hook), ("le", &bound.to_string())];
+            page.sample(&format!("{name}_bucket"), &labels, below);
+        }
+        page.sample(&format!("{name}_bucket"), &[("hook", hook), ("le", "+Inf")], count.runs);
+        page.sample(&format!("{name}_sum"), &[("hook", hook)], count.seconds);
+        page.sample(&format!("{name}_count"), &[("hook", hook)], count.runs);
+    }
+    let help = "Hooks that failed, ran for too long or were not started, by hook and outcome.";
+    page.family("tanist_hook_failures_total", Kind::Counter, help);
+    for (hook, count) in &counts {
+        let outcomes =
+            [("failed", count.failures), ("timed-out", count.timeouts), ("refused", count.refused)];
+        for (outcome, count) in outcomes {
+            let labels = [("hook", *hook), ("outcome", outcome)];
+            page.sample("tanist_hook_failures_total", &labels, count);
+        }
+    }
+    let checks = site.agent.fitness().snapshot();
+    let help = "Whether the node is fit to lead, as its health command says.";
+    page.single("tanist_is_fit", Kind::Gauge, help, u8::from(!checks.is_unfit));
+    let help = "How often the health command did not end well.";
+    page.single("tanist_health_failures_total", Kind::Counter, help, checks.failures);
 }
 
 /// The ways to the others.

@@ -1,8 +1,8 @@
 //! Every change of the node's role, as it happens, to as many as want to know.
 //!
-//! All watchers read the one record of the agent; each holds only the number of the last change that
-//! it was sent. So a watcher that went away comes back with that number, and one that is slower than
-//! the record remembers is told to begin anew.
+//! All watchers read the one record of the agent; each holds only the number of the last change
+//! that it was sent. So a watcher that went away comes back with that number, and one that is
+//! slower than the record remembers is told to begin anew.
 //!
 //! ```text
 //!   first time, or lost -> snapshot (status; `reset` if something may have been missed) -> changes

@@ -1,0 +1,52 @@
+//! Actions that do something: a leader steps down, comes back, and leaves.
+
+use serde_json::json;
+
+use super::agents::{Agents, TOKEN};
+use super::client::{Answer, get, head, raw, request, until};
+
+fn act(agents: &Agents, node: usize, name: &str, body: &str) -> Answer {
+    let bearer = format!("Bearer {TOKEN}");
+    let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+    request(agents.http(node), "POST", &format!("/v1/{name}"), &headers, body)
+}
+
+fn leads(agents: &Agents, node: usize) {
+    let to = agents.http(node);
+    until(&format!("n{node} acts"), || {
+        raw(to, &head(to, "GET", "/leader", &[], "")).ok().filter(|answer| answer.status == 200)
+    });
+}
+
+#[test]
+fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
+    let mut agents = Agents::start(3, "algorithm = \"bully\"");
+    leads(&agents, 3);
+    let status = until("all are in one group", || {
+        let status = get(agents.http(3), "/v1/status").json();
+        (status["members"].as_array().unwrap().len() == 3 && status["acts"] == true)
+            .then_some(status)
+    });
+    let epoch = &status["epoch"]["text"];
+    let order = json!({"expect_epoch": epoch, "hold_ms": 600_000}).to_string();
+    let done = act(&agents, 3, "step-down", &order);
+    assert_eq!(done.status, 202, "{done:?}");
+    assert!(!done.json()["done"].as_str().unwrap().is_empty(), "{done:?}");
+    assert_eq!(done.json()["status"]["aside"], true, "{done:?}");
+    leads(&agents, 2);
+    assert_eq!(get(agents.http(3), "/leader").status, 503);
+    let metrics = get(agents.http(3), "/metrics").body;
+    assert!(metrics.contains("\ntanist_is_aside{group=\"billing\"} 1\n"), "{metrics}");
+
+    assert_eq!(act(&agents, 3, "take-part", "").status, 202);
+    leads(&agents, 3);
+    // What was decided for the old group is not done to the new one.
+    let late = act(&agents, 3, "step-down", &order);
+    assert_eq!((late.status, late.code().as_str()), (409, "epoch_passed"));
+    assert_eq!(get(agents.http(3), "/v1/status").json()["aside"], false);
+
+    let done = act(&agents, 3, "leave", "");
+    assert_eq!(done.status, 202, "{done:?}");
+    assert_eq!(agents.ends(3), Some(0));
+    leads(&agents, 2);
+}
