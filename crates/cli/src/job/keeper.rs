@@ -257,16 +257,18 @@ impl Keeper {
     fn bury(&mut self) -> bool {
         let (command, has_terminal) = (self.command, self.has_terminal);
         let mut ending = None;
+        let mut is_held = false;
         let has_children = descendants::reap(|process, status| {
-            // A leader's job that ^Z holds would lead and do nothing, and no shell could go on
-            // with it.
-            if has_terminal && status.stopping_signal() == Some(Signal::TSTP.as_raw()) {
-                let _ = kill_process(process, Signal::CONT);
-            }
+            is_held |= has_terminal && status.stopping_signal() == Some(Signal::TSTP.as_raw());
             if process == command {
                 ending = Ending::of(status);
             }
         });
+        if is_held {
+            // A leader's job that ^Z holds would lead and do nothing, and no shell could go on with
+            // it. The key holds the whole group, so everybody must go on.
+            self.signal_all(Signal::CONT);
+        }
         self.ending = self.ending.or(ending);
         if has_children && self.ending.is_some() && self.phase == Phase::Running {
             self.stop();
