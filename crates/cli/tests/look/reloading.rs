@@ -17,7 +17,8 @@ fn a_reload_changes_what_can_change_and_names_what_needs_a_new_start() {
     };
     assert!(said(&reload()).contains("nothing has changed"));
 
-    fs::write(&file, format!("{sound}\ncheck_every = \"3s\"\n[log]\nlevel = \"debug\"\n")).unwrap();
+    let slower = sound.replace("[timing]\n", "[timing]\ncheck_every = \"3s\"\n");
+    fs::write(&file, format!("{slower}\n[log]\nlevel = \"debug\"\n")).unwrap();
     let text = said(&reload());
     let (live, waiting) = text.split_once("Only with a new start").expect(&text);
     assert!(live.contains("log.level: info -> debug"), "{text}");
@@ -34,8 +35,8 @@ fn a_file_that_is_not_sound_changes_nothing_and_is_told_with_its_line() {
     let before = dev.json(&["status", "--node", "n2"]);
     let file = dev.directory().join("n2.toml");
     let sound = fs::read_to_string(&file).unwrap();
-    let line = sound.lines().count() + 2;
-    fs::write(&file, format!("{sound}\nhartbeat = \"300ms\"\n")).unwrap();
+    let line = sound.lines().take_while(|line| *line != "[timing]").count() + 2;
+    fs::write(&file, sound.replace("[timing]\n", "[timing]\nhartbeat = \"300ms\"\n")).unwrap();
     let refused = dev.run(&["reload", "--node", "n2"]);
     assert_eq!(refused.status.code(), Some(5), "{refused:?}");
     let text = String::from_utf8_lossy(&refused.stderr);
