@@ -74,7 +74,8 @@ impl Assumption {
             | TimerName::Beat
             | TimerName::Hold
             | TimerName::Quiet
-            | TimerName::Remind => false,
+            | TimerName::Remind
+            | TimerName::Yield => false,
         };
         match self {
             Self::As0 | Self::As1 => {

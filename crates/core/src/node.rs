@@ -29,7 +29,7 @@ use crate::election::{self, Election, Standing, View};
 use crate::group::{Counter, Status};
 use crate::members::{NodeId, NodeSet};
 use crate::payload::Definition;
-use crate::policy::{self, Policy};
+use crate::policy::{self, Policy, Preempt};
 use crate::protocol::{Context, Effect, Effects, Event, Protocol};
 use crate::recall::{self, Memory, Recall};
 use crate::reorganization::{self, Reorganization};
@@ -197,6 +197,9 @@ impl Node {
         if cx.config.timing.heartbeat().is_some() {
             let ties = election.ties(cx);
             self.tell_detector(cx, detector::Command::Tie(ties), out);
+        }
+        if let Preempt::After(_) = cx.config.preempt {
+            self.look_for_claims(cx, out);
         }
         if cx.config.recall == Recall::On
             && let Some(group) = self.view().group

@@ -17,7 +17,8 @@
 //! A node never returns earlier than T after it last said farewell: by then every farewell has
 //! arrived, so none speaks of a node that is back. While it waits for that it says no more.
 //!
-//! Pausing is a flag of the whole group; see `policy/pause.rs`.
+//! Pausing is a flag of the whole group; see `policy/pause.rs`. Whether a higher node takes over is
+//! configured; see `policy/preempt.rs`.
 //!
 //! Assumes messages within Tm. Where they are later, a farewell may speak of a node that is back: a
 //! false suspicion, which costs an election. Leaves out: which group the others form, and keeping
@@ -25,6 +26,7 @@
 
 mod aside;
 mod pause;
+mod preempt;
 #[cfg(test)]
 mod tests;
 
@@ -33,8 +35,10 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 pub use pause::Stamp;
+pub use preempt::{Preempt, PreemptError};
 
 use crate::detector::timeout::NoRecord;
+use crate::group::GroupNumber;
 use crate::members::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::trace::{Kind, MessageFacts, TimerName};
@@ -49,6 +53,8 @@ pub struct Policy {
     told: NodeSet,
     /// Peers that the detector has reported, and the election was not told of.
     withheld: NodeSet,
+    /// The group that this node coordinates and a higher one has a claim to.
+    owing: Option<GroupNumber>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -107,6 +113,8 @@ pub enum Timer {
     Quiet,
     /// The time after which a peer that speaks up is told again that elections are paused.
     Remind,
+    /// The time after which a coordinator makes room for a higher member.
+    Yield,
 }
 
 impl Timer {
@@ -117,6 +125,7 @@ impl Timer {
             Self::Hold => TimerName::Hold,
             Self::Quiet => TimerName::Quiet,
             Self::Remind => TimerName::Remind,
+            Self::Yield => TimerName::Yield,
         }
     }
 }
@@ -144,6 +153,8 @@ pub enum Command {
     Heard(NodeId),
     /// The detector has reported this peer, and the election was not told.
     Withhold(NodeId),
+    /// This node coordinates this group, and somebody in it outranks it; or that is not so.
+    Owe(Option<GroupNumber>),
 }
 
 /// What this layer tells.
@@ -185,11 +196,13 @@ impl Protocol for Policy {
             Event::Timer(Timer::Hold) => self.come_back(cx, out),
             Event::Timer(Timer::Quiet) => self.calm_down(out),
             Event::Timer(Timer::Remind) => self.remind(cx, out),
+            Event::Timer(Timer::Yield) => self.give_way(cx, out),
             Event::Command(Command::StepAside { hold }) => self.step_aside(cx, hold, out),
             Event::Command(Command::Return) => self.come_back(cx, out),
             Event::Command(Command::Stopped) => self.leave(cx, out),
             Event::Command(Command::Asked(peer)) => self.refuse(cx, peer, out),
             Event::Command(Command::Pause { is_on }) => self.set_flag(cx, is_on, out),
+            Event::Command(Command::Owe(group)) => self.owe(cx, group, out),
             Event::Command(Command::Heard(peer)) => self.meet(peer, out),
             Event::Command(Command::Withhold(peer)) => {
                 self.withheld.insert(peer);

@@ -19,6 +19,7 @@ use crate::election::Algorithm;
 use crate::members::{Membership, NodeId};
 use crate::mutant::Mutant;
 use crate::options::Options;
+use crate::policy::Preempt;
 use crate::recall::Recall;
 use crate::time::Time;
 use crate::timing::Timing;
@@ -174,6 +175,8 @@ pub struct GroupConfig {
     pub options: Options,
     /// Whether a node that comes up asks the others for the highest group number of its own.
     pub recall: Recall,
+    /// Whether a node of higher rank takes over from an established coordinator.
+    pub preempt: Preempt,
     /// A fault seeded on purpose; ignored without the `mutants` feature.
     pub mutant: Option<Mutant>,
 }

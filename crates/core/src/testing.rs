@@ -19,7 +19,7 @@ use crate::members::{Membership, NodeId, NodeSet};
 use crate::node::{self, Node};
 use crate::options::Options;
 use crate::payload::{Definition, Report};
-use crate::policy::{self, Policy};
+use crate::policy::{self, Policy, Preempt};
 use crate::protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
 use crate::recall::{self, Memory, Recall};
 use crate::reorganization::{self, Reorganization};
@@ -44,6 +44,7 @@ pub(crate) fn group_of(algorithm: Algorithm, n: u32, options: &[(&str, &str)]) -
         algorithm,
         options: chosen,
         recall: Recall::Off,
+        preempt: Preempt::Always,
         mutant: None,
     }
 }

@@ -457,5 +457,6 @@ names! {
         Hold = "hold",
         Quiet = "quiet",
         Remind = "remind",
+        Yield = "yield",
     }
 }

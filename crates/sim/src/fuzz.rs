@@ -11,6 +11,7 @@ use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
 use tanist_core::mutant::Mutant;
 use tanist_core::options::Options;
+use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::Link;
@@ -63,6 +64,15 @@ pub fn judge(scenario: &Scenario) -> Outcome {
         simulated: now.since(Time::ZERO),
         elections: world.watch.counts.elections_won,
         failure: world.watch.first_broken().cloned(),
+    }
+}
+
+/// How much longer a round takes where nodes wait to be found, and coordinators to make room.
+fn patience(config: &GroupConfig) -> Duration {
+    match config.preempt {
+        Preempt::Always => Duration::ZERO,
+        Preempt::Never => config.preempt.first_check(config),
+        Preempt::After(stable) => config.preempt.first_check(config) + stable,
     }
 }
 
@@ -143,25 +153,29 @@ impl Maker {
             Recall::Off => {}
             Recall::On => calm = self.lapses(&timing, &mut faults, calm),
         }
+        let mut preempt = Preempt::Always;
         // A quarter of the seeds, and none that documents name.
         if (5..13).contains(&self.wishes.below(32)) {
             calm = self.wish(&timing, &mut faults, calm);
+            preempt = self.preempt(&timing, &options);
         }
         let stop = self.chance.between(Duration::ZERO, timing.processing_max);
         let plan = self.chance.between(Duration::ZERO, timing.processing_max);
         let checked = Timing::new(timing).expect("drawn timings keep their bounds");
-        let round = checked.check_every() + checked.silence();
+        let config = GroupConfig {
+            members,
+            timing: checked,
+            algorithm: self.algorithm,
+            options,
+            recall,
+            preempt,
+            mutant: self.mutant,
+        };
+        let round = checked.check_every() + checked.silence() + patience(&config);
         Scenario {
             name: format!("fuzz-{}-{}", self.algorithm.name(), self.seed),
             about: format!("drawn from seed {}", self.seed),
-            config: GroupConfig {
-                members,
-                timing: checked,
-                algorithm: self.algorithm,
-                options,
-                recall,
-                mutant: self.mutant,
-            },
+            config,
             timing,
             seed: self.seed,
             end: calm + round * ROUNDS_MAX,
@@ -399,6 +413,15 @@ impl Maker {
             faults.push(Fault { moment, action: Action::ResumeElections(node) });
         }
         late
+    }
+
+    fn preempt(&mut self, timing: &TimingConfig, options: &Options) -> Preempt {
+        let drawn = match self.wishes.below(3) {
+            0 => Preempt::Always,
+            1 => Preempt::Never,
+            _ => Preempt::After(self.wishes.between(Duration::ZERO, timing.check_every * 2)),
+        };
+        drawn.checked(self.algorithm, options).unwrap_or_default()
     }
 
     fn action(&mut self, timing: &TimingConfig) -> Action {

@@ -270,6 +270,7 @@ pub fn timer_words(timer: TimerName) -> &'static str {
         TimerName::Follows => "gives up waiting for followers",
         TimerName::Hold => "has been aside for long enough",
         TimerName::Quiet => "knows that its farewells have arrived",
+        TimerName::Yield => "makes room for a higher member",
         TimerName::Remind => "will tell others again that elections are paused",
     }
 }

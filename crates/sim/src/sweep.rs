@@ -10,6 +10,7 @@ use std::time::Duration;
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
 use tanist_core::options::Options;
+use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
@@ -279,6 +280,7 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
             algorithm,
             options,
             recall: Recall::Off,
+            preempt: Preempt::Always,
             mutant: None,
         },
         timing,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tanist_core::election::Algorithm;
 use tanist_core::members::MembershipVersion;
 use tanist_core::options::Options;
+use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
 use tanist_core::timing::{Timing, TimingConfig};
 use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority};
@@ -50,6 +51,7 @@ pub struct Builder {
     algorithm: Algorithm,
     options: Vec<(String, String)>,
     timing: TimingConfig,
+    preempt: Preempt,
     data_dir: Option<PathBuf>,
     key: Option<GroupKey>,
     key_file: Option<PathBuf>,
@@ -68,6 +70,7 @@ impl Builder {
             algorithm: Algorithm::Invitation,
             options: Vec::new(),
             timing: default_timing(),
+            preempt: Preempt::Always,
             data_dir: None,
             key: None,
             key_file: None,
@@ -117,6 +120,16 @@ impl Builder {
     /// Bounds and periods, the same on all nodes; [`default_timing`] if not given.
     pub const fn timing(mut self, timing: TimingConfig) -> Self {
         self.timing = timing;
+        self
+    }
+
+    /// Whether a node of higher priority takes over from an established leader, the same on all
+    /// nodes; [`Preempt::Always`] if not given. Only [`Algorithm::Invitation`] can do otherwise.
+    ///
+    /// With [`Preempt::Never`] and [`Preempt::After`] a node that comes up waits to be found, for
+    /// a little more than two periods of [`TimingConfig::check_every`], before it looks for others.
+    pub const fn preempt(mut self, preempt: Preempt) -> Self {
+        self.preempt = preempt;
         self
     }
 
@@ -220,6 +233,7 @@ impl Builder {
             (None, None) => return Err(StartError::Missing(NO_KEY)),
         };
         let algorithm = self.algorithm;
+        let preempt = self.preempt.checked(algorithm, &options)?;
         Ok(Setup {
             name: self.group.into(),
             me,
@@ -231,6 +245,7 @@ impl Builder {
                 algorithm,
                 options,
                 recall: Recall::On,
+                preempt,
                 mutant: None,
             },
             limits: Limits { unacknowledged: timing.silence(), ..Limits::default() },
@@ -332,6 +347,8 @@ mod tests {
         assert!(refusal(full().key(key()).node("first")).contains("n1, n2"));
         assert!(refusal(full().key(key()).peers(["n2=host:1"])).contains("twice"));
         assert!(refusal(full().key(key()).option("waits", "no")).contains("waits"));
+        let sticky = full().key(key()).algorithm(Algorithm::Bully).preempt(Preempt::Never);
+        assert!(refusal(sticky).contains("the highest node always takes over"));
         let hasty = TimingConfig { silence: Some(Duration::from_millis(1)), ..default_timing() };
         assert!(refusal(full().key(key()).timing(hasty)).contains("at least"));
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use tanist_core::members::MembershipError;
 use tanist_core::options::OptionError;
+use tanist_core::policy::PreemptError;
 use tanist_core::timing::TimingError;
 
 use crate::key::ReadKeyError;
@@ -34,6 +35,9 @@ pub enum StartError {
     /// Waits that cannot work.
     #[error("these timings cannot work: {0}")]
     Timing(#[from] TimingError),
+    /// Who takes over, where the algorithm says so itself.
+    #[error(transparent)]
+    Preempt(#[from] PreemptError),
     /// An option that the algorithm does not have.
     #[error(transparent)]
     Option(#[from] OptionError),

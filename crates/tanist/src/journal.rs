@@ -152,6 +152,7 @@ mod tests {
             algorithm: Algorithm::Bully,
             options: Options::default(),
             recall: tanist_core::recall::Recall::On,
+            preempt: tanist_core::policy::Preempt::Always,
             mutant: None,
         }
     }

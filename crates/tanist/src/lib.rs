@@ -190,6 +190,7 @@ pub use meter::Meter;
 pub use role::{Role, Suspension, View, Why};
 pub use shared::{Change, Changes, Roles, Status};
 pub use tanist_core::election::Algorithm;
+pub use tanist_core::policy::Preempt;
 pub use tanist_core::timing::TimingConfig;
 pub use tanist_core::{GroupNumber, NodeId, NodeSet, Status as Phase};
 pub use task::{GroupTask, Reports, TaskError};

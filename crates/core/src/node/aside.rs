@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::{Message, Node, Notice, Timer};
 use crate::detector;
 use crate::election::{self, Election};
-use crate::group::Counter;
+use crate::group::{Counter, Status};
 use crate::members::NodeSet;
 use crate::mutant::Mutant;
 use crate::policy::{self, Policy};
@@ -43,6 +43,17 @@ impl Node {
             let stop = Event::Command(reorganization::Command::Stop);
             self.tell_reorganization(cx, stop, out);
         }
+    }
+
+    /// Whether somebody in the group that this node coordinates outranks it.
+    pub(super) fn look_for_claims(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let view = self.view();
+        let members = &cx.config.members;
+        let is_owed = view.status == Status::Normal
+            && view.coordinator == Some(cx.me)
+            && view.up.iter().any(|member| members.outranks(member, cx.me));
+        let group = view.group.filter(|_| is_owed);
+        self.tell_policy(cx, Event::Command(policy::Command::Owe(group)), out);
     }
 
     pub(super) fn tell_policy(

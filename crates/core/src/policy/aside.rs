@@ -34,6 +34,9 @@ impl Policy {
     pub(super) fn leave(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         let Presence::Leaving { hold } = self.presence else { return };
         self.presence = Presence::Aside { is_quiet: false, wants_back: false };
+        if self.owing.take().is_some() {
+            out.cancel_timer(Timer::Yield);
+        }
         out.notify(Notice::Drop);
         say_farewell(cx, out);
         keep_aside(hold, out);

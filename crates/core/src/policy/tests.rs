@@ -102,3 +102,52 @@ fn a_farewell_is_passed_on() {
     assert_eq!(present().hear(3, Message::Farewell), ["farewell of n3"]);
     assert_eq!(aside(None).hear(3, Message::Farewell), ["farewell of n3"]);
 }
+
+#[test]
+fn only_invitation_by_delay_can_leave_a_lower_one_leading() {
+    let never = |algorithm, options: &[(&str, &str)]| {
+        let config = group_of(algorithm, 3, options);
+        Preempt::Never.checked(algorithm, &config.options)
+    };
+    assert_eq!(never(Algorithm::Invitation, &[]), Ok(Preempt::Never));
+    for policy in ["ignore-lower", "prompted", "only-lower"] {
+        let refused = never(Algorithm::Invitation, &[("policy", policy)]);
+        assert_eq!(refused, Err(PreemptError::HigherMerges), "{policy}");
+    }
+    for algorithm in Algorithm::ALL.iter().filter(|other| **other != Algorithm::Invitation) {
+        let config = group_of(*algorithm, 3, &[]);
+        let refused = PreemptError::HighestWins(algorithm.name());
+        assert_eq!(never(*algorithm, &[]), Err(refused));
+        assert_eq!(Preempt::After(HOLD).checked(*algorithm, &config.options), Err(refused));
+        assert!(Preempt::Always.checked(*algorithm, &config.options).is_ok());
+    }
+}
+
+#[test]
+fn who_waits_to_be_found_waits_for_two_checks_and_the_longest_merge_delay() {
+    let config = group_of(Algorithm::Invitation, 3, &[]);
+    assert_eq!(Preempt::Always.first_check(&config), Duration::ZERO);
+    // 2 * 500 + 25 + 3 * 45 + 60 + 10
+    assert_eq!(Preempt::Never.first_check(&config), Duration::from_millis(1230));
+    assert_eq!(Preempt::After(HOLD).first_check(&config), Duration::from_millis(1230));
+}
+
+#[test]
+fn a_coordinator_makes_room_when_its_group_has_been_the_same_for_long_enough() {
+    use crate::testing::number;
+    let mut config = group_of(Algorithm::Invitation, 3, &[]);
+    config.preempt = Preempt::After(HOLD);
+    let mut bench: Bench<Policy> = Bench::coming_up(config, 2, None);
+    let owe = |counter| Command::Owe(Some(number(counter, 2)));
+    assert_eq!(bench.tell(owe(1)), ["set yield 3s"]);
+    assert_eq!(bench.tell(owe(1)), NOTHING);
+    assert_eq!(bench.tell(owe(2)), ["set yield 3s"]);
+    assert_eq!(bench.tell(Command::Owe(None)), ["cancel yield"]);
+    bench.tell(owe(3));
+    bench.tell(Command::Pause { is_on: true });
+    assert_eq!(bench.ring(Timer::Yield), ["set yield 3s"]);
+    bench.tell(Command::Pause { is_on: false });
+    assert_eq!(bench.ring(Timer::Yield), NOTHING);
+    assert!(bench.machine.is_leaving());
+    assert!(bench.tell(Command::Stopped).contains(&"set hold 0ns".into()));
+}

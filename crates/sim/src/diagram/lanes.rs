@@ -312,7 +312,8 @@ fn is_telling(timer: TimerName) -> bool {
         | TimerName::Beat
         | TimerName::Hold
         | TimerName::Quiet
-        | TimerName::Remind => false,
+        | TimerName::Remind
+        | TimerName::Yield => false,
     }
 }
 

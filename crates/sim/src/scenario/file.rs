@@ -59,6 +59,7 @@ pub(super) struct File {
     pub(super) mutant: Option<Text>,
     #[serde(default)]
     pub(super) recall: bool,
+    pub(super) preempt: Option<Text>,
 }
 
 const fn one() -> u64 {
@@ -247,6 +248,7 @@ impl Reader<'_> {
             is_beyond_model: table.beyond_model,
         });
         let expect = self.expect(file.expect, &members)?;
+        let preempt = self.preempt(file.preempt.as_ref(), algorithm, &options)?;
         Ok(Scenario {
             name: file.name,
             about: file.about,
@@ -256,6 +258,7 @@ impl Reader<'_> {
                 algorithm,
                 options,
                 recall: if file.recall { Recall::On } else { Recall::Off },
+                preempt,
                 mutant,
             },
             timing,

@@ -5,6 +5,8 @@ use std::time::Duration;
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
 use tanist_core::mutant::Mutant;
+use tanist_core::options::Options;
+use tanist_core::policy::{Preempt, PreemptError};
 use tanist_core::timing::TimingConfig;
 use tanist_core::{Member, Membership, NodeId, NodeSet, Priority};
 use toml::Spanned;
@@ -16,6 +18,22 @@ use crate::application::Pace;
 use crate::network::{Conditions, Delay};
 
 impl Reader<'_> {
+    pub(super) fn preempt(
+        &self,
+        text: Option<&Text>,
+        algorithm: Algorithm,
+        options: &Options,
+    ) -> Result<Preempt, ScenarioError> {
+        let Some(text) = text else { return Ok(Preempt::Always) };
+        let preempt = match text.as_ref().as_str() {
+            "always" => Preempt::Always,
+            "never" => Preempt::Never,
+            _ => Preempt::After(self.duration(text)?),
+        };
+        let refused = |error: PreemptError| self.error(&text.span(), error.to_string());
+        preempt.checked(algorithm, options).map_err(refused)
+    }
+
     pub(super) fn algorithm(&self, name: &Text) -> Result<Algorithm, ScenarioError> {
         Algorithm::from_name(name.as_ref()).ok_or_else(|| {
             let known: Vec<_> = Algorithm::ALL.iter().map(|known| known.name()).collect();

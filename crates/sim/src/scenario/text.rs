@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 use std::time::Duration;
 
+use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
 use tanist_core::time::micros;
 use tanist_core::trace::Link;
@@ -36,6 +37,11 @@ impl Scenario {
         match self.config.recall {
             Recall::Off => {}
             Recall::On => writeln!(to, "recall = true")?,
+        }
+        match self.config.preempt {
+            Preempt::Always => {}
+            Preempt::Never => writeln!(to, "preempt = \"never\"")?,
+            Preempt::After(stable) => writeln!(to, "preempt = {:?}", span(stable))?,
         }
         if !self.down.is_empty() {
             let down: Vec<String> = self.down.iter().map(|node| node.0.to_string()).collect();

@@ -213,7 +213,15 @@ impl<T: GroupTask> WorldBuilder<T> {
         let scenario = Scenario {
             name: self.name,
             about: String::new(),
-            config: GroupConfig { members, timing, algorithm, options, recall, mutant: None },
+            config: GroupConfig {
+                members,
+                timing,
+                algorithm,
+                options,
+                recall,
+                preempt: tanist_core::policy::Preempt::Always,
+                mutant: None,
+            },
             timing: self.timing,
             seed: self.seed,
             end: self.limit,

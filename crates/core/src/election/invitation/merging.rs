@@ -123,8 +123,8 @@ impl Invitation {
                     // Listing 10.27 as printed goes on to this line after Recovery (E-22b).
                     self.status = Status::Reorganization;
                 }
-                // I-32: a lone node looks for company.
-                out.set_timer(Timer::Check, timing.first_check());
+                // I-32: a lone node looks for company, or waits for it first.
+                out.set_timer(Timer::Check, cx.config.preempt.first_check(cx.config));
             }
             Task::Idle
             | Task::Checking { .. }

@@ -1,0 +1,125 @@
+//! Whether a node of higher rank takes over from a coordinator that is established.
+//!
+//! In the bully and the rings the highest always wins: that is the algorithm. With `invitation` it
+//! is a matter of who looks for whom first, so a node that is alone can wait to be found instead:
+//!
+//! ```text
+//!   check_every          until the established coordinator looks for others
+//! + check_every          it was forming another group just then
+//! + T                    its question is answered, or not
+//! + units and jitter     the longest that it leaves the merge to others
+//! + Tm                   its invitation arrives
+//! ```
+//!
+//! Whoever was not found by then looks for others itself, as ever: nobody else is established, or
+//! it would have found the node. A whole group that is started at once waits as long.
+//!
+//! With [`Preempt::After`] a coordinator steps aside when a member of higher rank has been in its
+//! unchanged group for so long. The members elect the highest of them, and the one that stepped
+//! aside is found and taken in. Each such step gives the group to a higher node, so it ends.
+//!
+//! Assumes an established coordinator that can reach the node. Leaves out: two established groups,
+//! which merge as ever; there the higher coordinator comes first.
+
+use core::time::Duration;
+
+use super::{Policy, Presence, Timer};
+use crate::election::{Algorithm, invitation};
+use crate::group::GroupNumber;
+use crate::options::Options;
+use crate::protocol::{Context, Effects, GroupConfig};
+
+/// Whether a node of higher rank takes over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Preempt {
+    /// As the algorithm has it.
+    #[default]
+    Always,
+    /// An established coordinator keeps leading, whatever the priorities.
+    Never,
+    /// It leads on until a member of higher rank has been in its group for this long.
+    After(Duration),
+}
+
+impl Preempt {
+    /// Refuses what an algorithm, or the way in which it merges, cannot do.
+    pub fn checked(self, algorithm: Algorithm, options: &Options) -> Result<Self, PreemptError> {
+        match self {
+            Self::Always => Ok(self),
+            Self::Never | Self::After(_) => {
+                if algorithm != Algorithm::Invitation {
+                    return Err(PreemptError::HighestWins(algorithm.name()));
+                }
+                match options.invitation.policy {
+                    invitation::Policy::Delay => Ok(self),
+                    invitation::Policy::IgnoreLower
+                    | invitation::Policy::Prompted
+                    | invitation::Policy::OnlyLower => Err(PreemptError::HigherMerges),
+                }
+            }
+        }
+    }
+
+    /// When a node that formed a group alone first looks for others.
+    #[must_use]
+    pub fn first_check(self, config: &GroupConfig) -> Duration {
+        let timing = &config.timing;
+        match self {
+            Self::Always => timing.first_check(),
+            Self::Never | Self::After(_) => {
+                let units = u32::try_from(config.members.count()).unwrap_or(u32::MAX);
+                let delay = timing.delay_unit().saturating_mul(units) + timing.jitter();
+                timing.check_every() * 2 + timing.answer() + delay + timing.message_max()
+            }
+        }
+    }
+}
+
+/// Why a group cannot be told who takes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PreemptError {
+    /// The algorithm says who wins.
+    #[error(
+        "with {0} the highest node always takes over, that is the algorithm, so the node does not \
+         start; choose `invitation`, or leave preempt at `always`"
+    )]
+    HighestWins(&'static str),
+    /// The higher one looks for the lower ones, or the lower ones are not answered.
+    #[error(
+        "only the policy `delay` lets a lower coordinator merge a higher node, so the node does \
+         not start; remove the option `policy`, or leave preempt at `always`"
+    )]
+    HigherMerges,
+}
+
+impl Policy {
+    /// This node coordinates a group in which somebody outranks it, or does not.
+    pub(super) fn owe(
+        &mut self,
+        cx: &Context<'_>,
+        group: Option<GroupNumber>,
+        out: &mut Effects<Self>,
+    ) {
+        let Preempt::After(stable) = cx.config.preempt else { return };
+        if group == self.owing || self.presence != Presence::Present {
+            return;
+        }
+        self.owing = group;
+        match group {
+            Some(_) => out.set_timer(Timer::Yield, stable),
+            None => out.cancel_timer(Timer::Yield),
+        }
+    }
+
+    /// The group has been as it is for long enough.
+    pub(super) fn give_way(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        match cx.config.preempt {
+            Preempt::After(stable) if self.is_paused() => out.set_timer(Timer::Yield, stable),
+            Preempt::After(_) => {
+                self.owing = None;
+                self.step_aside(cx, Some(Duration::ZERO), out);
+            }
+            Preempt::Always | Preempt::Never => {}
+        }
+    }
+}
