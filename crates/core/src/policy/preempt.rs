@@ -16,7 +16,9 @@
 //!
 //! With [`Preempt::After`] a coordinator steps aside when a member of higher rank has been in its
 //! unchanged group for so long. The members elect the highest of them, and the one that stepped
-//! aside is found and taken in. Each such step gives the group to a higher node, so it ends.
+//! aside is found and taken in. Each such step gives the group to a higher node, so it ends. That
+//! needs members that form a group at once when they lose their coordinator, which is the default;
+//! else the one that stepped aside would be first again, for ever (fuzz seed `invitation` 309).
 //!
 //! Assumes an established coordinator that can reach the node. Leaves out: two established groups,
 //! which merge as ever; there the higher coordinator comes first.
@@ -50,11 +52,15 @@ impl Preempt {
                 if algorithm != Algorithm::Invitation {
                     return Err(PreemptError::HighestWins(algorithm.name()));
                 }
-                match options.invitation.policy {
-                    invitation::Policy::Delay => Ok(self),
-                    invitation::Policy::IgnoreLower
-                    | invitation::Policy::Prompted
-                    | invitation::Policy::OnlyLower => Err(PreemptError::HigherMerges),
+                let chosen = &options.invitation;
+                if chosen.policy != invitation::Policy::Delay {
+                    return Err(PreemptError::HigherMerges);
+                }
+                let takes_over = chosen.waits == invitation::Waits::Early
+                    && chosen.reinvite == invitation::Reinvite::On;
+                match self {
+                    Self::After(_) if !takes_over => Err(PreemptError::NobodyTakesOver),
+                    Self::Always | Self::Never | Self::After(_) => Ok(self),
                 }
             }
         }
@@ -90,6 +96,13 @@ pub enum PreemptError {
          not start; remove the option `policy`, or leave preempt at `always`"
     )]
     HigherMerges,
+    /// Members that lose their coordinator do not form a group with each other at once, so whoever
+    /// makes room finds them again and leads them again, without end.
+    #[error(
+        "a coordinator can make room only if its members elect at once, so the node does not \
+         start; remove the options `waits` and `reinvite`, or choose preempt `always` or `never`"
+    )]
+    NobodyTakesOver,
 }
 
 impl Policy {

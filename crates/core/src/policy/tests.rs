@@ -114,6 +114,12 @@ fn only_invitation_by_delay_can_leave_a_lower_one_leading() {
         let refused = never(Algorithm::Invitation, &[("policy", policy)]);
         assert_eq!(refused, Err(PreemptError::HigherMerges), "{policy}");
     }
+    for (option, value) in [("waits", "full"), ("reinvite", "off")] {
+        let config = group_of(Algorithm::Invitation, 3, &[(option, value)]);
+        let after = Preempt::After(HOLD).checked(Algorithm::Invitation, &config.options);
+        assert_eq!(after, Err(PreemptError::NobodyTakesOver), "{option}");
+        assert!(never(Algorithm::Invitation, &[(option, value)]).is_ok(), "{option}");
+    }
     for algorithm in Algorithm::ALL.iter().filter(|other| **other != Algorithm::Invitation) {
         let config = group_of(*algorithm, 3, &[]);
         let refused = PreemptError::HighestWins(algorithm.name());
