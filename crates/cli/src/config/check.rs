@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use tanist::{Algorithm, parse_node};
+use tanist::{Algorithm, Preempt, parse_node};
 use tanist_core::options::Options;
 use tanist_core::timing::{Timing, TimingError};
 
@@ -13,7 +13,7 @@ use super::draft::Draft;
 use super::key::{KEYS, Key};
 use super::origin::Origin;
 use super::timing::TimingTable;
-use super::value::{Preempt, Value, spoken};
+use super::value::{Value, spoken};
 use crate::library::nearest;
 
 /// Notes everything that does not fit together. `file` is where missing keys belong.

@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tanist::{Algorithm, Builder, Group, NodeId};
+use tanist::{Algorithm, Builder, Group, NodeId, Preempt};
 
 pub(crate) use self::change::Change;
 pub(crate) use self::check::split_peer;
@@ -40,7 +40,6 @@ pub(crate) use self::origin::{Finding, Origin, Severity};
 use self::reader::Reader;
 pub(crate) use self::sources::{ConfigArgs, Sources};
 pub(crate) use self::timing::TimingTable;
-pub(crate) use self::value::Preempt;
 use crate::problem::Problem;
 
 /// A configuration that fits together.
@@ -59,7 +58,6 @@ pub(crate) struct Config {
     /// Priorities that are not the number in the node's name.
     pub(crate) priorities: BTreeMap<String, u32>,
     /// Whether a node of higher priority takes over.
-    #[expect(dead_code, reason = "for a builder that takes it")]
     pub(crate) preempt: Preempt,
     /// Who elects.
     pub(crate) algorithm: Algorithm,
@@ -215,6 +213,7 @@ impl Config {
             .data_dir(&self.data_dir)
             .key_file(&self.key_file)
             .algorithm(self.algorithm)
+            .preempt(self.preempt)
             .timing(self.timing.config());
         for (name, value) in &self.options {
             builder = builder.option(name, value);

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::json;
-use tanist::Algorithm;
+use tanist::{Algorithm, Preempt};
 use tanist_sim::scenario::file::parse_duration;
 use toml::de::DeValue;
 
@@ -22,18 +22,6 @@ pub(crate) enum Value {
     Algorithm(Algorithm),
     Preempt(Preempt),
     List(Vec<String>),
-}
-
-/// Whether a node of higher priority takes over from one that leads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Preempt {
-    /// As soon as it is there.
-    #[default]
-    Always,
-    /// Only when the leader is gone.
-    Never,
-    /// When it has been in the group for so long.
-    After(Duration),
 }
 
 impl Value {

@@ -236,6 +236,8 @@ impl Peer {
 
     fn back_off(&mut self, error: &DialError) {
         self.hub.tally.dials_failed.bump();
+        // It was there to be asked, or nothing is known: either way not what a refusal says.
+        self.state.set_refused(false);
         match error {
             DialError::Refused(refusal) => count_refusal(&self.hub, *refusal),
             DialError::Closed | DialError::Handshake(_) => self.hub.tally.handshakes_failed.bump(),

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tanist::{Group, Meter, Role, Suspension, Why};
+use tanist::{Group, Meter, Preempt, Role, Suspension, Why};
 
 use super::fleet::{Fleet, agreement, ms, node, take_leader, within};
 
@@ -173,4 +173,17 @@ fn a_node_whose_programs_runtime_is_blocked_keeps_its_group() {
 
 fn single_thread() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// A higher node that comes up waits to be found, so the leader stays who it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_nobody_preempts_a_leader_stays_when_a_higher_node_comes_up() {
+    let fleet = Fleet::new(3);
+    let start = async |id| fleet.builder(id).preempt(Preempt::Never).start().await.unwrap();
+    let mut groups = vec![start(1).await, start(2).await];
+    let before = agreement(&groups).await;
+    groups.push(start(3).await);
+    let after = agreement(&groups).await;
+    assert_eq!(after.coordinator(), before.coordinator());
+    assert_ne!(after.coordinator(), node(3));
 }
