@@ -1,0 +1,167 @@
+//! How a node comes up: its port, its disk, its thread.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use tanist_core::{GroupConfig, NodeId};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::Group;
+use crate::application::Application;
+use crate::control::Control;
+use crate::driver::{self, Driver, Inbox, Parts, Request};
+use crate::error::{Failure, StartError};
+use crate::journal::{Journal, Memory};
+use crate::key::GroupKey;
+use crate::shared::{Identity, Shared};
+use crate::store::Store;
+use crate::task::{self, Ask, GroupTask};
+use crate::transport::{self, Limits, Sockets, Transport};
+
+/// Everything that a node needs to start, checked.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) name: Arc<str>,
+    pub(crate) me: NodeId,
+    pub(crate) peers: Vec<(NodeId, String)>,
+    pub(crate) listen: String,
+    pub(crate) config: GroupConfig,
+    pub(crate) limits: Limits,
+    pub(crate) data_dir: PathBuf,
+    pub(crate) key: GroupKey,
+    pub(crate) trace: Option<PathBuf>,
+}
+
+impl Group {
+    pub(crate) async fn start(setup: Setup) -> Result<Self, StartError> {
+        let (requests, asked) = mpsc::unbounded_channel();
+        Self::launch(setup, None, requests, asked).await
+    }
+
+    pub(crate) async fn start_with<T: GroupTask>(
+        setup: Setup,
+        task: T,
+    ) -> Result<Self, StartError> {
+        let (requests, asked) = mpsc::unbounded_channel();
+        let (asks, to_do) = mpsc::unbounded_channel();
+        let inbox = requests.clone();
+        let group = Self::launch(setup, Some(asks), requests, asked).await?;
+        tokio::spawn(task::serve(task, to_do, move |answer| {
+            // A driver that is gone needs no answer.
+            let _ = inbox.send(Request::Answered(answer));
+        }));
+        Ok(group)
+    }
+
+    async fn launch(
+        setup: Setup,
+        task: Option<mpsc::UnboundedSender<Ask>>,
+        requests: mpsc::UnboundedSender<Request>,
+        asked: mpsc::UnboundedReceiver<Request>,
+    ) -> Result<Self, StartError> {
+        let shared = Arc::new(Shared::new());
+        let memory = Arc::new(Memory::new(&setup.name, &setup.config));
+        let (ending, ended) = watch::channel(None);
+        let (held, holders) = mpsc::channel(1);
+        let control = Control::default();
+        let group = Self {
+            identity: Identity {
+                group: Arc::clone(&setup.name),
+                me: setup.me,
+                algorithm: setup.config.algorithm.name(),
+                peers_version: setup.config.members.version().0,
+                patience: setup.config.timing.silence(),
+            },
+            shared: Arc::clone(&shared),
+            control: control.clone(),
+            requests: requests.clone(),
+            ended,
+            memory: Arc::clone(&memory),
+            _held: held,
+        };
+        let application = Application::new(task, requests);
+        let (starting, started) = oneshot::channel();
+        let name = format!("tanist-{}", setup.me);
+        let body = move || {
+            let inbox = Inbox { requests: asked, holders, control };
+            let outcome = run(setup, Prepared { application, inbox, shared, memory }, starting);
+            ending.send_replace(outcome.map(Arc::new));
+        };
+        thread::Builder::new().name(name).spawn(body).map_err(StartError::Thread)?;
+        match started.await {
+            Ok(Ok(())) => Ok(group),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(StartError::Thread(std::io::Error::other("the node's thread panicked"))),
+        }
+    }
+}
+
+/// What a node's thread is given by whoever starts it.
+struct Prepared {
+    application: Application,
+    inbox: Inbox,
+    shared: Arc<Shared>,
+    memory: Arc<Memory>,
+}
+
+/// The life of a node's thread. None: it never got as far as living.
+fn run(
+    setup: Setup,
+    prepared: Prepared,
+    starting: oneshot::Sender<Result<(), StartError>>,
+) -> Option<Result<(), Failure>> {
+    let runtime = match driver::runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            // If nobody waits for the start any more, nobody needs to know that it failed.
+            let _ = starting.send(Err(StartError::Thread(error)));
+            return None;
+        }
+    };
+    runtime.block_on(async {
+        match prepare(setup, prepared) {
+            Ok(parts) => {
+                let _ = starting.send(Ok(()));
+                Some(Driver::run(parts).await)
+            }
+            Err(error) => {
+                let _ = starting.send(Err(error));
+                None
+            }
+        }
+    })
+}
+
+/// The port first, then the disk: a second start of the same node touches nothing.
+fn prepare(setup: Setup, prepared: Prepared) -> Result<Parts, StartError> {
+    let Prepared { application, inbox, shared, memory } = prepared;
+    let Setup { name, me, peers, listen, config, limits, data_dir, key, trace } = setup;
+    let sockets = Sockets::bind(&listen)?;
+    let opened = Store::open(&data_dir, me, &name)?;
+    let journal = match trace {
+        Some(path) => {
+            let journal = Journal::open(&path, &name, &config);
+            Some(journal.map_err(|cause| StartError::Trace { path, cause })?)
+        }
+        None => None,
+    };
+    let (arrivals, incoming) = mpsc::channel(INCOMING_MAX);
+    let transport = transport::Config { me, group: name, key, peers, limits };
+    Ok(Parts {
+        me,
+        config,
+        store: opened.store,
+        is_restarted: !opened.is_new,
+        transport: Transport::start(transport, sockets, arrivals)?,
+        incoming,
+        inbox,
+        application,
+        shared,
+        journal,
+        memory,
+    })
+}
+
+/// How much may have arrived and not been taken before the network is made to wait.
+const INCOMING_MAX: usize = 1024;
