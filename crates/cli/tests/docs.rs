@@ -102,6 +102,22 @@ fn every_heading_that_is_linked_exists() {
     }
 }
 
+#[test]
+fn every_test_that_answers_a_complaint_exists() {
+    let known: String = sources(&root().join("crates")).iter().map(|path| read(path)).collect();
+    let page = read(&root().join("docs/complaints.md"));
+    let rows = page.lines().filter(|line| line.starts_with('|'));
+    let names: Vec<&str> = rows
+        .filter_map(|row| row.split('|').nth(3))
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .filter(|name| name.contains('_'))
+        .collect();
+    assert!(names.len() > 30, "{names:?}");
+    for name in names {
+        assert!(known.contains(&format!("fn {name}(")), "there is no test {name}");
+    }
+}
+
 struct Block {
     language: String,
     text: String,
@@ -121,6 +137,20 @@ fn documents() -> Vec<PathBuf> {
         found.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "md")));
     }
     found.sort();
+    found
+}
+
+/// All source files below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
     found
 }
 
