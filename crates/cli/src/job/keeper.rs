@@ -65,6 +65,8 @@ pub(crate) enum Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "report", rename_all = "snake_case")]
 pub(crate) enum Report {
+    /// It hears every signal that a terminal sends, and may be given one.
+    Ready,
     /// Somebody in the job may not be signalled by us.
     Refused,
     /// Nobody of the job is left.
@@ -107,7 +109,9 @@ async fn live(command: &[OsString]) -> anyhow::Result<()> {
     // command, too.
     let _heard = SWALLOWED.map(|number| unix::signal(SignalKind::from_raw(number.as_raw())));
     let children = unix::signal(SignalKind::child())?;
+    let holds = unix::signal(SignalKind::from_raw(Signal::TSTP.as_raw()))?;
     let mut channel = Channel::new(control()?);
+    channel.put(&Report::Ready, &[]).await?;
     let Some(Order::Start { grace_ms, terminal_of }) = channel.next().await? else {
         return Ok(());
     };
@@ -120,6 +124,7 @@ async fn live(command: &[OsString]) -> anyhow::Result<()> {
     let mut keeper = Keeper {
         channel,
         children,
+        holds,
         command: process,
         ending: None,
         was_told: false,
@@ -158,6 +163,8 @@ fn start(command: &[OsString], stdin: OwnedFd) -> io::Result<Pid> {
 struct Keeper {
     channel: Channel,
     children: unix::Signal,
+    /// ^Z, which the whole group gets.
+    holds: unix::Signal,
     command: Pid,
     ending: Option<Ending>,
     was_told: bool,
@@ -205,6 +212,9 @@ impl Keeper {
                     self.kill();
                 }
                 _ = self.children.recv() => {}
+                // A shell that has called vfork cannot stop before its child goes on, so nobody
+                // would tell us of either. But the keeper is in their group and gets the key, too.
+                _ = self.holds.recv() => self.go_on(),
                 () = alarm(phase) => self.kill(),
             }
         }
@@ -255,25 +265,31 @@ impl Keeper {
 
     /// Buries the dead; says whether anybody is left.
     fn bury(&mut self) -> bool {
-        let (command, has_terminal) = (self.command, self.has_terminal);
+        let command = self.command;
         let mut ending = None;
         let mut is_held = false;
         let has_children = descendants::reap(|process, status| {
-            is_held |= has_terminal && status.stopping_signal() == Some(Signal::TSTP.as_raw());
+            is_held |= status.stopping_signal() == Some(Signal::TSTP.as_raw());
             if process == command {
                 ending = Ending::of(status);
             }
         });
         if is_held {
-            // A leader's job that ^Z holds would lead and do nothing, and no shell could go on with
-            // it. The key holds the whole group, so everybody must go on.
-            self.signal_all(Signal::CONT);
+            self.go_on();
         }
         self.ending = self.ending.or(ending);
         if has_children && self.ending.is_some() && self.phase == Phase::Running {
             self.stop();
         }
         has_children
+    }
+
+    /// A leader's job that ^Z holds would lead and do nothing, and no shell could go on with it. The
+    /// key holds the whole group, so everybody must go on.
+    fn go_on(&mut self) {
+        if self.has_terminal {
+            self.signal_all(Signal::CONT);
+        }
     }
 
     async fn tell_refusal(&mut self) {
@@ -331,14 +347,13 @@ async fn alarm(phase: Phase) {
 }
 
 /// What reaches a whole group.
-const SWALLOWED: [Signal; 8] = [
+const SWALLOWED: [Signal; 7] = [
     Signal::TERM,
     Signal::INT,
     Signal::HUP,
     Signal::QUIT,
     Signal::USR1,
     Signal::USR2,
-    Signal::TSTP,
     Signal::ALARM,
 ];
 

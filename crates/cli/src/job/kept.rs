@@ -66,7 +66,7 @@ impl Kept {
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .process_group(0)
             .spawn()?;
-        let kept = Self { keeper, channel: Channel::new(UnixStream::from_std(ours)?) };
+        let mut kept = Self { keeper, channel: Channel::new(UnixStream::from_std(ours)?) };
         let started = kept.begin(grace, held).await;
         if started.is_err() {
             descendants::end_all().await;
@@ -74,7 +74,14 @@ impl Kept {
         started.map(|()| kept)
     }
 
-    async fn begin(&self, grace: Duration, held: Held<'_>) -> io::Result<()> {
+    async fn begin(&mut self, grace: Duration, held: Held<'_>) -> io::Result<()> {
+        // Before it listens, a key of the terminal would stop or end it.
+        match self.channel.next().await? {
+            Some(Report::Ready) => {}
+            Some(Report::Refused | Report::Ended { .. }) | None => {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
         let stdin = io::stdin();
         // Before the command can want it.
         let is_given = terminal::give(&stdin, Pid::from_child(&self.keeper));
@@ -111,6 +118,8 @@ impl Kept {
     pub(crate) async fn over(&mut self) -> Over {
         let over = loop {
             match self.channel.next().await {
+                // It was, before it was told to start.
+                Ok(Some(Report::Ready)) => {}
                 Ok(Some(Report::Refused)) => output::complain(REFUSED),
                 Ok(Some(Report::Ended { ending, was_told })) => {
                     break Over::Ended { ending, was_told };

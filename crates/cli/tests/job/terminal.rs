@@ -1,5 +1,6 @@
 //! A job in a terminal, which `script` makes.
 
+use std::fs::File;
 use std::process::{Command, Stdio};
 
 use super::home::{Home, Started, until};
@@ -8,7 +9,8 @@ fn in_terminal(home: &Home, script: &str) -> Command {
     let program = env!("CARGO_BIN_EXE_tanist");
     let line = format!("{program} run -c n1.toml -- sh -c '{script}'");
     let mut command = Command::new("script");
-    command.args(["-qec", &line, "/dev/null"]).current_dir(home.path());
+    // The terminal shows the keys that it has taken.
+    command.args(["-E", "always", "-qec", &line, "/dev/null"]).current_dir(home.path());
     command.env("TANIST_TEST_HOME", home.path()).stdout(Stdio::piped());
     command
 }
@@ -32,14 +34,17 @@ fn ctrl_c_reaches_the_command_and_ctrl_z_does_not_hold_it() {
     let home = Home::new(1, "");
     let script = "trap \"echo int > heard; exit 4\" INT; touch ready; \
                   while :; do sleep 0.01; touch alive; done";
-    let mut run = in_terminal(&home, script).stdin(Stdio::piped()).spawn().unwrap();
+    let screen = File::create(home.file("screen")).unwrap();
+    let mut run = in_terminal(&home, script);
+    let mut run = run.stdin(Stdio::piped()).stdout(screen).spawn().unwrap();
     let mut keys = run.stdin.take().unwrap();
     let mut run = Started(run);
     until("the command", || home.file("ready").exists().then_some(()));
-    std::io::Write::write_all(&mut keys, b"\x1a").unwrap();
-    // It goes on after the key was pressed.
-    std::fs::remove_file(home.file("ready")).unwrap();
-    for _ in 0..3 {
+    // Again and again, so that it also comes while the shell is about to start something.
+    for times in 1..=20 {
+        std::io::Write::write_all(&mut keys, b"\x1a").unwrap();
+        // The key is shown after its signal was sent.
+        home.read_when("screen", |text| text.matches("^Z").count() == times);
         let _ = std::fs::remove_file(home.file("alive"));
         until("the command to go on", || home.file("alive").exists().then_some(()));
     }
