@@ -4,6 +4,7 @@
 //! attribute must not both win (E-30). Every node knows every other one and its priority (F-16,
 //! B-09).
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -57,13 +58,10 @@ impl Membership {
     /// Takes a list of nodes; refuses an empty one and one that names a node twice (F-17).
     pub fn new(members: impl IntoIterator<Item = Member>) -> Result<Self, MembershipError> {
         let mut by_rank: Vec<Member> = members.into_iter().collect();
-        by_rank.sort_unstable();
         if by_rank.is_empty() {
             return Err(MembershipError::Empty);
         }
-        let mut rank_by_id: Vec<(NodeId, usize)> =
-            by_rank.iter().enumerate().map(|(rank, member)| (member.id, rank)).collect();
-        rank_by_id.sort_unstable();
+        let rank_by_id = rank(&mut by_rank);
         if let Some(pair) = rank_by_id.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(MembershipError::Duplicate(pair[0].0));
         }
@@ -74,6 +72,19 @@ impl Membership {
     #[must_use]
     pub fn with_version(self, version: MembershipVersion) -> Self {
         Self { version, ..self }
+    }
+
+    /// The same version of the list, with other priorities for those that are named.
+    #[must_use]
+    pub fn with_priorities(&self, others: &BTreeMap<NodeId, u32>) -> Self {
+        let mut by_rank = self.by_rank.clone();
+        for member in &mut by_rank {
+            if let Some(priority) = others.get(&member.id) {
+                member.priority = Priority(*priority);
+            }
+        }
+        let rank_by_id = rank(&mut by_rank);
+        Self { version: self.version, by_rank, rank_by_id }
     }
 
     /// Which version of the list it is.
@@ -136,6 +147,15 @@ impl Membership {
         let at = self.rank_by_id.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         Some(self.rank_by_id[at].1)
     }
+}
+
+/// Sorts nodes by rank, and tells for each, in order of id, where it is.
+fn rank(members: &mut [Member]) -> Vec<(NodeId, usize)> {
+    members.sort_unstable();
+    let mut rank_by_id: Vec<(NodeId, usize)> =
+        members.iter().enumerate().map(|(rank, member)| (member.id, rank)).collect();
+    rank_by_id.sort_unstable();
+    rank_by_id
 }
 
 /// Why a list of nodes is not a membership.
@@ -291,6 +311,16 @@ mod tests {
         let members = Membership::numbered(4).unwrap();
         assert_eq!(members.others(NodeId(2)).count(), 3);
         assert_eq!(members.all()[3], member(4, 4));
+    }
+
+    #[test]
+    fn other_priorities_make_another_order_of_the_same_nodes() {
+        let members = Membership::numbered(3).unwrap().with_version(MembershipVersion(7));
+        let raised = members.with_priorities(&BTreeMap::from([(NodeId(1), 3), (NodeId(9), 50)]));
+        assert!(raised.outranks(NodeId(1), NodeId(2)) && raised.outranks(NodeId(3), NodeId(1)));
+        assert_eq!(raised.above(NodeId(1)).collect::<Vec<_>>(), vec![NodeId(3)]);
+        assert_eq!((raised.count(), raised.version()), (3, MembershipVersion(7)));
+        assert!(!raised.contains(NodeId(9)));
     }
 
     #[test]

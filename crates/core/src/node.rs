@@ -17,6 +17,7 @@
 mod aside;
 mod pause;
 mod ports;
+mod rank;
 #[cfg(test)]
 mod tests;
 
@@ -69,24 +70,11 @@ impl Protocol for Node {
     }
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
-        match event {
-            Event::Message { from, message } => self.hear(cx, from, message, out),
-            Event::Timer(Timer::Detector(timer)) => {
-                self.step_detector(cx, Event::Timer(timer), out);
-            }
-            Event::Timer(Timer::Election(timer)) => match self.put_off(cx, timer) {
-                Some(period) => out.set_timer(Timer::Election(timer), period),
-                None => self.tell_election(cx, Event::Timer(timer), out),
-            },
-            Event::Timer(Timer::Reorganization(timer)) => {
-                self.tell_reorganization(cx, Event::Timer(timer), out);
-            }
-            Event::Timer(Timer::Recall(timer)) => self.tell_memory(cx, Event::Timer(timer), out),
-            Event::Timer(Timer::Policy(timer)) => self.tell_policy(cx, Event::Timer(timer), out),
-            Event::Command(command) => self.obey(cx, command, out),
-        }
-        self.go_on_leaving(cx, out);
-        self.look_back(cx, out);
+        self.in_order(cx, |node, cx| node.take_up(cx, event, out));
+        self.in_order(cx, |node, cx| {
+            node.go_on_leaving(cx, out);
+            node.look_back(cx, out);
+        });
     }
 }
 
@@ -150,6 +138,25 @@ impl Node {
         self.election.as_ref().map_or(down, Election::view)
     }
 
+    fn take_up(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        match event {
+            Event::Message { from, message } => self.hear(cx, from, message, out),
+            Event::Timer(Timer::Detector(timer)) => {
+                self.step_detector(cx, Event::Timer(timer), out);
+            }
+            Event::Timer(Timer::Election(timer)) => match self.put_off(cx, timer) {
+                Some(period) => out.set_timer(Timer::Election(timer), period),
+                None => self.tell_election(cx, Event::Timer(timer), out),
+            },
+            Event::Timer(Timer::Reorganization(timer)) => {
+                self.tell_reorganization(cx, Event::Timer(timer), out);
+            }
+            Event::Timer(Timer::Recall(timer)) => self.tell_memory(cx, Event::Timer(timer), out),
+            Event::Timer(Timer::Policy(timer)) => self.tell_policy(cx, Event::Timer(timer), out),
+            Event::Command(command) => self.obey(cx, command, out),
+        }
+    }
+
     fn hear(
         &mut self,
         cx: &mut Context<'_>,
@@ -183,6 +190,9 @@ impl Node {
                 self.step_detector(cx, Event::Message { from, message }, out);
             }
             Message::Recall(message) => {
+                if let recall::Message::Recall { .. } = message {
+                    self.tell_policy(cx, Event::Command(policy::Command::Greet(from)), out);
+                }
                 self.tell_detector(cx, detector::Command::Heard(from), out);
                 self.tell_memory(cx, Event::Message { from, message }, out);
             }
@@ -248,6 +258,9 @@ impl Node {
             Command::Resume => {
                 let resume = policy::Command::Pause { is_on: false };
                 self.tell_policy(cx, Event::Command(resume), out);
+            }
+            Command::Priority(priority) => {
+                self.tell_policy(cx, Event::Command(policy::Command::Rank(priority)), out);
             }
         }
     }

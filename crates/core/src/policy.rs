@@ -1,5 +1,5 @@
-//! What people want of a node beyond being elected: that it steps aside and comes back, and that
-//! the group holds no elections for a while.
+//! What people want of a node beyond being elected: that it steps aside and comes back, that the
+//! group holds no elections for a while, and that its priority is another.
 //!
 //! ```text
 //!   Present --StepAside--> Leaving --the application has stopped, farewells out--> Aside
@@ -18,7 +18,7 @@
 //! arrived, so none speaks of a node that is back. While it waits for that it says no more.
 //!
 //! Pausing is a flag of the whole group; see `policy/pause.rs`. Whether a higher node takes over is
-//! configured; see `policy/preempt.rs`.
+//! configured; see `policy/preempt.rs`. A priority that changes is in `policy/rank.rs`.
 //!
 //! Assumes messages within Tm. Where they are later, a farewell may speak of a node that is back: a
 //! false suspicion, which costs an election. Leaves out: which group the others form, and keeping
@@ -27,15 +27,18 @@
 mod aside;
 mod pause;
 mod preempt;
+mod rank;
 #[cfg(test)]
 mod tests;
 
+use alloc::collections::BTreeMap;
 use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
 pub use pause::Stamp;
 pub use preempt::{Preempt, PreemptError};
+pub use rank::RankError;
 
 use crate::detector::timeout::NoRecord;
 use crate::group::GroupNumber;
@@ -55,6 +58,8 @@ pub struct Policy {
     withheld: NodeSet,
     /// The group that this node coordinates and a higher one has a claim to.
     owing: Option<GroupNumber>,
+    /// What nodes have said of their priorities while they ran, this one among them.
+    ranks: BTreeMap<NodeId, u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -89,6 +94,13 @@ pub enum Message {
         #[n(1)]
         is_on: bool,
     },
+    /// The sender's priority is another than it was.
+    #[n(2)]
+    Rank {
+        /// What it is.
+        #[n(0)]
+        priority: u32,
+    },
 }
 
 impl Message {
@@ -100,6 +112,7 @@ impl Message {
             Self::Pause { is_on, .. } => {
                 MessageFacts { kind: Kind::Pause, group: None, ok: Some(*is_on) }
             }
+            Self::Rank { .. } => MessageFacts { kind: Kind::Rank, group: None, ok: None },
         }
     }
 }
@@ -155,6 +168,10 @@ pub enum Command {
     Withhold(NodeId),
     /// This node coordinates this group, and somebody in it outranks it; or that is not so.
     Owe(Option<GroupNumber>),
+    /// The user wants this node to have this priority; ignored where [`RankError`] says why.
+    Rank(u32),
+    /// This peer has just come up.
+    Greet(NodeId),
 }
 
 /// What this layer tells.
@@ -188,7 +205,11 @@ impl Protocol for Policy {
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
             Event::Message { from, message: Message::Farewell } => {
+                self.tell_rank(cx, from, out);
                 out.notify(Notice::Farewell(from));
+            }
+            Event::Message { from, message: Message::Rank { priority } } => {
+                self.hear_rank(cx, from, priority);
             }
             Event::Message { from, message: Message::Pause { stamp, is_on } } => {
                 self.hear_flag(cx, from, stamp, is_on, out);
@@ -204,6 +225,8 @@ impl Protocol for Policy {
             Event::Command(Command::Pause { is_on }) => self.set_flag(cx, is_on, out),
             Event::Command(Command::Owe(group)) => self.owe(cx, group, out),
             Event::Command(Command::Heard(peer)) => self.meet(peer, out),
+            Event::Command(Command::Rank(priority)) => self.set_rank(cx, priority, out),
+            Event::Command(Command::Greet(peer)) => self.greet(cx, peer, out),
             Event::Command(Command::Withhold(peer)) => {
                 self.withheld.insert(peer);
             }

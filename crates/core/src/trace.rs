@@ -425,6 +425,7 @@ names! {
         Elect = "elect",
         Farewell = "Farewell",
         Pause = "Pause",
+        Rank = "Rank",
     }
 }
 

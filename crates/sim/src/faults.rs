@@ -71,6 +71,13 @@ pub enum Action {
     PauseElections(NodeId),
     /// They are not any more, by a command to this node.
     ResumeElections(NodeId),
+    /// The node's priority is another from here on.
+    Priority {
+        /// Whose.
+        node: NodeId,
+        /// What it is.
+        value: u32,
+    },
 }
 
 /// When an action is due.

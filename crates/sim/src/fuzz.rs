@@ -5,6 +5,8 @@
 //! on purpose. Beyond the model only what needs no timing is demanded: unique numbers, stop before
 //! acknowledge, definitions from the coordinator only, and recovery once the network behaves again.
 
+mod wishes;
+
 use std::time::Duration;
 
 use tanist_core::election::{Algorithm, Standing};
@@ -158,6 +160,7 @@ impl Maker {
         if (5..13).contains(&self.wishes.below(32)) {
             calm = self.wish(&timing, &mut faults, calm);
             preempt = self.preempt(&timing, &options);
+            self.rank(&mut faults, calm);
         }
         let stop = self.chance.between(Duration::ZERO, timing.processing_max);
         let plan = self.chance.between(Duration::ZERO, timing.processing_max);
@@ -370,58 +373,6 @@ impl Maker {
             now += self.extras.between(Duration::ZERO, timing.check_every + timing.timeout_every);
         }
         now
-    }
-
-    /// People ask nodes to step aside and to come back, and pause elections, among everything else
-    /// that happens.
-    fn wish(&mut self, timing: &TimingConfig, faults: &mut Vec<Fault>, calm: Duration) -> Duration {
-        let answer = timing.message_max * 2 + timing.processing_max;
-        let mut now = Duration::ZERO;
-        for _ in 0..=self.wishes.below(8) {
-            now = match self.wishes.below(3) {
-                0 => now + self.wishes.between(Duration::ZERO, timing.message_max),
-                1 => now + self.wishes.between(Duration::ZERO, answer * 4),
-                _ => self.wishes.between(Duration::ZERO, calm.max(answer)),
-            };
-            let node = self.wishes.pick(&self.ids).unwrap_or(NodeId(1));
-            let action = match self.wishes.below(7) {
-                0 => Action::StepAside { node, hold: None },
-                1 | 2 => {
-                    let hold = Some(self.wishes.between(Duration::ZERO, answer * 8));
-                    Action::StepAside { node, hold }
-                }
-                3 => Action::Return(node),
-                4 | 5 => Action::PauseElections(node),
-                _ => Action::ResumeElections(node),
-            };
-            faults.push(Fault { moment: Moment::At(Time::ZERO + now.min(calm)), action });
-        }
-        // Most come back, not all: who is aside must not disturb those who are not.
-        for node in self.ids.clone() {
-            if self.wishes.below(4) > 0 {
-                let moment = Moment::At(Time::ZERO + calm);
-                faults.push(Fault { moment, action: Action::Return(node) });
-            }
-        }
-        if !faults.iter().any(|fault| matches!(fault.action, Action::PauseElections(_))) {
-            return calm;
-        }
-        // Late messages may pause elections once more, so they must be through.
-        let late = calm + timing.message_max * 100;
-        for node in self.ids.iter().copied() {
-            let moment = Moment::At(Time::ZERO + late);
-            faults.push(Fault { moment, action: Action::ResumeElections(node) });
-        }
-        late
-    }
-
-    fn preempt(&mut self, timing: &TimingConfig, options: &Options) -> Preempt {
-        let drawn = match self.wishes.below(3) {
-            0 => Preempt::Always,
-            1 => Preempt::Never,
-            _ => Preempt::After(self.wishes.between(Duration::ZERO, timing.check_every * 2)),
-        };
-        drawn.checked(self.algorithm, options).unwrap_or_default()
     }
 
     fn action(&mut self, timing: &TimingConfig) -> Action {

@@ -147,7 +147,8 @@ fn concerned(action: &Action) -> NodeSet {
         | Action::StepAside { node, .. }
         | Action::Return(node)
         | Action::PauseElections(node)
-        | Action::ResumeElections(node) => [*node].into_iter().collect(),
+        | Action::ResumeElections(node)
+        | Action::Priority { node, .. } => [*node].into_iter().collect(),
         Action::Refuse { node, peer } => [*node, *peer].into_iter().collect(),
         Action::Cut(_)
         | Action::Heal(_)

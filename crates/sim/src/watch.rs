@@ -62,7 +62,7 @@ pub struct Judgement {
 }
 
 /// What was counted in a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// Messages handed to the network, to dead nodes too.
     pub sent: u64,
@@ -75,6 +75,20 @@ pub struct Counts {
     pub elections_called: u64,
     /// Elections that ended with their caller as coordinator.
     pub elections_won: u64,
+}
+
+impl Default for Counts {
+    /// Written out, since only arrays of up to 32 have a default.
+    fn default() -> Self {
+        Self {
+            sent: 0,
+            delivered: 0,
+            dropped: 0,
+            by_kind: [0; Kind::ALL.len()],
+            elections_called: 0,
+            elections_won: 0,
+        }
+    }
 }
 
 impl Counts {

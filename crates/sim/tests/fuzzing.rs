@@ -85,7 +85,8 @@ fn is_wish(fault: &Fault) -> bool {
         Action::StepAside { .. }
         | Action::Return(_)
         | Action::PauseElections(_)
-        | Action::ResumeElections(_) => true,
+        | Action::ResumeElections(_)
+        | Action::Priority { .. } => true,
         Action::Crash(_)
         | Action::CrashAfterEffects(..)
         | Action::Restart { .. }

@@ -32,7 +32,7 @@ pub enum Message {
     /// The memory's.
     #[n(3)]
     Recall(#[n(0)] recall::Message),
-    /// Farewells, and whether elections are paused.
+    /// Farewells, whether elections are paused, and priorities that change.
     #[n(4)]
     Policy(#[n(0)] policy::Message),
 }
@@ -115,6 +115,9 @@ pub enum Command {
     Pause,
     /// It does again, and begins with what it put off.
     Resume,
+    /// This node has another priority from here on, until it comes up again. It counts when the
+    /// next group is formed; ignored where [`policy::RankError`] says why.
+    Priority(u32),
 }
 
 /// What a node tells its user.

@@ -3,6 +3,7 @@
 mod aside;
 mod heartbeats;
 mod pause;
+mod rank;
 mod recall;
 
 use alloc::string::{String, ToString};

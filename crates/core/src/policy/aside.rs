@@ -37,6 +37,7 @@ impl Policy {
         if self.owing.take().is_some() {
             out.cancel_timer(Timer::Yield);
         }
+        self.forget_ranks(cx);
         out.notify(Notice::Drop);
         say_farewell(cx, out);
         keep_aside(hold, out);

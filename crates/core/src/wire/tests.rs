@@ -104,6 +104,7 @@ fn one_of_each() -> Vec<Message> {
         Message::Recall(recall::Message::Recalled { question: 7, counter: None }),
         Message::Policy(policy::Message::Farewell),
         Message::Policy(policy::Message::Pause { stamp: stamp(7, 3), is_on: true }),
+        Message::Policy(policy::Message::Rank { priority: u32::MAX }),
     ];
     others.into_iter().chain(rings).collect()
 }
@@ -170,6 +171,10 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
         (
             Message::Policy(policy::Message::Pause { stamp: stamp(300, 2), is_on: true }),
             &[0x82, 4, 0x81, 0x82, 1, 0x82, 0x82, 0x19, 1, 44, 2, 0xf5],
+        ),
+        (
+            Message::Policy(policy::Message::Rank { priority: 300 }),
+            &[0x82, 4, 0x81, 0x82, 2, 0x81, 0x19, 1, 44],
         ),
     ] {
         assert_eq!(encode(&message), bytes, "{message:?} is {:02x?}", encode(&message));

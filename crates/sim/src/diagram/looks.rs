@@ -30,7 +30,7 @@ pub(super) fn pen(kind: Kind) -> Pen {
         Kind::ScAnswer | Kind::AcceptAnswer | Kind::Follow | Kind::Told => {
             Pen::new(BLUE, 1.5).dashed(ANSWER)
         }
-        Kind::Farewell | Kind::Pause => Pen::new(PURPLE, 1.9),
+        Kind::Farewell | Kind::Pause | Kind::Rank => Pen::new(PURPLE, 1.9),
         Kind::NewState | Kind::Ready => Pen::new(GREEN, 1.9),
         Kind::NsAnswer | Kind::ReadyAnswer => Pen::new(GREEN, 1.5).dashed(ANSWER),
     }

@@ -75,7 +75,8 @@ impl Monitor for UniqueNumbers {
                     | Kind::Told
                     | Kind::Elect
                     | Kind::Farewell
-                    | Kind::Pause => false,
+                    | Kind::Pause
+                    | Kind::Rank => false,
                 };
                 if forms && group.node == *node { self.use_number(board, group) } else { None }
             }

@@ -63,5 +63,5 @@ impl Monitor for AsideTakesNoPart {
 }
 
 fn is_allowed(kind: Kind) -> bool {
-    matches!(kind, Kind::Farewell | Kind::RecallAnswer | Kind::Pause)
+    matches!(kind, Kind::Farewell | Kind::RecallAnswer | Kind::Pause | Kind::Rank)
 }

@@ -111,6 +111,10 @@ impl Reader<'_> {
             "return" => Action::Return(node()?),
             "pause-elections" => Action::PauseElections(node()?),
             "resume-elections" => Action::ResumeElections(node()?),
+            "priority" => {
+                let value = line.value.ok_or_else(|| missing("value"))?;
+                Action::Priority { node: node()?, value }
+            }
             other => {
                 let what = format!("no fault {other:?}; there is {}", ACTIONS.join(", "));
                 return Err(self.error(&line.action.span(), what));
@@ -204,6 +208,7 @@ const ACTIONS: &[&str] = &[
     "return",
     "pause-elections",
     "resume-elections",
+    "priority",
 ];
 
 fn links(line: &FaultLine) -> Vec<Link> {

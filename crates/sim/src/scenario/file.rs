@@ -145,6 +145,7 @@ pub(super) struct FaultLine {
     pub(super) sides: Option<Vec<Vec<u32>>>,
     pub(super) by: Option<Text>,
     pub(super) hold: Option<Text>,
+    pub(super) value: Option<u32>,
     pub(super) rate: Option<Spanned<f64>>,
 }
 

@@ -277,6 +277,10 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
         Action::Return(node) => named(to, "return", *node),
         Action::PauseElections(node) => named(to, "pause-elections", *node),
         Action::ResumeElections(node) => named(to, "resume-elections", *node),
+        Action::Priority { node, value } => {
+            named(to, "priority", *node)?;
+            writeln!(to, "value = {value}")
+        }
     }
 }
 

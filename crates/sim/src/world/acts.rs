@@ -60,6 +60,7 @@ impl World {
             Action::Return(node) => self.command(node, Command::Return),
             Action::PauseElections(node) => self.command(node, Command::Pause),
             Action::ResumeElections(node) => self.command(node, Command::Resume),
+            Action::Priority { node, value } => self.command(node, Command::Priority(value)),
         }
     }
 
@@ -216,7 +217,8 @@ impl World {
                 | Action::StepAside { .. }
                 | Action::Return(_)
                 | Action::PauseElections(_)
-                | Action::ResumeElections(_) => {
+                | Action::ResumeElections(_)
+                | Action::Priority { .. } => {
                     self.schedule.add(self.now + after, Class::Fault, Thing::Fault(action));
                 }
             }

@@ -1,0 +1,28 @@
+//! What nodes said of their priorities, laid over the configuration for every layer.
+
+use super::Node;
+use crate::members::NodeId;
+use crate::protocol::{Context, GroupConfig};
+
+impl Node {
+    /// The priority that this node was told to have while it ran, if any.
+    #[must_use]
+    pub fn rank(&self, me: NodeId) -> Option<u32> {
+        self.policy.rank(me)
+    }
+
+    /// Works with the order of nodes that holds, so that whoever compares priorities need not know
+    /// that they change. The clone is for the few groups in which somebody has changed one.
+    pub(super) fn in_order(
+        &mut self,
+        cx: &mut Context<'_>,
+        work: impl FnOnce(&mut Self, &mut Context<'_>),
+    ) {
+        let Some(members) = self.policy.ranked(&cx.config.members) else {
+            return work(self, cx);
+        };
+        let config = GroupConfig { members, ..cx.config.clone() };
+        let mut ordered = Context { me: cx.me, now: cx.now, dice: &mut *cx.dice, config: &config };
+        work(self, &mut ordered);
+    }
+}

@@ -1,0 +1,106 @@
+//! A priority that changes while nodes run.
+//!
+//! Only with `invitation` by delay: there a priority says who waits longer before it merges, and
+//! nothing depends on all nodes having the same order. With its other policies each of two nodes
+//! with different orders may leave the merge to the other for ever (fuzz seed `invitation` 325).
+//!
+//! What a node says of itself lies over the configuration, here and wherever it is heard. It lasts
+//! as long as the node runs. Others learn of it when it is said, and:
+//!
+//! ```text
+//!   when they come up      what they said before is void; whoever has a priority of its own says it
+//!   when they step aside   they forget what others said; whoever has one of its own says it
+//! ```
+//!
+//! So a coordinator that makes room for somebody because of a priority that is out of date does it
+//! once: the farewell brings it the right one, or none.
+//!
+//! Assumes that a node that comes up asks for its numbers (recall), or else it is taken for the one
+//! that it was. Leaves out: telling those that were cut off when it was said, and have not stepped
+//! aside since; they go by the last that they heard.
+
+use alloc::collections::BTreeMap;
+
+use super::{Message, Policy};
+use crate::election::{Algorithm, invitation};
+use crate::members::{Membership, NodeId};
+use crate::protocol::{Context, Effects, GroupConfig};
+
+/// Why a priority cannot change while nodes run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RankError {
+    /// The algorithm needs nodes that agree on who is higher.
+    #[error(
+        "with {0} all nodes need one order at all times, so nothing was done; change `priorities` \
+         on all nodes and start them again, or choose `invitation`"
+    )]
+    OneOrder(&'static str),
+    /// So does the way in which groups merge.
+    #[error(
+        "only the policy `delay` merges groups of nodes that do not agree on who is higher, so \
+         nothing was done; remove the option `policy`, or change `priorities` on all nodes and \
+         start them again"
+    )]
+    NobodyMerges,
+}
+
+impl RankError {
+    /// Refuses what a group's configuration does not allow.
+    pub fn check(config: &GroupConfig) -> Result<(), Self> {
+        if config.algorithm != Algorithm::Invitation {
+            Err(Self::OneOrder(config.algorithm.name()))
+        } else if config.options.invitation.policy != invitation::Policy::Delay {
+            Err(Self::NobodyMerges)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Policy {
+    /// What this node has said of its own priority, if anything.
+    #[must_use]
+    pub fn rank(&self, me: NodeId) -> Option<u32> {
+        self.ranks.get(&me).copied()
+    }
+
+    /// The nodes in the order that holds; none if it is the configured one.
+    pub(crate) fn ranked(&self, members: &Membership) -> Option<Membership> {
+        (!self.ranks.is_empty()).then(|| members.with_priorities(&self.ranks))
+    }
+
+    pub(super) fn set_rank(&mut self, cx: &Context<'_>, priority: u32, out: &mut Effects<Self>) {
+        if RankError::check(cx.config).is_err() {
+            return;
+        }
+        self.ranks.insert(cx.me, priority);
+        for other in cx.config.members.others(cx.me) {
+            out.send(other, Message::Rank { priority });
+        }
+    }
+
+    pub(super) fn hear_rank(&mut self, cx: &Context<'_>, from: NodeId, priority: u32) {
+        let is_other = from != cx.me && cx.config.members.contains(from);
+        if is_other && RankError::check(cx.config).is_ok() {
+            self.ranks.insert(from, priority);
+        }
+    }
+
+    /// A peer has come up, with the priority that it is configured with.
+    pub(super) fn greet(&mut self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
+        self.ranks.remove(&peer);
+        self.tell_rank(cx, peer, out);
+    }
+
+    pub(super) fn tell_rank(&self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
+        if let Some(priority) = self.rank(cx.me) {
+            out.send(peer, Message::Rank { priority });
+        }
+    }
+
+    /// This node steps aside; whoever has a priority of its own will say so again.
+    pub(super) fn forget_ranks(&mut self, cx: &Context<'_>) {
+        let own = self.ranks.remove(&cx.me);
+        self.ranks = BTreeMap::from_iter(own.map(|priority| (cx.me, priority)));
+    }
+}

@@ -1,0 +1,85 @@
+//! What people ask of nodes, among everything else that happens.
+
+use std::time::Duration;
+
+use tanist_core::election::Algorithm;
+use tanist_core::options::Options;
+use tanist_core::policy::Preempt;
+use tanist_core::timing::TimingConfig;
+use tanist_core::{NodeId, Time};
+
+use super::Maker;
+use crate::faults::{Action, Fault, Moment};
+
+impl Maker {
+    /// That they step aside and come back, and that elections are paused.
+    pub(super) fn wish(
+        &mut self,
+        timing: &TimingConfig,
+        faults: &mut Vec<Fault>,
+        calm: Duration,
+    ) -> Duration {
+        let answer = timing.message_max * 2 + timing.processing_max;
+        let mut now = Duration::ZERO;
+        for _ in 0..=self.wishes.below(8) {
+            now = match self.wishes.below(3) {
+                0 => now + self.wishes.between(Duration::ZERO, timing.message_max),
+                1 => now + self.wishes.between(Duration::ZERO, answer * 4),
+                _ => self.wishes.between(Duration::ZERO, calm.max(answer)),
+            };
+            let node = self.wishes.pick(&self.ids).unwrap_or(NodeId(1));
+            let action = match self.wishes.below(7) {
+                0 => Action::StepAside { node, hold: None },
+                1 | 2 => {
+                    let hold = Some(self.wishes.between(Duration::ZERO, answer * 8));
+                    Action::StepAside { node, hold }
+                }
+                3 => Action::Return(node),
+                4 | 5 => Action::PauseElections(node),
+                _ => Action::ResumeElections(node),
+            };
+            faults.push(Fault { moment: Moment::At(Time::ZERO + now.min(calm)), action });
+        }
+        // Most come back, not all: who is aside must not disturb those who are not.
+        for node in self.ids.clone() {
+            if self.wishes.below(4) > 0 {
+                let moment = Moment::At(Time::ZERO + calm);
+                faults.push(Fault { moment, action: Action::Return(node) });
+            }
+        }
+        if !faults.iter().any(|fault| matches!(fault.action, Action::PauseElections(_))) {
+            return calm;
+        }
+        // Late messages may pause elections once more, so they must be through.
+        let late = calm + timing.message_max * 100;
+        for node in self.ids.iter().copied() {
+            let moment = Moment::At(Time::ZERO + late);
+            faults.push(Fault { moment, action: Action::ResumeElections(node) });
+        }
+        late
+    }
+
+    pub(super) fn preempt(&mut self, timing: &TimingConfig, options: &Options) -> Preempt {
+        let drawn = match self.wishes.below(3) {
+            0 => Preempt::Always,
+            1 => Preempt::Never,
+            _ => Preempt::After(self.wishes.between(Duration::ZERO, timing.check_every * 2)),
+        };
+        drawn.checked(self.algorithm, options).unwrap_or_default()
+    }
+
+    /// Priorities that change, drawn last so that the other wishes of a seed are what they were.
+    /// Whoever is cut off or down does not hear of it, and elections must come to an end all the
+    /// same.
+    pub(super) fn rank(&mut self, faults: &mut Vec<Fault>, calm: Duration) {
+        if self.algorithm != Algorithm::Invitation {
+            return;
+        }
+        for _ in 0..self.wishes.below(4) {
+            let node = self.wishes.pick(&self.ids).unwrap_or(NodeId(1));
+            let value = u32::try_from(self.wishes.below(10)).unwrap_or(0);
+            let moment = Moment::At(Time::ZERO + self.wishes.between(Duration::ZERO, calm));
+            faults.push(Fault { moment, action: Action::Priority { node, value } });
+        }
+    }
+}
