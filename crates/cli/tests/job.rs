@@ -8,6 +8,7 @@ mod group;
 mod job {
     pub(crate) mod exits;
     pub(crate) mod home;
+    pub(crate) mod leaving;
     pub(crate) mod loss;
     pub(crate) mod orphans;
     pub(crate) mod overlap;

@@ -80,9 +80,7 @@ impl Agent {
                 format!("{me} takes part again")
             }
             Action::Leave => {
-                group.step_aside().await?;
-                // The answer goes out first: ending takes the socket away.
-                tokio::spawn(group.clone().shutdown());
+                self.leave().await?;
                 format!("{me} has handed over, and its agent ends")
             }
             Action::Pause => {
@@ -106,6 +104,20 @@ impl Agent {
             }
         };
         Ok(Done { text })
+    }
+
+    /// Hands over; the node then ends, also if whoever asked for it does not wait.
+    async fn leave(&self) -> Result<(), ActionError> {
+        // Jobs hear of it first, so that none of them waits to be started again.
+        self.inner.leaving.send_replace(true);
+        let group = self.group().clone();
+        let handing_over = tokio::spawn(async move {
+            let done = group.step_aside().await;
+            // The answer goes out first: ending takes the socket away.
+            tokio::spawn(group.shutdown());
+            done
+        });
+        Ok(handing_over.await.map_err(|_| ActionError::Ended)??)
     }
 
     /// Waits until the node has done what was asked of it before: it takes requests in their order.

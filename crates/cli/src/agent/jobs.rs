@@ -6,6 +6,7 @@
 //! then hung up on, which its keeper takes as an order to kill. What is assumed: that a killed job
 //! is gone within [`KILL_MAX`]; after that the node answers without it.
 
+use std::future::pending;
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -44,12 +45,20 @@ pub(crate) async fn attend(stream: UnixStream, grace: Duration, agent: &Agent) -
     };
     let limit = grace + STOP_MARGIN + KILL_MAX;
     let group = agent.group().clone();
+    let told = Arc::clone(&client);
     let work =
         async move { group.while_leader(limit, move |lead| term(lead, Arc::clone(&client))).await };
+    let farewell = async {
+        agent.leaves().await;
+        // One that is gone is heard of by `listen`, as is the end of one that obeys.
+        let _ = told.mouth.put(&JobOrder::Leave, &[]).await;
+        pending::<()>().await;
+    };
     tokio::select! {
         gone = listen => gone,
         // The job has ended, or the node has.
         _ = work => Ok(()),
+        () = farewell => Ok(()),
     }
 }
 

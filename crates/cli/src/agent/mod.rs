@@ -50,6 +50,7 @@ struct Inner {
     fitness: Fitness,
     takes_experiments: bool,
     work: Option<Arc<Ledger>>,
+    leaving: watch::Sender<bool>,
 }
 
 impl Agent {
@@ -84,6 +85,7 @@ impl Agent {
             fitness,
             takes_experiments,
             work,
+            leaving: watch::Sender::new(false),
         };
         let agent = Self { inner: Arc::new(inner) };
         let hooks = Hooks::start(&agent, questions);
@@ -123,6 +125,18 @@ impl Agent {
     /// Whether it is fit to lead.
     pub(crate) fn fitness(&self) -> &Fitness {
         &self.inner.fitness
+    }
+
+    /// Whether it was told to hand over and end.
+    pub(crate) fn is_leaving(&self) -> bool {
+        *self.inner.leaving.borrow()
+    }
+
+    /// Waits until it is told to hand over and end.
+    pub(crate) async fn leaves(&self) {
+        let mut leaving = self.inner.leaving.subscribe();
+        // The sender lives as long as this agent.
+        let _ = leaving.wait_for(|is_leaving| *is_leaving).await;
     }
 
     /// Whether it may be told to misbehave.

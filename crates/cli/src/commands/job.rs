@@ -140,6 +140,10 @@ impl Run {
         // Nobody of the job is left and the connection is closed, so this ends by itself and lets
         // go of the leadership.
         let _ = private.await;
+        if agent.is_leaving() {
+            // Whoever told it to leave is answered before it ends; how it ended is asked below.
+            let _ = agent.group().ended().await;
+        }
         let http = services.stop().await;
         let ended = agent.group().clone().shutdown().await;
         hooks.finish(&ended).await;
@@ -205,6 +209,7 @@ started. Then:
   --on-loss restart   wait, and start it again when this node leads again
   --on-loss exit      exit with 75
   --on-loss stop      exit with 0: somebody else does the work now
+When the node is told to leave, restart exits with 75, too.
 
 SIGTERM and SIGINT end it in the same way, also while it waits; a second one kills at once. SIGHUP,
 SIGQUIT, SIGUSR1 and SIGUSR2 are passed to the command.

@@ -36,6 +36,17 @@ pub(crate) struct Plan {
     pub(crate) on_loss: OnLoss,
 }
 
+impl Plan {
+    /// The exit code when the node has left its group: there is nothing to wait for any more.
+    const fn code_of_leaving(&self) -> u8 {
+        match self.on_loss {
+            // Whoever supervises us may start us again, and the node with us.
+            OnLoss::Restart | OnLoss::Exit => LOST,
+            OnLoss::Stop => 0,
+        }
+    }
+}
+
 /// What to do when leadership is lost. The command is stopped in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum OnLoss {
@@ -73,6 +84,7 @@ pub(crate) async fn run(plan: &Plan, agent: &mut Channel, signals: &mut Signals)
                 return code;
             }
             End::Failed => return OUR_FAILURE,
+            End::Left => return plan.code_of_leaving(),
             End::Lost => match plan.on_loss {
                 OnLoss::Restart => drop(agent.put(&JobNews::Stopped, &[]).await),
                 OnLoss::Exit => return LOST,
@@ -110,6 +122,10 @@ async fn wait(plan: &Plan, agent: &mut Channel, signals: &mut Signals) -> Waited
                 }
                 // It ended in the same moment.
                 Ok(Some(JobOrder::Stop { .. })) => {}
+                Ok(Some(JobOrder::Leave)) => {
+                    complain("tanist: the node leaves its group, so nothing will be run here");
+                    return Waited::Exit(plan.code_of_leaving());
+                }
                 Ok(None) => {
                     complain("tanist: the agent has gone, so nobody can say who leads. Start it again");
                     return Waited::Exit(OUR_FAILURE);
@@ -136,6 +152,8 @@ enum End {
     Own(u8),
     /// Because leadership was lost.
     Lost,
+    /// Because the node leaves its group.
+    Left,
     /// Because something of ours failed.
     Failed,
 }
@@ -144,6 +162,7 @@ enum End {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
     Lost,
+    Left,
     Asked,
     AgentGone,
 }
@@ -172,6 +191,11 @@ async fn attend(mut kept: Kept, agent: &mut Channel, signals: &mut Signals) -> E
                     why = why.or(Some(Why::Lost));
                     kept.stop().await;
                 }
+                Ok(Some(JobOrder::Leave)) => {
+                    complain("tanist: the node leaves its group; the command is stopped");
+                    why = why.filter(|why| *why == Why::Asked).or(Some(Why::Left));
+                    kept.stop().await;
+                }
                 Ok(None) | Err(_) => {
                     complain("tanist: the agent has gone; the command is killed");
                     why = Some(Why::AgentGone);
@@ -188,7 +212,8 @@ async fn attend(mut kept: Kept, agent: &mut Channel, signals: &mut Signals) -> E
         }
         (Over::Ended { .. }, Some(Why::AgentGone)) => End::Failed,
         (Over::Ended { was_told: true, .. }, Some(Why::Lost)) => End::Lost,
-        (Over::Ended { ending, .. }, Some(Why::Lost | Why::Asked) | None) => {
+        (Over::Ended { was_told: true, .. }, Some(Why::Left)) => End::Left,
+        (Over::Ended { ending, .. }, Some(Why::Lost | Why::Left | Why::Asked) | None) => {
             End::Own(ending.code())
         }
     }

@@ -70,6 +70,8 @@ pub(crate) enum JobOrder {
         /// Why.
         reason: String,
     },
+    /// It leaves its group on purpose, and will never say start again.
+    Leave,
 }
 
 /// What an agent is told of a job.

@@ -1,0 +1,51 @@
+//! A node that is told to leave while there is a job at it.
+
+use super::home::{Home, Started, until};
+
+const SCRIPT: &str =
+    "trap 'echo end >> ends; exit 9' TERM; touch ready; while :; do sleep 0.01; done";
+
+fn leave(home: &Home) {
+    let left = home.tanist(&["leave", "--socket", "n1.sock"]).output().unwrap();
+    assert!(left.status.success(), "{left:?}");
+}
+
+fn runs(home: &Home) {
+    until("the command", || home.file("ready").exists().then_some(()));
+}
+
+/// What a run of the node itself exits with.
+fn code_of_node(options: &[&str]) -> i32 {
+    let home = Home::new(1, "");
+    let mut run = Started::new(&mut home.run(1, options, SCRIPT));
+    runs(&home);
+    leave(&home);
+    let code = run.code();
+    assert_eq!(home.read("ends"), "end\n");
+    home.is_deserted();
+    code
+}
+
+#[test]
+fn a_run_that_is_the_node_stops_its_command_and_exits_as_for_a_loss() {
+    assert_eq!(code_of_node(&["--on-loss", "restart"]), 75);
+    assert_eq!(code_of_node(&["--on-loss", "exit"]), 75);
+    assert_eq!(code_of_node(&["--on-loss", "stop"]), 0);
+}
+
+#[test]
+fn a_run_beside_an_agent_ends_with_it_and_not_as_if_the_agent_had_failed() {
+    for (on_loss, code) in [("restart", 75), ("exit", 75), ("stop", 0)] {
+        let home = Home::new(1, "");
+        let mut agent = Started::new(&mut home.tanist(&["agent", "-c", "n1.toml"]));
+        until("the socket", || home.file("n1.sock").exists().then_some(()));
+        let mut run = home.tanist(&["run", "--socket", "n1.sock", "--on-loss", on_loss]);
+        let mut run = Started::new(run.args(["--", "sh", "-c", SCRIPT]));
+        runs(&home);
+        leave(&home);
+        assert_eq!(run.code(), code, "{on_loss}");
+        assert_eq!(agent.code(), 0, "{on_loss}");
+        assert_eq!(home.read("ends"), "end\n");
+        home.is_deserted();
+    }
+}
