@@ -132,6 +132,7 @@ fn is_request(kind: Kind) -> bool {
         | Kind::Told
         | Kind::RecallAnswer
         | Kind::Farewell
-        | Kind::Pause => false,
+        | Kind::Pause
+        | Kind::Rank => false,
     }
 }

@@ -47,6 +47,7 @@ pub struct Membership {
     version: MembershipVersion,
     by_rank: Vec<Member>,
     rank_by_id: Vec<(NodeId, usize)>,
+    is_configured: bool,
 }
 
 /// Which of a group's lists of nodes it is. Two nodes with different lists do not belong together.
@@ -65,7 +66,7 @@ impl Membership {
         if let Some(pair) = rank_by_id.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(MembershipError::Duplicate(pair[0].0));
         }
-        Ok(Self { version: MembershipVersion(1), by_rank, rank_by_id })
+        Ok(Self { version: MembershipVersion(1), by_rank, rank_by_id, is_configured: true })
     }
 
     /// The same nodes as another version of the list.
@@ -84,7 +85,13 @@ impl Membership {
             }
         }
         let rank_by_id = rank(&mut by_rank);
-        Self { version: self.version, by_rank, rank_by_id }
+        Self { version: self.version, by_rank, rank_by_id, is_configured: false }
+    }
+
+    /// Whether the priorities are the configured ones. Others may not be known to all.
+    #[must_use]
+    pub const fn is_configured(&self) -> bool {
+        self.is_configured
     }
 
     /// Which version of the list it is.
@@ -321,6 +328,7 @@ mod tests {
         assert_eq!(raised.above(NodeId(1)).collect::<Vec<_>>(), vec![NodeId(3)]);
         assert_eq!((raised.count(), raised.version()), (3, MembershipVersion(7)));
         assert!(!raised.contains(NodeId(9)));
+        assert!(members.is_configured() && !raised.is_configured());
     }
 
     #[test]

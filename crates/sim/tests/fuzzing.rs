@@ -29,6 +29,17 @@ fn safe_defaults_hold_over_many_seeds() {
     }
 }
 
+/// In these both of two nodes take themselves for the highest once the network behaves.
+#[test]
+fn nodes_whose_orders_differ_merge_all_the_same() {
+    for seed in [45_717, 50_976, 81_352, 101_233, 181_850, 183_524] {
+        let drawn = scenario(Algorithm::Invitation, seed, None);
+        let is_rank = |fault: &Fault| matches!(fault.action, Action::Priority { .. });
+        assert!(drawn.faults.iter().any(is_rank), "seed {seed}");
+        assert!(judge(&drawn).failure.is_none(), "seed {seed}");
+    }
+}
+
 #[test]
 fn the_storm_is_a_storm() {
     let (mut elections, mut rough) = (0, 0);

@@ -112,7 +112,10 @@ impl Invitation {
         higher: usize,
         out: &mut Effects<Self>,
     ) {
-        let is_highest = cx.config.members.above(cx.me).next().is_none();
+        let members = &cx.config.members;
+        // Two whose orders differ may both be highest, and would invite each other in step for ever
+        // (fuzz seed `invitation` 50976).
+        let is_highest = members.is_configured() && members.above(cx.me).next().is_none();
         let delay = self.staggered(cx, higher, is_highest);
         if delay.is_zero() {
             return self.merge(cx, &others, out);
