@@ -1,5 +1,5 @@
-//! What people ask of a running node: that it steps aside and comes back, and that its group holds
-//! no elections for a while.
+//! What people ask of a running node: that it steps aside and comes back, that its group holds no
+//! elections for a while, and that its priority is another.
 //!
 //! The rules are the core's (`policy.rs` there); this is how a program reaches them, and what it can
 //! see of them. Leaves out: keeping any of it over a restart. A node that comes up takes part.
@@ -7,6 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tanist_core::policy::RankError;
 use tanist_core::{NodeId, NodeSet};
 use tokio::sync::oneshot;
 
@@ -25,6 +26,8 @@ struct Inner {
     is_paused: bool,
     /// Peers that said farewell and were not heard since.
     farewells: NodeSet,
+    /// What this node was told of its own priority.
+    priority: Option<u32>,
 }
 
 impl Control {
@@ -38,6 +41,10 @@ impl Control {
 
     pub(crate) fn set_paused(&self, is_paused: bool) {
         self.lock().is_paused = is_paused;
+    }
+
+    pub(crate) fn set_priority(&self, priority: Option<u32>) {
+        self.lock().priority = priority;
     }
 
     /// A peer said farewell.
@@ -135,6 +142,40 @@ impl Group {
         self.control.lock().is_paused
     }
 
+    /// Gives this node another priority, for as long as it runs, and tells the others.
+    ///
+    /// It counts when the next group is formed: at the next election or merge. An established
+    /// leader leads on, unless the group is configured with [`crate::Preempt::After`]: then it makes
+    /// room for a higher member, also for one that is higher by this. A peer that cannot be reached
+    /// goes by what it knew until this node or itself comes up again or steps aside.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
+    /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
+    /// group.set_priority(50).await?;
+    /// assert_eq!(group.priority(), Some(50));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// If the algorithm needs all nodes to agree on who is higher, or the node ends first.
+    pub async fn set_priority(&self, priority: u32) -> Result<(), PriorityError> {
+        let (reply, done) = oneshot::channel();
+        // A node that has ended drops the request, and with it the way back.
+        let _ = self.requests.send(Request::Priority { priority, reply });
+        Ok(done.await.map_err(|_| self.why_ended())??)
+    }
+
+    /// What [`Group::set_priority`] gave this node; none if it has the one it was started with.
+    #[must_use]
+    pub fn priority(&self) -> Option<u32> {
+        self.control.lock().priority
+    }
+
     async fn go_aside(&self, hold: Option<Duration>) -> Result<(), Ended> {
         let (reply, done) = oneshot::channel();
         self.ask(Request::StepAside { hold, reply }, done).await
@@ -145,4 +186,15 @@ impl Group {
         let _ = self.requests.send(request);
         done.await.map_err(|_| self.why_ended())
     }
+}
+
+/// Why a node's priority is what it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PriorityError {
+    /// The group's configuration does not allow it.
+    #[error(transparent)]
+    Fixed(#[from] RankError),
+    /// The node has ended.
+    #[error(transparent)]
+    Ended(#[from] Ended),
 }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use tanist_core::group::Counter;
 use tanist_core::node::{Command, Message, Node, Notice};
+use tanist_core::policy::RankError;
 use tanist_core::trace::{Entry, Event as Trace, NodeState};
 use tanist_core::{
     Context, Dice, Effect, Effects, Event, GroupConfig, GroupNumber, NodeId, NodeSet, Protocol,
@@ -84,6 +85,8 @@ pub(crate) enum Request {
     TakePart(oneshot::Sender<()>),
     /// Pause elections in the whole group, or hold them again.
     Pause { is_on: bool },
+    /// Have another priority, and say whether that is possible.
+    Priority { priority: u32, reply: oneshot::Sender<Result<(), RankError>> },
     /// Discard everything to and from these peers, for an experiment.
     Block(Vec<NodeId>),
     /// Stop doing that.
@@ -290,6 +293,7 @@ impl Driver {
                 self.returning.push(reply);
                 Some(Command::Return)
             }
+            Request::Priority { priority, reply } => return self.rank(priority, reply),
             Request::Pause { is_on: true } => Some(Command::Pause),
             Request::Pause { is_on: false } => Some(Command::Resume),
             Request::Block(peers) => {
@@ -316,6 +320,21 @@ impl Driver {
             Request::Shutdown => None,
         };
         command.map_or(Ok(()), |command| self.answer(command))
+    }
+
+    fn rank(
+        &mut self,
+        priority: u32,
+        reply: oneshot::Sender<Result<(), RankError>>,
+    ) -> Result<(), Failure> {
+        let checked = RankError::check(&self.config);
+        if checked.is_ok() {
+            self.step(Event::Command(Command::Priority(priority)))?;
+            self.inbox.control.set_priority(self.node.rank(self.me));
+        }
+        // Whoever asked may have gone away.
+        let _ = reply.send(checked);
+        Ok(())
     }
 
     /// The application has come back.

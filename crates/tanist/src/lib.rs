@@ -181,6 +181,7 @@ mod timers;
 pub mod transport;
 
 pub use builder::{Builder, default_timing, parse_node};
+pub use control::PriorityError;
 pub use error::{Failure, StartError};
 pub use group::{Ended, Group};
 pub use journal::Recent;
@@ -190,7 +191,7 @@ pub use meter::Meter;
 pub use role::{Role, Suspension, View, Why};
 pub use shared::{Change, Changes, Roles, Status};
 pub use tanist_core::election::Algorithm;
-pub use tanist_core::policy::Preempt;
+pub use tanist_core::policy::{Preempt, RankError};
 pub use tanist_core::timing::TimingConfig;
 pub use tanist_core::{GroupNumber, NodeId, NodeSet, Status as Phase};
 pub use task::{GroupTask, Reports, TaskError};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tanist::Ended;
+use tanist::{Ended, PriorityError};
 
 use super::Agent;
 use crate::moment;
@@ -96,11 +96,10 @@ impl Agent {
                 self.settle().await?;
                 "elections go on, and what was put off is done now".to_owned()
             }
-            Action::Reload => return self.reload(),
-            Action::Priority { .. } => {
-                let what = "this version cannot do that while the node runs; nothing was done. \
-                            Change the file and start the agent again";
-                return Err(ActionError::Refused(what.to_owned()));
+            Action::Reload => return self.reload().await,
+            Action::Priority { value } => {
+                group.set_priority(*value).await?;
+                format!("{me} has priority {value} now; it counts at the next election")
             }
         };
         Ok(Done { text })
@@ -129,6 +128,15 @@ impl Agent {
 impl From<Ended> for ActionError {
     fn from(_: Ended) -> Self {
         Self::Ended
+    }
+}
+
+impl From<PriorityError> for ActionError {
+    fn from(error: PriorityError) -> Self {
+        match error {
+            PriorityError::Fixed(why) => Self::Refused(why.to_string()),
+            PriorityError::Ended(_) => Self::Ended,
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::log;
 
 impl Agent {
     /// Reads it again, from where it was read at the start.
-    pub(super) fn reload(&self) -> Result<Done, ActionError> {
+    pub(super) async fn reload(&self) -> Result<Done, ActionError> {
         let old = self.config();
         let refuse = |what: String| ActionError::Refused(format!("nothing was changed. {what}"));
         let new =
@@ -20,9 +20,15 @@ impl Agent {
         let changes = new.changes_against(&old);
         let (live, waiting): (Vec<Change>, Vec<Change>) =
             changes.into_iter().partition(|change| change.effect == Effect::Live);
+        let next = old.with_live_values_of(&new);
+        if next.priority != old.priority {
+            // First, since it is the only change that can be refused.
+            let priority = next.priority_of(self.group().me());
+            self.group().set_priority(priority).await?;
+        }
         log::set_level(new.log.level);
         // Also if nothing in it changed: what a file that it names holds may have.
-        self.inner.config.send_replace(Arc::new(old.with_live_values_of(&new)));
+        self.inner.config.send_replace(Arc::new(next));
         Ok(Done { text: told(&live, &waiting) })
     }
 }

@@ -62,6 +62,21 @@ fn what_cannot_be_done_exits_with_5_and_changes_nothing() {
 }
 
 #[test]
+fn a_node_whose_priority_was_raised_is_elected_when_the_leader_dies() {
+    let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "invitation"]);
+    let leader = dev.agree("all 3 nodes");
+    // Of the two that are left, the lower.
+    let raised = if leader == "n1" { "n2" } else { "n1" };
+    let done = dev.run(&["priority", "50", "--node", raised]);
+    assert!(done.status.success(), "{done:?}");
+    let text = String::from_utf8(done.stdout).unwrap();
+    let expected = format!("{raised} has priority 50 now; it counts at the next election");
+    assert!(text.contains(&expected), "{text}");
+    dev.act(&["kill", &leader]);
+    dev.status_when(raised, |status| status["leader"]["node"] == raised);
+}
+
+#[test]
 fn in_a_paused_group_a_dead_leader_is_replaced_only_after_the_pause() {
     let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
     assert_eq!(dev.agree("all 3 nodes"), "n3");

@@ -29,6 +29,22 @@ fn a_reload_changes_what_can_change_and_names_what_needs_a_new_start() {
 }
 
 #[test]
+fn a_reload_gives_the_node_its_new_priority() {
+    let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "invitation"]);
+    let leader = dev.agree("all 3 nodes");
+    let raised = if leader == "n1" { "n2" } else { "n1" };
+    let file = dev.directory().join(format!("{raised}.toml"));
+    let sound = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("priority = 50\n{sound}")).unwrap();
+    let done = dev.run(&["reload", "--node", raised]);
+    assert!(done.status.success(), "{done:?}");
+    let text = String::from_utf8(done.stdout).unwrap();
+    assert!(text.contains("priority: nothing -> 50"), "{text}");
+    dev.act(&["kill", &leader]);
+    dev.status_when(raised, |status| status["leader"]["node"] == raised);
+}
+
+#[test]
 fn a_file_that_is_not_sound_changes_nothing_and_is_told_with_its_line() {
     let mut dev = Dev::start(&["--nodes", "2", "--algorithm", "bully"]);
     dev.agree("all 2 nodes");
