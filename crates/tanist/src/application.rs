@@ -28,6 +28,8 @@ pub(crate) struct Application {
     term: Option<Term>,
     drain: Option<Drain>,
     drains: u64,
+    /// Plans that the task was asked for and has not made yet.
+    plans: u64,
 }
 
 /// A stop that is under way.
@@ -44,7 +46,7 @@ impl Application {
         task: Option<mpsc::UnboundedSender<Ask>>,
         inbox: mpsc::UnboundedSender<Request>,
     ) -> Self {
-        Self { task, inbox, term: None, drain: None, drains: 0 }
+        Self { task, inbox, term: None, drain: None, drains: 0, plans: 0 }
     }
 
     /// Stops it: no operation is accepted from here on. The answer may be there at once. One that
@@ -99,6 +101,7 @@ impl Application {
                 Ok(self.drained())
             }
             Answer::Planned { group, definition } => {
+                self.plans = self.plans.saturating_sub(1);
                 Ok(Some(Command::Define { group, definition }))
             }
             Answer::Failed(error) => Err(error),
@@ -106,10 +109,15 @@ impl Application {
     }
 
     /// Asks for a plan. Without a task there is none, and nobody misses it.
-    pub(crate) fn plan(&self, view: View, reports: Reports) -> Result<Option<Command>, TaskError> {
+    pub(crate) fn plan(
+        &mut self,
+        view: View,
+        reports: Reports,
+    ) -> Result<Option<Command>, TaskError> {
         match &self.task {
             Some(task) => {
                 task.send(Ask::Plan { view, reports }).map_err(|_| TaskError::Gone)?;
+                self.plans += 1;
                 Ok(None)
             }
             None => {
@@ -117,6 +125,11 @@ impl Application {
                 Ok(Some(Command::Define { group: view.group, definition }))
             }
         }
+    }
+
+    /// Whether the task is at a plan.
+    pub(crate) const fn is_planning(&self) -> bool {
+        self.plans > 0
     }
 
     /// Begins under a definition.

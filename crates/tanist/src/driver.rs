@@ -4,9 +4,10 @@
 //! does not make its node look dead, and the disk may be waited for where it must be. It decides
 //! nothing about elections: those rules are [`tanist_core`]'s, and the simulator runs the same.
 
+mod inbox;
+
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,16 +21,15 @@ use tanist_core::{
 };
 use tokio::sync::{mpsc, oneshot};
 
+pub(crate) use self::inbox::{Inbox, Request};
 use crate::application::Application;
 use crate::clock::{self, Alarm};
-use crate::control::Control;
 use crate::error::Failure;
 use crate::journal::{Journal, Memory};
 use crate::meter::Meter;
 use crate::role::{Role, Suspension, View, Why};
 use crate::shared::Shared;
 use crate::store::Store;
-use crate::task::Answer;
 use crate::timers::Timers;
 use crate::transport::{Incoming, Ticket, Transport};
 
@@ -46,57 +46,6 @@ pub(crate) struct Parts {
     pub(crate) shared: Arc<Shared>,
     pub(crate) journal: Option<Journal>,
     pub(crate) memory: Arc<Memory>,
-}
-
-/// How the rest of the program reaches a driver.
-#[derive(Debug)]
-pub(crate) struct Inbox {
-    pub(crate) requests: mpsc::UnboundedReceiver<Request>,
-    /// At its end when nobody holds the node any more. The application has senders of requests, too,
-    /// since the driver waits for it even then.
-    pub(crate) holders: mpsc::Receiver<()>,
-    /// Where everybody sees whether the node is aside.
-    pub(crate) control: Control,
-}
-
-impl Inbox {
-    /// The next request; none when nobody holds the node any more.
-    async fn next(&mut self) -> Option<Request> {
-        tokio::select! {
-            biased;
-            Some(request) = self.requests.recv() => Some(request),
-            _ = self.holders.recv() => None,
-        }
-    }
-}
-
-/// What the rest of the program asks of a driver.
-#[derive(Debug)]
-pub(crate) enum Request {
-    /// All guards of the term that ended with this drain are gone.
-    GuardsDropped { drain: u64 },
-    /// The task answers.
-    Answered(Answer),
-    /// Hold an election now.
-    Call,
-    /// Step aside, for a while or until further notice, and say when that has come about.
-    StepAside { hold: Option<Duration>, reply: oneshot::Sender<()> },
-    /// Take part again, and say when.
-    TakePart(oneshot::Sender<()>),
-    /// Pause elections in the whole group, or hold them again.
-    Pause { is_on: bool },
-    /// Have another priority, and say whether that is possible.
-    Priority { priority: u32, reply: oneshot::Sender<Result<(), RankError>> },
-    /// Discard everything to and from these peers, for an experiment.
-    Block(Vec<NodeId>),
-    /// Stop doing that.
-    Unblock,
-    /// What do you see? Of these peers, whether they are there, is asked first.
-    Inspect { probe: NodeSet, reply: oneshot::Sender<Meter> },
-    /// The listening socket once more.
-    HoldPort(oneshot::Sender<io::Result<OwnedFd>>),
-    /// Stop the application and leave.
-    Shutdown,
 }
 
 /// A driver at work.
@@ -219,6 +168,13 @@ impl Driver {
             }
         }
         self.flush(written).await;
+        // A task that was planning when it was told to go is not left in the middle of it.
+        while self.application.is_planning() {
+            match self.inbox.requests.recv().await {
+                Some(request) => self.obey(request)?,
+                None => break,
+            }
+        }
         Ok(())
     }
 

@@ -142,3 +142,32 @@ async fn a_task_is_stopped_before_its_dropped_node_leaves() {
     let calls = log.lock().unwrap().clone();
     assert_eq!(calls.last().map(String::as_str), Some("stop>"), "{calls:?}");
 }
+
+/// Takes its time to plan.
+struct Ponderer(Log);
+
+impl GroupTask for Ponderer {
+    type Report = ();
+    type Plan = ();
+
+    async fn stop(&mut self, _: &View) {}
+
+    async fn plan(&mut self, _: &View, _: Reports<()>) {
+        self.0.lock().unwrap().push("plan<".to_owned());
+        tokio::time::sleep(ms(200)).await;
+        self.0.lock().unwrap().push("plan>".to_owned());
+    }
+
+    async fn start(&mut self, _: &View, (): ()) {}
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_is_shut_down_while_its_task_plans_waits_for_the_plan() {
+    let fleet = Fleet::unhurried(1);
+    let log = Log::default();
+    let task = Ponderer(Arc::clone(&log));
+    let group = fleet.builder(1).start_with(task).await.unwrap();
+    until("a plan is begun", || (!log.lock().unwrap().is_empty()).then_some(())).await;
+    group.shutdown().await.unwrap();
+    assert_eq!(*log.lock().unwrap(), ["plan<", "plan>"]);
+}

@@ -1,0 +1,64 @@
+//! How the rest of the program reaches a driver, and what it asks of it.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use tanist_core::policy::RankError;
+use tanist_core::{NodeId, NodeSet};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::control::Control;
+use crate::meter::Meter;
+use crate::task::Answer;
+
+/// How the rest of the program reaches a driver.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    pub(crate) requests: mpsc::UnboundedReceiver<Request>,
+    /// At its end when nobody holds the node any more. The application has senders of requests, too,
+    /// since the driver waits for it even then.
+    pub(crate) holders: mpsc::Receiver<()>,
+    /// Where everybody sees whether the node is aside.
+    pub(crate) control: Control,
+}
+
+impl Inbox {
+    /// The next request; none when nobody holds the node any more.
+    pub(super) async fn next(&mut self) -> Option<Request> {
+        tokio::select! {
+            biased;
+            Some(request) = self.requests.recv() => Some(request),
+            _ = self.holders.recv() => None,
+        }
+    }
+}
+
+/// What the rest of the program asks of a driver.
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// All guards of the term that ended with this drain are gone.
+    GuardsDropped { drain: u64 },
+    /// The task answers.
+    Answered(Answer),
+    /// Hold an election now.
+    Call,
+    /// Step aside, for a while or until further notice, and say when that has come about.
+    StepAside { hold: Option<Duration>, reply: oneshot::Sender<()> },
+    /// Take part again, and say when.
+    TakePart(oneshot::Sender<()>),
+    /// Pause elections in the whole group, or hold them again.
+    Pause { is_on: bool },
+    /// Have another priority, and say whether that is possible.
+    Priority { priority: u32, reply: oneshot::Sender<Result<(), RankError>> },
+    /// Discard everything to and from these peers, for an experiment.
+    Block(Vec<NodeId>),
+    /// Stop doing that.
+    Unblock,
+    /// What do you see? Of these peers, whether they are there, is asked first.
+    Inspect { probe: NodeSet, reply: oneshot::Sender<Meter> },
+    /// The listening socket once more.
+    HoldPort(oneshot::Sender<io::Result<OwnedFd>>),
+    /// Stop the application and leave.
+    Shutdown,
+}
