@@ -1,5 +1,7 @@
 //! A node that is told to leave while there is a job at it.
 
+use std::os::unix::net::UnixStream;
+
 use super::home::{Home, Started, until};
 
 const SCRIPT: &str =
@@ -38,7 +40,9 @@ fn a_run_beside_an_agent_ends_with_it_and_not_as_if_the_agent_had_failed() {
     for (on_loss, code) in [("restart", 75), ("exit", 75), ("stop", 0)] {
         let home = Home::new(1, "");
         let mut agent = Started::new(&mut home.tanist(&["agent", "-c", "n1.toml"]));
-        until("the socket", || home.file("n1.sock").exists().then_some(()));
+        // A socket that is there may not listen yet.
+        let is_up = || UnixStream::connect(home.file("n1.sock")).is_ok();
+        until("the agent", || is_up().then_some(()));
         let mut run = home.tanist(&["run", "--socket", "n1.sock", "--on-loss", on_loss]);
         let mut run = Started::new(run.args(["--", "sh", "-c", SCRIPT]));
         runs(&home);
