@@ -21,8 +21,8 @@ fn is_attached(process: u32) -> bool {
     let links = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let targets = links.filter_map(|link| std::fs::read_link(link.path()).ok());
     let sockets = targets.filter(|target| target.to_string_lossy().starts_with("socket:"));
-    // Two are the runtime's, for signals.
-    sockets.count() >= 3
+    // Three are the runtime's, for signals, and are there before anybody listens.
+    sockets.count() >= 4
 }
 
 // consul#4439: a stop while waiting hangs; consul#800: a child is started during the shutdown.
