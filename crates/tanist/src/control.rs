@@ -147,7 +147,7 @@ impl Group {
     /// It counts when the next group is formed: at the next election or merge. An established
     /// leader leads on, unless the group is configured with [`crate::Preempt::After`]: then it makes
     /// room for a higher member, also for one that is higher by this. A peer that cannot be reached
-    /// goes by what it knew until this node or itself comes up again or steps aside.
+    /// goes by what it knew until one of the two comes up again, or it steps aside itself.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

@@ -70,6 +70,11 @@ impl Agent {
         };
         let (group, work) =
             started.map_err(|error| Problem::BadFile(format!("{}: {error}", sources.name())))?;
+        // A node's own word on itself is told to the others, so that all go by the same order.
+        if let Some(priority) = config.priority {
+            let set = group.set_priority(priority).await;
+            set.map_err(|error| Problem::BadFile(format!("{}: {error}", sources.name())))?;
+        }
         let record = Record::follow(&group);
         let (config, known) = watch::channel(Arc::new(config));
         let (gate, questions) = Gate::new(known);

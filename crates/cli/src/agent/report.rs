@@ -150,7 +150,7 @@ impl Agent {
     pub(crate) async fn members(&self) -> Option<MembersReport> {
         let meter = self.group().meter().await?;
         let status = self.status();
-        let now = tanist::clock::now();
+        let (now, own_priority) = (tanist::clock::now(), self.group().priority());
         let rows = self.peers().into_iter().map(|(node, address)| {
             let peer = meter.peers.iter().find(|peer| peer.id == node);
             let name = node.to_string();
@@ -169,7 +169,9 @@ impl Agent {
                 is_self: node == self.group().me(),
                 is_connected: peer.is_some_and(|peer| peer.is_connected),
                 is_refused: peer.is_some_and(|peer| peer.is_refused),
-                priority: self.config().priority_of(node),
+                priority: own_priority
+                    .filter(|_| node == self.group().me())
+                    .unwrap_or_else(|| self.config().priority_of(node)),
                 rtt_ms: rtt.map(millis),
                 seen_ms: seen.and_then(|seen| u64::try_from(seen.as_millis()).ok()),
                 node: name,

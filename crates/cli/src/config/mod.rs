@@ -221,10 +221,6 @@ impl Config {
         for (node, priority) in &self.priorities {
             builder = builder.priority(node, *priority);
         }
-        // After the table, since a node's own word on itself counts.
-        if let Some(priority) = self.priority {
-            builder = builder.priority(&self.node, priority);
-        }
         if let Some(address) = self.listen {
             builder = builder.listen(address);
         }
