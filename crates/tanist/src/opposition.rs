@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use tanist_core::{NodeId, NodeSet, Time};
+use tanist_core::{NodeSet, Time};
 
 use crate::clock;
 use crate::group::Group;
@@ -68,8 +68,9 @@ impl Group {
         }
         let seen = self.inspect(others).await?;
         let now = clock::now();
-        let outside = seen.peers.iter().filter(outside);
-        Some(outside.filter(|peer| stands(peer, began, now, patience)).map(peer_id).collect())
+        let against = seen.peers.iter().filter(outside);
+        let against = against.filter(|peer| stands(peer, began, now, patience));
+        Some(against.map(|peer| peer.id).collect())
     }
 }
 
@@ -78,10 +79,6 @@ impl Group {
 fn stands(peer: &PeerView, began: Time, now: Time, patience: Duration) -> bool {
     let since = peer.heard.map_or(began, |heard| heard.max(began));
     !peer.is_refused && now < since + patience
-}
-
-fn peer_id(peer: &PeerView) -> NodeId {
-    peer.id
 }
 
 /// How often a leader looks while it waits for a silent peer to be silent for long enough.

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::hooks::gate::{Gate, hold_after};
 
 /// The term in which the node acts, if it does.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Acting {
     term: watch::Receiver<Option<Lead>>,
 }
@@ -45,12 +45,6 @@ impl Acting {
     /// Waits until the node acts in another term than before, or no longer.
     pub(crate) async fn changed(&mut self) -> Option<()> {
         self.term.changed().await.ok()
-    }
-}
-
-impl Clone for Acting {
-    fn clone(&self) -> Self {
-        Self { term: self.term.clone() }
     }
 }
 
