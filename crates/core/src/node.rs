@@ -285,6 +285,7 @@ impl Node {
         for effect in effects.drain() {
             match effect {
                 Effect::Send { to, message } => out.send(to, Message::Detector(message)),
+                Effect::Broadcast(message) => out.broadcast(Message::Detector(message)),
                 Effect::Save(record) => match record {},
                 Effect::SetTimer { timer, after } => out.set_timer(Timer::Detector(timer), after),
                 Effect::CancelTimer(timer) => out.cancel_timer(Timer::Detector(timer)),
@@ -314,6 +315,7 @@ impl Node {
         for effect in effects.drain() {
             match effect {
                 Effect::Send { to, message } => out.send(to, Message::Recall(message)),
+                Effect::Broadcast(message) => out.broadcast(Message::Recall(message)),
                 Effect::SetTimer { timer, after } => out.set_timer(Timer::Recall(timer), after),
                 Effect::CancelTimer(timer) => out.cancel_timer(Timer::Recall(timer)),
                 Effect::Save(counter) => out.save(counter),
@@ -395,6 +397,10 @@ impl Node {
                     out.send(to, Message::Election(message));
                     continue;
                 }
+                Effect::Broadcast(message) => {
+                    out.broadcast(Message::Election(message));
+                    continue;
+                }
                 Effect::SetTimer { timer, after } => {
                     out.set_timer(Timer::Election(timer), after);
                     continue;
@@ -448,6 +454,7 @@ impl Node {
         for effect in effects.drain() {
             match effect {
                 Effect::Send { to, message } => out.send(to, Message::Reorganization(message)),
+                Effect::Broadcast(message) => out.broadcast(Message::Reorganization(message)),
                 Effect::Save(record) => match record {},
                 Effect::SetTimer { timer, after } => {
                     out.set_timer(Timer::Reorganization(timer), after);

@@ -70,6 +70,8 @@ pub enum Effect<P: Protocol> {
         /// What to say.
         message: P::Message,
     },
+    /// Hand a message to whoever hears this node: one transmission, heard by nobody, some or all.
+    Broadcast(P::Message),
     /// Start a timer, replacing one of the same name.
     SetTimer {
         /// Its name.
@@ -101,6 +103,11 @@ impl<P: Protocol> Effects<P> {
     /// Sends a message.
     pub fn send(&mut self, to: NodeId, message: P::Message) {
         self.list.push(Effect::Send { to, message });
+    }
+
+    /// Says something to everybody in reach, whoever that is.
+    pub fn broadcast(&mut self, message: P::Message) {
+        self.list.push(Effect::Broadcast(message));
     }
 
     /// Starts or replaces a timer.

@@ -127,6 +127,9 @@ impl<P: Scripted> Bench<P> {
                 Effect::Send { to, message } => {
                     lines.push(format!("send {to} {}", P::message(&message)));
                 }
+                Effect::Broadcast(message) => {
+                    lines.push(format!("broadcast {}", P::message(&message)));
+                }
                 Effect::SetTimer { timer, after } => {
                     self.running.retain(|running| *running != timer);
                     self.running.push(timer);

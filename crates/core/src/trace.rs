@@ -125,6 +125,16 @@ pub enum Event {
         #[serde(flatten)]
         message: MessageFacts,
     },
+    /// A message left for everybody in reach: one transmission, any number of receptions.
+    Broadcast {
+        /// The sender.
+        node: NodeId,
+        /// Pairs the transmission with its receptions and losses.
+        id: u64,
+        /// What was said, in short.
+        #[serde(flatten)]
+        message: MessageFacts,
+    },
     /// A message arrived and was taken up.
     Receive {
         /// The receiver.
@@ -242,6 +252,7 @@ impl Event {
             | Self::Aside { node }
             | Self::Return { node }
             | Self::Send { node, .. }
+            | Self::Broadcast { node, .. }
             | Self::Receive { node, .. }
             | Self::Timer { node, .. }
             | Self::Save { node, .. }
@@ -313,6 +324,7 @@ impl Event {
     pub const fn is_of_heartbeat(&self) -> bool {
         match self {
             Self::Send { message, .. }
+            | Self::Broadcast { message, .. }
             | Self::Receive { message, .. }
             | Self::Lose { message, .. } => matches!(message.kind, Kind::Heartbeat),
             Self::Timer { timer, .. } => matches!(timer, TimerName::Beat),

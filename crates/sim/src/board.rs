@@ -188,7 +188,7 @@ impl Board {
                 seat.elections_open += 1;
                 seat.is_recalling = false;
             }),
-            Event::Send { node, message, .. } => {
+            Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } => {
                 if message.kind == Kind::Recall {
                     self.change(*node, |seat| seat.is_recalling = true);
                 }

@@ -124,7 +124,10 @@ impl Happening {
             (Self::Enters(status), Event::State { node: at, state }) => {
                 *at == node && state.status == status && was != status
             }
-            (Self::Sends(kind), Event::Send { node: at, message, .. })
+            (
+                Self::Sends(kind),
+                Event::Send { node: at, message, .. } | Event::Broadcast { node: at, message, .. },
+            )
             | (Self::Receives(kind), Event::Receive { node: at, message, .. }) => {
                 *at == node && message.kind == kind
             }

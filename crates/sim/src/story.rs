@@ -88,7 +88,8 @@ impl Speech {
             Event::Receive { node, from, message, .. } => {
                 Some((Self { node: *node, way: Way::Hears, facts: *message }, *from))
             }
-            Event::Start { .. }
+            Event::Broadcast { .. }
+            | Event::Start { .. }
             | Event::Crash { .. }
             | Event::Pause { .. }
             | Event::Resume { .. }
@@ -168,6 +169,9 @@ impl Teller {
             Event::Return { .. } => "takes part again".to_string(),
             Event::Send { message, .. } => {
                 format!("sends {} to {}{}", said(message), names(others), of_group(message))
+            }
+            Event::Broadcast { message, .. } => {
+                format!("broadcasts {}{}", said(message), of_group(message))
             }
             Event::Receive { message, .. } => {
                 format!("hears {} from {}{}", said(message), names(others), of_group(message))

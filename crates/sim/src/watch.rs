@@ -113,7 +113,7 @@ impl Counts {
 
     fn note(&mut self, event: &Event) {
         match event {
-            Event::Send { message, .. } => {
+            Event::Send { message, .. } | Event::Broadcast { message, .. } => {
                 self.sent += 1;
                 self.by_kind[message.kind as usize] += 1;
             }

@@ -344,6 +344,7 @@ impl Driver {
         for effect in effects.drain() {
             match effect {
                 Effect::Send { to, message } => self.send(to, &message),
+                Effect::Broadcast(message) => self.broadcast(&message),
                 Effect::SetTimer { timer, after } => self.timers.set(timer, clock::now() + after),
                 Effect::CancelTimer(timer) => self.timers.cancel(timer),
                 Effect::Save(counter) => {
@@ -368,6 +369,14 @@ impl Driver {
         self.note(|node| Trace::Send { node, to, id, message: facts });
         let ticket = self.transport.send(to, id, payload);
         self.last_sent.insert(to, ticket);
+    }
+
+    /// Over links that join everybody with everybody, all others are in reach.
+    fn broadcast(&mut self, message: &Message) {
+        let others: Vec<NodeId> = self.config.members.others(self.me).collect();
+        for peer in others {
+            self.send(peer, message);
+        }
     }
 
     fn notify(&mut self, notice: Notice) -> Result<Option<Command>, Failure> {

@@ -439,6 +439,7 @@ fn lift<P: Elects>(
     for effect in inner.drain() {
         match effect {
             Effect::Send { to, message: inner } => out.send(to, message(inner)),
+            Effect::Broadcast(inner) => out.broadcast(message(inner)),
             Effect::SetTimer { timer: inner, after } => out.set_timer(timer(inner), after),
             Effect::CancelTimer(inner) => out.cancel_timer(timer(inner)),
             Effect::Save(counter) => out.save(counter),

@@ -67,6 +67,7 @@ impl Node {
         for effect in effects.drain() {
             match effect {
                 Effect::Send { to, message } => out.send(to, Message::Policy(message)),
+                Effect::Broadcast(message) => out.broadcast(Message::Policy(message)),
                 Effect::SetTimer { timer, after } => out.set_timer(Timer::Policy(timer), after),
                 Effect::CancelTimer(timer) => out.cancel_timer(Timer::Policy(timer)),
                 Effect::Save(record) => match record {},

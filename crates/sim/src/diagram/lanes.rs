@@ -154,7 +154,11 @@ impl Lane {
             Event::Timer { node, timer } if *node == self.node && is_telling(*timer) => {
                 self.marks.push((at, Mark::Timer, format!("{node}: timer {timer} ran out")));
             }
-            Event::Send { node, .. } | Event::Receive { node, .. } if *node == self.node => {
+            Event::Send { node, .. }
+            | Event::Broadcast { node, .. }
+            | Event::Receive { node, .. }
+                if *node == self.node =>
+            {
                 if self.being() == Being::Gone {
                     self.turn(at, Being::Unknown);
                 }
@@ -168,6 +172,7 @@ impl Lane {
             | Event::State { .. }
             | Event::Timer { .. }
             | Event::Send { .. }
+            | Event::Broadcast { .. }
             | Event::Receive { .. }
             | Event::Lose { .. }
             | Event::Save { .. }

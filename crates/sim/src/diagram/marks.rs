@@ -129,6 +129,7 @@ fn mark(entry: &Entry) -> Option<Mark> {
         | Event::Aside { .. }
         | Event::Return { .. }
         | Event::Send { .. }
+        | Event::Broadcast { .. }
         | Event::Receive { .. }
         | Event::Lose { .. }
         | Event::Timer { .. }
@@ -188,7 +189,7 @@ fn follow(running: &mut BTreeMap<NodeId, Election>, at: Time, event: &Event) -> 
             election.enter(at, *node, state);
             election.c4.map(|_| *node)
         }
-        Event::Send { node, message, .. } => {
+        Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } => {
             let election = running.get_mut(node)?;
             if message.kind == Kind::EnterElection {
                 // A candidate that is in Election already does not change its status again.

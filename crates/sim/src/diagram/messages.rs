@@ -41,22 +41,25 @@ enum Way {
 pub(super) fn read(entries: &[Entry]) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::new();
     let mut sendings: BTreeMap<(NodeId, NodeId, u64), (usize, Time)> = BTreeMap::new();
+    let mut broadcasts: BTreeMap<(NodeId, u64), Time> = BTreeMap::new();
     for Entry { at, event } in entries {
+        if let Event::Broadcast { node, id, .. } = event {
+            broadcasts.insert((*node, *id), *at);
+        }
         let Some((from, to, id, facts, step)) = step(event) else {
             continue;
         };
         let sending = sendings.get(&(from, to, id)).copied();
-        let way = match (step, sending) {
+        let left = sending.map(|(_, sent)| sent).or(broadcasts.get(&(from, id)).copied());
+        let way = match (step, left) {
             (Step::Send, _) => {
                 sendings.insert((from, to, id), (messages.len(), *at));
                 messages.push(Message { from, to, facts, way: Way::Sent(*at) });
                 continue;
             }
-            (Step::Receive, Some((_, sent))) => Way::Arrived { sent, received: *at },
+            (Step::Receive, Some(sent)) => Way::Arrived { sent, received: *at },
             (Step::Receive, None) => Way::Received(*at),
-            (Step::Lose(why), sending) => {
-                Way::Lost { sent: sending.map_or(*at, |(_, sent)| sent), lost: *at, why }
-            }
+            (Step::Lose(why), left) => Way::Lost { sent: left.unwrap_or(*at), lost: *at, why },
         };
         match sending.and_then(|(index, _)| messages.get_mut(index)) {
             Some(message) if matches!(message.way, Way::Sent(_)) => message.way = way,
@@ -81,7 +84,8 @@ fn step(event: &Event) -> Option<(NodeId, NodeId, u64, MessageFacts, Step)> {
         Event::Lose { node, to, id, message, why } => {
             Some((*node, *to, *id, *message, Step::Lose(*why)))
         }
-        Event::Start { .. }
+        Event::Broadcast { .. }
+        | Event::Start { .. }
         | Event::Crash { .. }
         | Event::Pause { .. }
         | Event::Resume { .. }

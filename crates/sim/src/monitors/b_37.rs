@@ -19,7 +19,10 @@ impl Monitor for StopBeforeAcknowledge {
     }
 
     fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
-        let Event::Send { node, message, .. } = event else { return None };
+        let (Event::Send { node, message, .. } | Event::Broadcast { node, message, .. }) = event
+        else {
+            return None;
+        };
         if !message.kind.acknowledges_stop() || message.ok == Some(false) {
             return None;
         }

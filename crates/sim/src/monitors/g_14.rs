@@ -62,6 +62,7 @@ impl Monitor for BestWins {
             | Event::Resume { .. }
             | Event::Return { .. }
             | Event::Send { .. }
+            | Event::Broadcast { .. }
             | Event::Receive { .. }
             | Event::Lose { .. }
             | Event::Timer { .. }

@@ -50,6 +50,7 @@ impl Monitor for OneGroupEach {
             | Event::Aside { .. }
             | Event::Return { .. }
             | Event::Send { .. }
+            | Event::Broadcast { .. }
             | Event::Receive { .. }
             | Event::Lose { .. }
             | Event::Timer { .. }

@@ -42,7 +42,7 @@ impl Monitor for UniqueNumbers {
 
     fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
         match event {
-            Event::Send { node, message, .. } => {
+            Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } => {
                 let group = message.group?;
                 let forms = match message.kind {
                     Kind::EnterElection | Kind::Invitation | Kind::Coordinator | Kind::Elected => {

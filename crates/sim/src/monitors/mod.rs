@@ -145,7 +145,7 @@ impl Interest {
     pub const fn of(event: &Event) -> Self {
         match event {
             Event::State { .. } => Self::STATE,
-            Event::Send { .. } => Self::SEND,
+            Event::Send { .. } | Event::Broadcast { .. } => Self::SEND,
             Event::Receive { .. } => Self::RECEIVE,
             Event::Call { .. }
             | Event::End { .. }

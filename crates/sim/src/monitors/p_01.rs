@@ -29,7 +29,9 @@ impl Monitor for AsideTakesNoPart {
             return None;
         }
         let what = match event {
-            Event::Send { message, .. } if !is_allowed(message.kind) => {
+            Event::Send { message, .. } | Event::Broadcast { message, .. }
+                if !is_allowed(message.kind) =>
+            {
                 format!("sends {}", message.kind)
             }
             Event::Begin { group, .. } => format!("begins to work in group {group}"),
@@ -41,6 +43,7 @@ impl Monitor for AsideTakesNoPart {
             | Event::Aside { .. }
             | Event::Return { .. }
             | Event::Send { .. }
+            | Event::Broadcast { .. }
             | Event::Receive { .. }
             | Event::Lose { .. }
             | Event::Timer { .. }

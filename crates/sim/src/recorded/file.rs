@@ -211,6 +211,7 @@ impl Reader {
                 | Event::Aside { .. }
                 | Event::Return { .. }
                 | Event::Send { .. }
+                | Event::Broadcast { .. }
                 | Event::Receive { .. }
                 | Event::Timer { .. }
                 | Event::Save { .. }

@@ -105,13 +105,18 @@ fn sendings(
     let mut sent = BTreeMap::new();
     for (here, entry) in places(files) {
         if let Event::Send { node, to, id, .. } = entry.event {
-            sent.insert((node, to, id), here);
+            sent.insert((node, Some(to), id), here);
+        } else if let Event::Broadcast { node, id, .. } = entry.event {
+            sent.insert((node, None, id), here);
         }
     }
     let (mut causes, mut nudges) = (BTreeMap::new(), Nudges::default());
     for (here, entry) in places(files) {
         let Event::Receive { node, from, id, .. } = entry.event else { continue };
-        let Some(cause) = sent.get(&(from, node, id)).copied() else { continue };
+        let Some(cause) = sent.get(&(from, Some(node), id)).or(sent.get(&(from, None, id))) else {
+            continue;
+        };
+        let cause = *cause;
         let by = files[cause.file].at(cause.line).since(entry.at);
         if by > tolerance {
             return Err(contradiction(files, here, cause));
@@ -146,6 +151,9 @@ fn name(event: &Event) -> String {
     match event {
         Event::Send { node, to, message, id } => {
             format!("{node} sends {} to {to}, id {id}", message.kind)
+        }
+        Event::Broadcast { node, message, id } => {
+            format!("{node} broadcasts {}, id {id}", message.kind)
         }
         Event::Receive { node, from, message, id } => {
             format!("{node} receives {} from {from}, id {id}", message.kind)

@@ -86,6 +86,7 @@ impl World {
             }
             match effect {
                 Effect::Send { to, message } => self.send(at, to, message),
+                Effect::Broadcast(message) => self.broadcast(at, &message),
                 Effect::SetTimer { timer, after } => self.set_timer(at, timer, after),
                 Effect::CancelTimer(timer) => self.hosts[at].cancel_timer(timer),
                 Effect::Save(counter) => {
@@ -110,12 +111,37 @@ impl World {
         let id = self.messages;
         self.hosts[at].note_sent(to, id);
         self.emit(Event::Send { node: from, to, id, message: facts });
-        let parcel = Parcel {
-            from: (at, from),
-            to: (target, to),
-            kind: facts.kind,
-            extra: self.hosts[at].slow + self.hosts[target].slow,
-        };
+        self.carry((at, from), (target, to), id, facts, message);
+    }
+
+    /// One transmission: it reaches, or fails to reach, each other machine by itself.
+    fn broadcast(&mut self, at: usize, message: &Message) {
+        let facts = message.facts(self.config.algorithm);
+        let from = self.hosts[at].id;
+        self.messages += 1;
+        let id = self.messages;
+        self.emit(Event::Broadcast { node: from, id, message: facts });
+        for target in (0..self.hosts.len()).filter(|target| *target != at) {
+            // Whoever is out of reach does not lose anything: it was not meant in particular.
+            if !self.network.is_cut(at, target) {
+                let to = self.hosts[target].id;
+                self.carry((at, from), (target, to), id, facts, message.clone());
+            }
+        }
+    }
+
+    fn carry(
+        &mut self,
+        from: (usize, NodeId),
+        to: (usize, NodeId),
+        id: u64,
+        facts: MessageFacts,
+        message: Message,
+    ) {
+        let extra = self.hosts[from.0].slow + self.hosts[to.0].slow;
+        let parcel = Parcel { from, to, kind: facts.kind, extra };
+        let (target, to) = to;
+        let from = from.1;
         match self.network.carry(self.now, &parcel, &mut self.chance) {
             Arrivals::Lost(why) => self.lose(from, to, id, facts, why),
             Arrivals::Once(when) => self.deliver(target, when, Due::Deliver { from, id, message }),
