@@ -1,6 +1,9 @@
 //! One job at any time, whatever is killed. A job that is started takes a lock which all its
 //! processes hold: if it is taken already, two jobs ran at once.
 
+use std::time::{Duration, Instant};
+
+use rustix::process::{getpid, set_child_subreaper};
 use serde_json::Value;
 
 use super::home::{Home, Started, signal, until};
@@ -149,6 +152,44 @@ fn agents_and_runs_are_killed_and_no_two_jobs_run_at_once() {
         }
         fleet.check();
     }
+}
+
+/// While the keeper holds the node's port, nobody takes the killed node for dead: its job may run.
+#[test]
+fn nobody_starts_while_the_keeper_of_a_killed_node_has_not_ended_the_job() {
+    let patient = TIMING.replace("\"5s\"", "\"30s\"");
+    let home = Home::new(3, &format!("algorithm = \"bully\"\n{patient}"));
+    let mut fleet = Fleet { home, runs: Vec::new() };
+    fleet.runs = (1..=3).map(|node| fleet.spawn(node)).collect();
+    fleet.newest_when(|_, node| node == 3);
+    fleet.is_joined(3);
+    let (before, _) = fleet.newest_when(|_, node| node == 3);
+    // A group of processes that loses its last parent in the session is woken up: it gets another.
+    set_child_subreaper(Some(getpid())).unwrap();
+    let keeper = keeper_of(fleet.runs[2].id());
+    signal(keeper, "-STOP");
+    fleet.runs[2].signal("-KILL");
+    fleet.runs[2].ends();
+    let watched = Instant::now() + Duration::from_secs(3);
+    while Instant::now() < watched {
+        let newest = fleet.newest();
+        assert_eq!(newest, Some((before, 3)), "a job started beside the one that runs");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    signal(keeper, "-CONT");
+    fleet.newest_when(|_, node| node == 2);
+    fleet.check();
+}
+
+/// The process that keeps the job of a run: a child of it.
+fn keeper_of(run: u32) -> u32 {
+    until("a keeper", || {
+        let all = std::fs::read_dir(format!("/proc/{run}/task")).ok()?.flatten();
+        let lists =
+            all.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+        let ids = lists.collect::<Vec<_>>().join(" ");
+        ids.split_whitespace().find_map(|id| id.parse().ok())
+    })
 }
 
 const KILLS: usize = 50;
