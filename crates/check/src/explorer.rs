@@ -1,20 +1,28 @@
 //! Breadth first over all situations, level by level, on all cores.
+//!
+//! Of a visited situation the number that stands for it is kept, where it was first reached from, and
+//! where it leads: some forty bytes. Only those whose successors are still to be visited are kept in
+//! full, frozen. The run to a situation is found again by taking it: the steps of a situation are
+//! tried until one leads to the next number.
+//!
+//! The result does not depend on the number of threads: they only expand, and what they find is
+//! taken in the order of one.
 
-#![expect(
-    clippy::disallowed_types,
-    reason = "the sets of situations are only asked, never iterated"
-)]
-
-use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
 use tanist_sim::Scenario;
+use tanist_sim::frozen::{Clock, Store};
 use tanist_sim::record::Recording;
 use tanist_sim::watch::Broken;
 
 use crate::assumption::Assumption;
+use crate::expansion::{self, Block, Crew, New, Successor};
+use crate::frontier::{Batch, Frontier};
+use crate::hope::{Bits, Steps};
+use crate::known::{Arrived, Known};
 use crate::model::{Bounds, KeepsTrace, Model, Step};
+use crate::segments::Segments;
 
 /// What came of an exploration.
 #[derive(Clone, Debug)]
@@ -51,7 +59,7 @@ pub fn replay(
 ) -> Option<Recording> {
     let mut model = Model::new(scenario, assumption, bounds, KeepsTrace::Yes);
     for step in run {
-        model.replay(*step);
+        model.take(*step);
     }
     model.world.watch.into_recording()
 }
@@ -70,198 +78,215 @@ pub struct Found {
 pub struct Progress {
     /// Situations visited.
     pub states: usize,
+    /// Steps taken between them.
+    pub transitions: usize,
     /// Length of the runs that are being looked at.
     pub depth: u32,
     /// Situations whose successors are still to be visited.
     pub frontier: usize,
+    /// Bytes that the visited situations take: what grows with them and is kept.
+    pub bytes_kept: usize,
+    /// Bytes that the situations take whose successors are still to be visited.
+    pub bytes_frontier: usize,
 }
 
-struct Visit {
-    parent: u32,
-    step: Step,
-}
-
-/// Visits every situation within the bounds.
+/// Visits every situation within the bounds, on all cores.
 pub fn explore(
     scenario: &Scenario,
     assumption: Assumption,
     bounds: &Bounds,
-    on_level: &mut dyn FnMut(Progress),
+    on_progress: &mut dyn FnMut(Progress),
 ) -> Exploration {
-    let mut search = Search::new(Model::new(scenario, assumption, bounds, KeepsTrace::No));
-    while !search.frontier.is_empty() && search.depth < bounds.depth {
-        on_level(Progress {
-            states: search.visits.len(),
-            depth: search.depth,
-            frontier: search.frontier.len(),
-        });
-        if search.visits.len() > bounds.states {
-            break;
-        }
-        search.level(bounds);
+    let jobs = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    explore_on(jobs, scenario, assumption, bounds, on_progress)
+}
+
+/// Visits every situation within the bounds on so many threads, which changes nothing but the time
+/// that it takes.
+pub fn explore_on(
+    jobs: NonZeroUsize,
+    scenario: &Scenario,
+    assumption: Assumption,
+    bounds: &Bounds,
+    on_progress: &mut dyn FnMut(Progress),
+) -> Exploration {
+    let first = Model::new(scenario, assumption, bounds, KeepsTrace::No);
+    let mut search = Search::new(first, jobs, bounds);
+    while !search.frontier.is_empty() && search.depth < bounds.depth && !search.is_full() {
+        search.level(on_progress);
     }
     search.conclude()
 }
 
 struct Search {
-    known: HashMap<u64, u32>,
-    visits: Vec<Visit>,
-    frontier: Vec<(u32, Model)>,
-    /// Edges that are no faults, for reachability of good situations.
-    edges: Vec<(u32, u32)>,
-    good: Vec<bool>,
+    bounds: Bounds,
+    first: Model,
+    crew: Crew,
+    store: Store,
+    known: Known,
+    /// From where each situation was first reached.
+    parents: Segments<u32>,
+    frontier: Frontier,
+    steps: Steps,
+    good: Bits,
+    /// Situations that are not followed: at a bound, or with something broken.
+    ends: Bits,
     transitions: usize,
     depth: u32,
-    at_bound: Vec<u32>,
     found: Vec<Found>,
     has_elections: bool,
-    watched: Vec<(&'static str, bool)>,
+    is_cut_short: bool,
 }
 
 impl Search {
-    fn new(first: Model) -> Self {
-        let mut known = HashMap::new();
-        known.insert(first.fingerprint(), 0);
-        Self {
-            known,
-            good: vec![first.world.watch.is_settled()],
-            watched: first.world.watch.assertions(),
-            has_elections: false,
-            visits: vec![Visit { parent: 0, step: Step::Take(0) }],
-            frontier: vec![(0, first)],
-            edges: Vec::new(),
+    fn new(first: Model, jobs: NonZeroUsize, bounds: &Bounds) -> Self {
+        let mut search = Self {
+            bounds: *bounds,
+            crew: Crew::new(&first, jobs),
+            store: Store::new(Clock::Ignored),
+            known: Known::new(),
+            parents: Segments::new(),
+            frontier: Frontier::new(),
+            steps: Steps::new(),
+            good: Bits::new(),
+            ends: Bits::new(),
             transitions: 0,
             depth: 0,
-            at_bound: Vec::new(),
             found: Vec::new(),
+            has_elections: false,
+            is_cut_short: false,
+            first,
+        };
+        let mut frozen = Vec::new();
+        search.first.freeze(&search.store, &mut frozen);
+        search.known.insert(search.first.fingerprint());
+        search.parents.push(0);
+        search.frontier.push(0, &frozen);
+        if search.first.world.watch.is_settled() {
+            search.good.set(0);
         }
+        search
     }
 
-    fn level(&mut self, bounds: &Bounds) {
+    fn is_full(&self) -> bool {
+        self.known.len() > self.bounds.states
+    }
+
+    /// Visits everything that is one step further away.
+    fn level(&mut self, on_progress: &mut dyn FnMut(Progress)) {
         self.depth += 1;
-        let frontier = std::mem::take(&mut self.frontier);
-        // Successors are many and most are known: they are sorted out before more are made.
-        for batch in frontier.chunks(BATCH) {
-            for (parent, successors) in expand_all(batch) {
-                for (step, fingerprint, next) in successors {
-                    self.arrive(parent, step, fingerprint, next, bounds);
+        let level = std::mem::replace(&mut self.frontier, Frontier::new());
+        let mut left = level.len();
+        let mut batches = level.into_batches();
+        for batch in &mut batches {
+            self.visit(&batch);
+            left -= batch.len();
+            on_progress(self.progress(left));
+            if self.is_full() {
+                break;
+            }
+        }
+        // What was not expanded any more is still to be visited.
+        self.is_cut_short |= batches.len() > 0;
+    }
+
+    fn visit(&mut self, batch: &Batch) {
+        let counter = self.bounds.counter;
+        let blocks = self.crew.expand(&batch.entries(), &self.known, &self.store, counter);
+        let mut leads_to = Vec::new();
+        for block in &blocks {
+            for (place, successors) in &block.sources {
+                leads_to.clear();
+                for successor in &block.successors[successors.clone()] {
+                    let to = self.arrive(*place, successor, block);
+                    if !successor.is_fault {
+                        leads_to.push(to);
+                    }
+                }
+                if !self.good.has(*place) {
+                    self.steps.push(*place, &mut leads_to);
                 }
             }
         }
     }
 
-    fn arrive(&mut self, parent: u32, step: Step, fingerprint: u64, next: Model, bounds: &Bounds) {
+    /// Takes note of a step; tells where the situation is that it leads to.
+    fn arrive(&mut self, parent: u32, successor: &Successor, block: &Block) -> u32 {
         self.transitions += 1;
-        let fresh = u32::try_from(self.visits.len()).unwrap_or(u32::MAX);
-        let at = *self.known.entry(fingerprint).or_insert(fresh);
-        if !step.is_fault() {
-            self.edges.push((parent, at));
-        }
-        if at != fresh {
-            return;
-        }
-        self.visits.push(Visit { parent, step });
-        self.good.push(next.world.watch.is_settled());
-        self.has_elections |= next.world.watch.counts.elections_won > 0;
-        if next.world.watch.first_broken().is_some() {
-            // A run ends where it breaks something.
-            self.note_breaks(at, &next);
-            self.at_bound.push(at);
-            return;
-        }
-        if next.is_beyond(bounds.counter) {
-            self.at_bound.push(at);
-            return;
-        }
-        self.frontier.push((at, next));
-    }
-
-    fn note_breaks(&mut self, at: u32, model: &Model) {
-        for broken in model.world.watch.judgements().into_iter().filter_map(|judged| judged.broken)
-        {
-            if self.found.iter().all(|found| found.broken.assertion != broken.assertion) {
-                let run = self.run_to(at);
-                self.found.push(Found { broken, run });
+        let new = match &successor.what {
+            expansion::Found::Known(place) => return *place,
+            expansion::Found::New(new) => new,
+        };
+        match self.known.insert(new.fingerprint) {
+            Arrived::Again(place) => place,
+            Arrived::Fresh(place) => {
+                self.parents.push(parent);
+                self.note(place, new, block.frozen(new));
+                place
             }
         }
     }
 
-    fn run_to(&self, mut at: u32) -> Vec<Step> {
-        let mut run = Vec::new();
-        while at != 0 {
-            let visit = &self.visits[at as usize];
-            run.push(visit.step);
-            at = visit.parent;
+    fn note(&mut self, place: u32, new: &New, frozen: &[u8]) {
+        if new.is_good {
+            self.good.set(place);
         }
-        run.reverse();
-        run
+        self.has_elections |= new.has_election;
+        for broken in &new.broken {
+            if self.found.iter().all(|found| found.broken.assertion != broken.assertion) {
+                self.found.push(Found { broken: broken.clone(), run: self.run_to(place) });
+            }
+        }
+        // A run ends where it breaks something.
+        if new.broken.is_empty() && !new.is_beyond {
+            self.frontier.push(place, frozen);
+        } else {
+            self.ends.set(place);
+        }
+    }
+
+    fn run_to(&self, place: u32) -> Vec<Step> {
+        let mut way = Vec::new();
+        let mut at = place;
+        while at != 0 {
+            way.push(self.known.fingerprint(at));
+            at = self.parents.get(at as usize);
+        }
+        expansion::retrace(&self.first, way.into_iter().rev())
+    }
+
+    fn progress(&self, left: usize) -> Progress {
+        Progress {
+            states: self.known.len(),
+            transitions: self.transitions,
+            depth: self.depth,
+            frontier: left + self.frontier.len(),
+            bytes_kept: self.known.bytes() + self.parents.bytes() + self.steps.bytes(),
+            bytes_frontier: self.frontier.bytes(),
+        }
     }
 
     fn conclude(self) -> Exploration {
-        let is_complete = self.frontier.is_empty();
-        let stuck = is_complete.then(|| self.hopeless().map(|at| self.run_to(at))).flatten();
+        let is_complete = self.frontier.is_empty() && !self.is_cut_short;
+        let stuck = is_complete.then(|| self.hopeless().map(|place| self.run_to(place))).flatten();
         Exploration {
-            states: self.visits.len(),
+            states: self.known.len(),
             transitions: self.transitions,
             depth: self.depth,
             is_complete,
-            at_bound: self.at_bound.len(),
-            good: self.good.iter().filter(|good| **good).count(),
+            at_bound: self.ends.count(),
+            good: self.good.count(),
+            watched: self.first.world.watch.assertions(),
             found: self.found,
             has_elections: self.has_elections,
-            watched: self.watched,
             stuck,
         }
     }
 
     /// A situation from which no good one, and no bound, can be reached.
     fn hopeless(&self) -> Option<u32> {
-        let count = self.visits.len();
-        let mut into: Vec<Vec<u32>> = vec![Vec::new(); count];
-        for (from, to) in &self.edges {
-            into[*to as usize].push(*from);
-        }
-        let mut has_hope = self.good.clone();
-        for at in &self.at_bound {
-            has_hope[*at as usize] = true;
-        }
-        let mut queue: Vec<usize> = (0..count).filter(|at| has_hope[*at]).collect();
-        while let Some(at) = queue.pop() {
-            for from in &into[at] {
-                let from = *from as usize;
-                if !has_hope[from] {
-                    has_hope[from] = true;
-                    queue.push(from);
-                }
-            }
-        }
-        (0..count).find(|at| !has_hope[*at]).and_then(|at| u32::try_from(at).ok())
+        let mut hope = self.good.clone().and(&self.ends);
+        self.steps.spread(&mut hope);
+        hope.first_without(self.known.len())
     }
-}
-
-/// How many situations are expanded before their successors are sorted out.
-const BATCH: usize = 1024;
-
-/// Expands situations on all cores, in order.
-fn expand_all(batch: &[(u32, Model)]) -> Vec<Expanded> {
-    let jobs = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let share = batch.len().div_ceil(jobs).max(1);
-    thread::scope(|scope| {
-        let workers: Vec<_> = batch
-            .chunks(share)
-            .map(|part| scope.spawn(move || part.iter().map(expand).collect::<Vec<_>>()))
-            .collect();
-        // A worker that panicked must not look like one that found nothing.
-        let done = workers.into_iter().flat_map(|worker| worker.join().expect("expansion works"));
-        done.collect()
-    })
-}
-
-type Expanded = (u32, Vec<(Step, u64, Model)>);
-
-fn expand((at, model): &(u32, Model)) -> Expanded {
-    let successors = model.successors();
-    let with_fingerprints =
-        successors.into_iter().map(|(step, next)| (step, next.fingerprint(), next)).collect();
-    (*at, with_fingerprints)
 }

@@ -5,9 +5,15 @@
 //! be taken; [`Bounds`] say how far. What lies beyond a bound is reported as unexplored, never as safe.
 
 mod assumption;
+mod expansion;
 mod explorer;
+mod frontier;
+mod hope;
+mod known;
 mod model;
+mod segments;
 
 pub use assumption::Assumption;
-pub use explorer::{Exploration, Found, Progress, explore, replay};
+pub use explorer::{Exploration, Found, Progress, explore, explore_on, replay};
 pub use model::{Bounds, KeepsTrace, Model, Step};
+pub use tanist_sim::choices::Order;

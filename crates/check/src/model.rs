@@ -1,8 +1,10 @@
 //! A world with budgets for faults, and the steps that it may take.
 
 use tanist_core::NodeId;
-use tanist_sim::choices::{Choice, What};
+use tanist_sim::choices::{Choice, Order, What};
+use tanist_sim::digest::digest;
 use tanist_sim::faults::Action;
+use tanist_sim::frozen::Store;
 use tanist_sim::{Scenario, World};
 
 use crate::assumption::Assumption;
@@ -16,6 +18,10 @@ pub struct Bounds {
     pub recoveries: u32,
     /// How many lost messages.
     pub losses: u32,
+    /// How many messages that arrive twice.
+    pub duplicates: u32,
+    /// In which order the messages of one link arrive.
+    pub order: Order,
     /// The highest group counter; a run that needs a higher one is not followed further.
     pub counter: u64,
     /// How many steps a run may have.
@@ -39,9 +45,17 @@ pub struct Model {
     /// The simulator's world.
     pub world: World,
     assumption: Assumption,
-    crashes: u32,
-    recoveries: u32,
-    losses: u32,
+    order: Order,
+    left: Budgets,
+}
+
+/// What may still go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Budgets {
+    pub(crate) crashes: u32,
+    pub(crate) recoveries: u32,
+    pub(crate) losses: u32,
+    pub(crate) duplicates: u32,
 }
 
 /// A step of a run. Numbers are those of the world that the step is taken in.
@@ -53,6 +67,8 @@ pub enum Step {
     TakeAndCrash(u64, u32),
     /// A message is lost.
     Lose(u64),
+    /// A message arrives, and a copy of it is still under way.
+    Duplicate(u64),
     /// A node dies.
     Crash(NodeId),
     /// A node comes back.
@@ -65,7 +81,16 @@ impl Step {
     pub const fn is_fault(self) -> bool {
         match self {
             Self::Take(_) | Self::Recover(_) => false,
-            Self::TakeAndCrash(..) | Self::Lose(_) | Self::Crash(_) => true,
+            Self::TakeAndCrash(..) | Self::Lose(_) | Self::Duplicate(_) | Self::Crash(_) => true,
+        }
+    }
+
+    /// The step to try after this one: a crash between the next two effects.
+    const fn next(self) -> Option<Self> {
+        match self {
+            Self::TakeAndCrash(number, effects) => Some(Self::TakeAndCrash(number, effects + 1)),
+            Self::Take(_) | Self::Lose(_) | Self::Duplicate(_) => None,
+            Self::Crash(_) | Self::Recover(_) => None,
         }
     }
 }
@@ -81,22 +106,25 @@ impl Model {
     ) -> Self {
         let mut world = scenario.world(1, keeps_trace == KeepsTrace::Yes);
         world.settle();
+        let allowed = |is_allowed: bool, budget: u32| if is_allowed { budget.min(255) } else { 0 };
+        let has_loss = assumption.has_loss();
         Self {
             world,
             assumption,
-            crashes: bounds.crashes,
-            recoveries: if assumption.has_recovery() { bounds.recoveries } else { 0 },
-            losses: if assumption.has_loss() { bounds.losses } else { 0 },
+            order: bounds.order,
+            left: Budgets {
+                crashes: bounds.crashes.min(255),
+                recoveries: allowed(assumption.has_recovery(), bounds.recoveries),
+                losses: allowed(has_loss, bounds.losses),
+                duplicates: allowed(has_loss, bounds.duplicates),
+            },
         }
     }
 
     /// What tells this situation from others.
     #[must_use]
-    pub fn fingerprint(&self) -> u64 {
-        let budgets = (u64::from(self.crashes) << 16)
-            | (u64::from(self.recoveries) << 8)
-            | u64::from(self.losses);
-        self.world.fingerprint() ^ budgets.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    pub fn fingerprint(&self) -> u128 {
+        digest(&(self.world.fingerprint(self.order), self.left))
     }
 
     /// Whether some node's counter is above the bound.
@@ -110,93 +138,146 @@ impl Model {
     }
 
     /// Every situation that one step leads to, with the step.
+    #[must_use]
     pub fn successors(&self) -> Vec<(Step, Self)> {
-        let choices = self.world.choices();
         let mut found = Vec::new();
-        for choice in &choices {
-            if self.may_happen(choice, &choices) {
-                self.take(choice, &mut found);
+        let mut at = self.clone();
+        at.expand(&mut |model| model.clone_from(self), &mut |step, model| {
+            found.push((step, model.clone()));
+        });
+        found
+    }
+
+    /// Takes every step that this situation offers, and shows what it leads to. In between, the
+    /// situation is put back by the caller; at the end it is any of those shown.
+    pub(crate) fn expand(
+        &mut self,
+        put_back: &mut dyn FnMut(&mut Self),
+        show: &mut dyn FnMut(Step, &Self),
+    ) {
+        let mut is_fresh = true;
+        for step in self.steps() {
+            let mut step = Some(step);
+            while let Some(current) = step {
+                if !is_fresh {
+                    put_back(self);
+                }
+                is_fresh = false;
+                let happens = self.take(current);
+                if happens {
+                    show(current, self);
+                }
+                step = current.next().filter(|_| happens);
+            }
+        }
+    }
+
+    /// The steps that may be taken; of a crash within a step, only the earliest.
+    fn steps(&self) -> Vec<Step> {
+        let choices = self.world.choices();
+        let mut steps = Vec::new();
+        for choice in choices.iter().filter(|choice| self.may_happen(choice, &choices)) {
+            let number = choice.number;
+            steps.push(Step::Take(number));
+            if self.left.crashes > 0 && self.world.is_up(choice.node) {
+                steps.push(Step::TakeAndCrash(number, 1));
+            }
+            if let What::Message { .. } = choice.what {
+                steps.extend((self.left.losses > 0).then_some(Step::Lose(number)));
+                let may_double = self.left.duplicates > 0 && self.world.is_up(choice.node);
+                steps.extend(may_double.then_some(Step::Duplicate(number)));
             }
         }
         for member in self.world.watch.board.members.all() {
             let (id, is_up) = (member.id, self.world.is_up(member.id));
-            if is_up && self.crashes > 0 {
-                let mut next = self.clone();
-                next.crashes -= 1;
-                next.world.impose(Action::Crash(id));
-                found.push((Step::Crash(id), next));
+            if is_up && self.left.crashes > 0 {
+                steps.push(Step::Crash(id));
             }
-            if !is_up && self.recoveries > 0 {
-                let mut next = self.clone();
-                next.recoveries -= 1;
-                next.world.impose(Action::Restart { node: id, lost_writes: 0 });
-                found.push((Step::Recover(id), next));
+            if !is_up && self.left.recoveries > 0 {
+                steps.push(Step::Recover(id));
             }
         }
-        found
+        steps
     }
 
     fn may_happen(&self, choice: &Choice, under_way: &[Choice]) -> bool {
         match choice.what {
-            What::Message { .. } => true,
+            What::Message { from, .. } => match self.order {
+                Order::Any => true,
+                Order::Fifo => !under_way.iter().any(|other| is_ahead(other, choice, from)),
+            },
             What::Timer(timer) => {
                 self.assumption.lets_run_out(timer.name(), choice.node, under_way)
             }
         }
     }
 
-    fn take(&self, choice: &Choice, found: &mut Vec<(Step, Self)>) {
-        let number = choice.number;
-        let mut next = self.clone();
-        next.world.choose(number);
-        found.push((Step::Take(number), next));
-        if self.crashes > 0 && self.world.is_up(choice.node) {
-            self.take_and_crash(choice, found);
-        }
-        if let (What::Message { .. }, 1..) = (choice.what, self.losses) {
-            let mut next = self.clone();
-            next.losses -= 1;
-            next.world.lose_message(number);
-            found.push((Step::Lose(number), next));
-        }
-    }
-
-    /// A crash between any two effects: after the first, after the second, and so on.
-    fn take_and_crash(&self, choice: &Choice, found: &mut Vec<(Step, Self)>) {
-        for effects in 1.. {
-            let mut next = self.clone();
-            next.crashes -= 1;
-            next.world.act(Action::CrashAfterEffects(choice.node, effects));
-            next.world.choose(choice.number);
-            if next.world.is_up(choice.node) {
-                // The step had no more effects than that.
-                break;
-            }
-            found.push((Step::TakeAndCrash(choice.number, effects), next));
-        }
-    }
-
-    /// Takes a step that this situation offers.
-    pub fn replay(&mut self, step: Step) {
+    /// Takes a step that this situation offers; false if it has fewer effects than a crash needs.
+    pub fn take(&mut self, step: Step) -> bool {
+        let mut happens = true;
         match step {
             Step::Take(number) => self.world.choose(number),
             Step::TakeAndCrash(number, effects) => {
-                let node = self
-                    .world
-                    .choices()
-                    .iter()
-                    .find(|choice| choice.number == number)
-                    .map(|choice| choice.node);
-                if let Some(node) = node {
+                let choices = self.world.choices();
+                let choice = choices.iter().find(|choice| choice.number == number);
+                if let Some(node) = choice.map(|choice| choice.node) {
+                    self.left.crashes -= 1;
                     self.world.act(Action::CrashAfterEffects(node, effects));
+                    self.world.choose(number);
+                    happens = !self.world.is_up(node);
                 }
-                self.world.choose(number);
             }
-            Step::Lose(number) => self.world.lose_message(number),
-            Step::Crash(node) => self.world.impose(Action::Crash(node)),
+            Step::Lose(number) => {
+                self.left.losses -= 1;
+                self.world.lose_message(number);
+            }
+            Step::Duplicate(number) => {
+                self.left.duplicates -= 1;
+                self.world.repeat_message(number);
+            }
+            Step::Crash(node) => {
+                self.left.crashes -= 1;
+                self.world.impose(Action::Crash(node));
+            }
             Step::Recover(node) => {
+                self.left.recoveries -= 1;
                 self.world.impose(Action::Restart { node, lost_writes: 0 });
             }
         }
+        if self.left.recoveries == 0 {
+            // Whoever is down stays down: its mail is lost, whenever it arrives.
+            self.world.forget_mail_to_the_dead();
+        }
+        happens
     }
+
+    pub(crate) fn freeze(&self, store: &Store, to: &mut Vec<u8>) {
+        let Budgets { crashes, recoveries, losses, duplicates } = self.left;
+        to.extend([crashes, recoveries, losses, duplicates].map(narrow));
+        store.freeze(&self.world, to);
+    }
+
+    pub(crate) fn thaw(&mut self, store: &Store, from: &[u8]) {
+        if let [crashes, recoveries, losses, duplicates, world @ ..] = from {
+            let [crashes, recoveries, losses, duplicates] =
+                [crashes, recoveries, losses, duplicates].map(|left| u32::from(*left));
+            self.left = Budgets { crashes, recoveries, losses, duplicates };
+            store.thaw(world, &mut self.world);
+        }
+    }
+}
+
+/// Whether another message of the same link was sent before.
+fn is_ahead(other: &Choice, choice: &Choice, from: NodeId) -> bool {
+    match other.what {
+        What::Message { from: sender, .. } => {
+            sender == from && other.node == choice.node && other.number < choice.number
+        }
+        What::Timer(_) => false,
+    }
+}
+
+/// Nobody explores more than 255 faults of a sort.
+fn narrow(budget: u32) -> u8 {
+    u8::try_from(budget).unwrap_or(u8::MAX)
 }

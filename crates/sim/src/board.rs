@@ -20,7 +20,7 @@ pub struct Board {
 }
 
 /// What is known of one node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Seat {
     /// Which.
     pub id: NodeId,
@@ -38,8 +38,10 @@ pub struct Seat {
     pub lives: u32,
     /// Its defining state.
     pub state: NodeState,
-    /// Its status before the last change.
-    pub was: Status,
+    /// Whether it has shown its state since it came up.
+    pub has_shown: bool,
+    /// Its state before the last change, while that change is looked at.
+    pub before: Option<NodeState>,
     /// Whether its application accepts operations, drains, or has stopped.
     pub gate: Gate,
     /// How many elections of its own are on.
@@ -51,7 +53,7 @@ pub struct Seat {
 }
 
 /// The gate of an application, as the trace tells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Gate {
     /// Operations are accepted.
     Open,
@@ -141,6 +143,16 @@ impl Board {
         self.cuts == 0 || self.is_clique(&self.live().map(|seat| seat.id).collect())
     }
 
+    /// Forgets what only the last step is judged by, so that it does not tell situations apart.
+    pub(crate) fn forget_step(&mut self) {
+        self.nodes.iter_mut().for_each(Seat::forget_step);
+    }
+
+    /// Puts one node's seat back as it was.
+    pub(crate) fn put_back(&mut self, at: usize, seat: &Seat) {
+        self.nodes[at].clone_from(seat);
+    }
+
     /// Takes an event into account.
     pub fn note(&mut self, at: Time, event: &Event) {
         match event {
@@ -169,8 +181,10 @@ impl Board {
             Event::Aside { node } => {
                 self.disturbed_at = at;
                 self.change(*node, |seat| {
-                    let (lives, state, was) = (seat.lives, seat.state.clone(), seat.was);
-                    *seat = Seat { is_aside: true, lives, state, was, ..Seat::empty(seat.id) };
+                    let (lives, state, has_shown) =
+                        (seat.lives, seat.state.clone(), seat.has_shown);
+                    *seat =
+                        Seat { is_aside: true, lives, state, has_shown, ..Seat::empty(seat.id) };
                 });
             }
             Event::Return { node } => {
@@ -181,8 +195,9 @@ impl Board {
                 });
             }
             Event::State { node, state } => self.change(*node, |seat| {
-                seat.was = seat.state.status;
-                seat.state.clone_from(state);
+                let before = std::mem::replace(&mut seat.state, state.clone());
+                seat.before = seat.has_shown.then_some(before);
+                seat.has_shown = true;
             }),
             Event::Call { node } => self.change(*node, |seat| {
                 seat.elections_open += 1;
@@ -241,6 +256,18 @@ impl Board {
 }
 
 impl Seat {
+    /// Its status before the last change.
+    #[must_use]
+    pub fn was(&self) -> Status {
+        self.before.as_ref().map_or(Status::Down, |before| before.status)
+    }
+
+    /// Forgets what only the last step is judged by: from whom the node heard, what it was before,
+    /// and when.
+    pub(crate) fn forget_step(&mut self) {
+        (self.last_heard, self.before, self.started_at) = (None, None, Time::ZERO);
+    }
+
     fn empty(id: NodeId) -> Self {
         Self {
             id,
@@ -257,7 +284,8 @@ impl Seat {
                 up: NodeSet::new(),
                 definition: None,
             },
-            was: Status::Down,
+            has_shown: false,
+            before: None,
             gate: Gate::Stopped,
             elections_open: 0,
             last_heard: None,

@@ -5,14 +5,14 @@
 //! may run out at any moment, and whoever picks decides what the assumptions allow. The application
 //! answers at once, and equal messages that are under way at the same time are one.
 
-use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use tanist_core::NodeId;
 use tanist_core::node::Timer;
 use tanist_core::trace::{Loss, MessageFacts};
 
+use crate::digest::{Digester, digest};
 use crate::host::Due;
 use crate::world::{Thing, World};
 
@@ -41,12 +41,21 @@ pub enum What {
     Timer(Timer),
 }
 
+/// In which order the messages of one link arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// In any.
+    #[default]
+    Any,
+    /// First sent, first to arrive.
+    Fifo,
+}
+
 impl World {
     /// Everything that is under way, in a canonical order; equal messages appear once.
     #[must_use]
     pub fn choices(&self) -> Vec<Choice> {
-        let mut seen = BTreeSet::new();
-        let mut choices: Vec<(u64, Choice)> = Vec::new();
+        let mut choices: Vec<(u128, Choice)> = Vec::new();
         for (number, thing) in self.schedule.entries() {
             let Thing::At { host, due } = thing else { continue };
             let node = self.hosts[*host].id;
@@ -64,12 +73,10 @@ impl World {
                 }
                 Due::Command { .. } | Due::Refusal { .. } => continue,
             };
-            let key = self.content(thing);
-            if seen.insert(key) {
-                choices.push((key, Choice { number, node, what }));
-            }
+            choices.push((self.digest_of(thing), Choice { number, node, what }));
         }
-        choices.sort_unstable_by_key(|(key, _)| *key);
+        choices.sort_unstable_by_key(|(digest, choice)| (*digest, choice.number));
+        choices.dedup_by_key(|(digest, _)| *digest);
         choices.into_iter().map(|(_, choice)| choice).collect()
     }
 
@@ -94,6 +101,17 @@ impl World {
         self.settle();
     }
 
+    /// Lets a message arrive of which another copy is still under way.
+    pub fn repeat_message(&mut self, number: u64) {
+        self.advance();
+        let found = self.schedule.entries().find(|(known, _)| *known == number);
+        if let Some((_, Thing::At { host, due: due @ Due::Deliver { .. } })) = found {
+            let (host, due) = (*host, due.clone());
+            self.take_up(host, number, due);
+        }
+        self.settle();
+    }
+
     /// Does something to the world, as a fault of a scenario would.
     pub fn impose(&mut self, action: crate::faults::Action) {
         self.advance();
@@ -101,65 +119,112 @@ impl World {
         self.settle();
     }
 
-    /// Lets the application answer whatever it was asked, and forgets what can never happen.
+    /// Lets the application answer whatever it was asked, and forgets what can never happen and what
+    /// nothing that happens can depend on.
     pub fn settle(&mut self) {
-        loop {
-            let next = self.schedule.entries().find_map(|(number, thing)| match thing {
-                Thing::At { due: Due::Command { .. }, .. } => Some(number),
-                Thing::At {
-                    due: Due::Deliver { .. } | Due::Timer { .. } | Due::Refusal { .. },
-                    ..
-                } => None,
-                Thing::Fault(_) => None,
-            });
-            let Some(number) = next else { break };
+        while let Some(number) = self.next_command() {
             if let Some(Thing::At { host, due }) = self.schedule.remove(number) {
                 self.take_up(host, number, due);
             }
         }
-        let mut seen = BTreeSet::new();
-        let mut entries: Vec<(u64, &Thing)> = self.schedule.entries().collect();
-        entries.sort_unstable_by_key(|(number, _)| *number);
-        let stale: Vec<u64> = entries
-            .into_iter()
-            .filter(|(number, thing)| match thing {
+        let mut seen: Vec<(u128, u64)> = Vec::new();
+        let mut stale: Vec<u64> = Vec::new();
+        for (number, thing) in self.schedule.entries() {
+            match thing {
                 Thing::At { host, due: Due::Timer { timer, life } } => {
                     let host = &self.hosts[*host];
-                    *life != host.life || !host.is_running(*timer, *number)
+                    if *life != host.life || !host.is_running(*timer, number) {
+                        stale.push(number);
+                    }
                 }
-                // Without a clock a node could ask the same thing for ever before it is heard once.
-                Thing::At { due: Due::Deliver { .. }, .. } => !seen.insert(self.content(thing)),
+                Thing::At { due: Due::Deliver { .. }, .. } => {
+                    seen.push((self.digest_of(thing), number));
+                }
                 Thing::At { due: Due::Command { .. } | Due::Refusal { .. }, .. }
-                | Thing::Fault(_) => false,
+                | Thing::Fault(_) => {}
+            }
+        }
+        // Without a clock a node could ask the same thing for ever before it is heard once.
+        seen.sort_unstable();
+        let again = seen.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1);
+        stale.extend(again);
+        self.schedule.remove_all(&stale);
+        self.watch.board.forget_step();
+        self.reset_chance();
+    }
+
+    /// The first answer of an application that is under way.
+    fn next_command(&self) -> Option<u64> {
+        let commands = self.schedule.entries().filter_map(|(number, thing)| match thing {
+            Thing::At { due: Due::Command { .. }, .. } => Some(number),
+            Thing::At {
+                due: Due::Deliver { .. } | Due::Timer { .. } | Due::Refusal { .. },
+                ..
+            }
+            | Thing::Fault(_) => None,
+        });
+        commands.min()
+    }
+
+    /// Forgets every message to a node that is down.
+    pub fn forget_mail_to_the_dead(&mut self) {
+        let dead: Vec<u64> = self
+            .schedule
+            .entries()
+            .filter(|(_, thing)| match thing {
+                Thing::At { host, due: Due::Deliver { .. } } => self.hosts[*host].node.is_none(),
+                Thing::At { .. } | Thing::Fault(_) => false,
             })
             .map(|(number, _)| number)
             .collect();
-        for number in stale {
-            self.schedule.remove(number);
-        }
+        self.schedule.remove_all(&dead);
     }
 
-    /// A number that two worlds share if and, but for a collision, only if they are in the same
-    /// situation: nodes, disks, timers, messages under way, and what the monitors remember.
+    /// A number that two settled worlds share if and, but for a collision, only if they are in the
+    /// same situation: nodes, disks, timers, what the board and the monitors remember, and messages
+    /// under way.
     #[must_use]
-    pub fn fingerprint(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        for host in &self.hosts {
-            host.node.hash(&mut hasher);
-            host.saved().hash(&mut hasher);
-            host.life.hash(&mut hasher);
-            host.running().hash(&mut hasher);
+    pub fn fingerprint(&self, order: Order) -> u128 {
+        let mut digester = Digester::new();
+        for at in 0..self.hosts.len() {
+            self.host_digest(at).hash(&mut digester);
         }
-        self.watch.memory().hash(&mut hasher);
-        let messages = self
-            .schedule
-            .entries()
-            .filter(|(_, thing)| matches!(thing, Thing::At { due: Due::Deliver { .. }, .. }));
-        // A sum does not depend on the order, and counts equal messages.
-        let under_way =
-            messages.fold(0_u64, |sum, (_, thing)| sum.wrapping_add(self.content(thing)));
-        under_way.hash(&mut hasher);
-        hasher.finish()
+        for memory in self.watch.memories() {
+            digester.write_u64(memory);
+        }
+        let mail = self.schedule.entries().filter_map(|(number, thing)| match thing {
+            Thing::At { host, due: Due::Deliver { from, .. } } => {
+                Some((number, *host, *from, thing))
+            }
+            Thing::At { .. } | Thing::Fault(_) => None,
+        });
+        let under_way: u128 = match order {
+            // A sum does not depend on the order.
+            Order::Any => mail.fold(0, |sum, (.., thing)| sum.wrapping_add(self.digest_of(thing))),
+            Order::Fifo => {
+                let mut mail: Vec<_> = mail.collect();
+                mail.sort_unstable_by_key(|(number, host, from, _)| (*host, *from, *number));
+                let queues: Vec<u128> =
+                    mail.iter().map(|(.., thing)| self.digest_of(thing)).collect();
+                digest(&queues)
+            }
+        };
+        under_way.hash(&mut digester);
+        digester.wide()
+    }
+
+    /// The number that stands for a machine and its seat.
+    pub(crate) fn host_digest(&self, at: usize) -> u128 {
+        let host = &self.hosts[at];
+        host.mark.map_or_else(
+            || {
+                let mut digester = Digester::new();
+                host.hash_part(&mut digester);
+                self.watch.board.seats()[at].hash(&mut digester);
+                digester.wide()
+            },
+            |mark| mark.digest,
+        )
     }
 
     /// Time passes with every choice, so that the trace is in order.
@@ -167,23 +232,16 @@ impl World {
         self.now = self.now + Duration::from_micros(1);
     }
 
-    fn content(&self, thing: &Thing) -> u64 {
-        let mut hasher = DefaultHasher::new();
+    /// The number that stands for something on the schedule, whatever its own number is.
+    pub(crate) fn digest_of(&self, thing: &Thing) -> u128 {
         match thing {
             Thing::At { host, due: Due::Deliver { from, message, .. } } => {
-                (0, *host, *from, message).hash(&mut hasher);
+                digest(&(0, *host, *from, message))
             }
-            Thing::At { host, due: Due::Timer { timer, .. } } => {
-                (1, *host, *timer).hash(&mut hasher);
-            }
-            Thing::At { host, due: Due::Command { command, .. } } => {
-                (2, *host, command).hash(&mut hasher);
-            }
-            Thing::At { host, due: Due::Refusal { peer, .. } } => {
-                (3, *host, *peer).hash(&mut hasher);
-            }
-            Thing::Fault(_) => 4.hash(&mut hasher),
+            Thing::At { host, due: Due::Timer { timer, .. } } => digest(&(1, *host, *timer)),
+            Thing::At { host, due: Due::Command { command, .. } } => digest(&(2, *host, command)),
+            Thing::At { host, due: Due::Refusal { peer, .. } } => digest(&(3, *host, *peer)),
+            Thing::Fault(_) => digest(&4),
         }
-        hasher.finish()
     }
 }

@@ -1,5 +1,6 @@
 //! One simulated machine: a node, its disk, its timers, its clock and its application.
 
+use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use tanist_core::group::Counter;
@@ -39,6 +40,26 @@ pub struct Host {
     /// The last message to each peer: evidence about an earlier one is void.
     last_sent: Vec<(NodeId, u64)>,
     /// The highest group number of each node that this life heard of, where recall is on.
+    heard: Vec<GroupNumber>,
+    /// Which part of a store this machine is, unless something happened to it since.
+    pub(crate) mark: Option<Mark>,
+}
+
+/// A machine's place in a store of frozen worlds, and the number that stands for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) part: u32,
+    pub(crate) digest: u128,
+}
+
+/// Everything about a machine that its future depends on, when it runs and has no clock of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct HostPart {
+    node: Option<Node>,
+    told: Option<NodeState>,
+    saved: Option<Counter>,
+    pub(crate) timers: Vec<Timer>,
+    life: u32,
     heard: Vec<GroupNumber>,
 }
 
@@ -96,7 +117,48 @@ impl Host {
             crash_after: None,
             last_sent: Vec::new(),
             heard: Vec::new(),
+            mark: None,
         }
+    }
+
+    /// What its future depends on.
+    pub(crate) fn part(&self) -> HostPart {
+        HostPart {
+            node: self.node.clone(),
+            told: self.told.clone(),
+            saved: self.saved(),
+            timers: self.running(),
+            life: self.life,
+            heard: self.heard.clone(),
+        }
+    }
+
+    /// Takes in what its future depends on; what equal parts give is equal.
+    pub(crate) fn hash_part(&self, hasher: &mut impl Hasher) {
+        self.node.hash(hasher);
+        // What was told is what the node is in: it says nothing new.
+        self.saved().hash(hasher);
+        self.running().hash(hasher);
+        self.life.hash(hasher);
+        self.heard.hash(hasher);
+    }
+
+    /// Becomes such a machine; its timers are set by whoever has the schedule.
+    pub(crate) fn put_back(&mut self, part: &HostPart) {
+        self.node.clone_from(&part.node);
+        self.told.clone_from(&part.told);
+        self.disk.clear();
+        self.disk.extend(part.saved);
+        self.life = part.life;
+        self.heard.clone_from(&part.heard);
+        self.timers.clear();
+        (self.crash_after, self.held) = (None, None);
+        self.last_sent.clear();
+    }
+
+    /// Forgets its timers, to have them set anew.
+    pub(crate) fn clear_timers(&mut self) {
+        self.timers.clear();
     }
 
     /// What the disk holds.

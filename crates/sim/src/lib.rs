@@ -11,7 +11,9 @@ pub mod board;
 pub mod chance;
 pub mod choices;
 pub mod diagram;
+pub mod digest;
 pub mod faults;
+pub mod frozen;
 pub mod fuzz;
 pub mod host;
 pub mod library;
@@ -27,6 +29,7 @@ pub mod shrink;
 pub mod story;
 pub mod sweep;
 pub mod theory;
+pub mod varint;
 pub mod watch;
 pub mod world;
 

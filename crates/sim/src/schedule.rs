@@ -64,10 +64,23 @@ impl<T> Schedule<T> {
 
     /// Everything on the schedule with its number, in no particular order.
     pub fn entries(&self) -> impl Iterator<Item = (u64, &T)> + '_ {
+        self.all().map(|(number, _, thing)| (number, thing))
+    }
+
+    /// Everything on the schedule with its number and when it is due, in no particular order.
+    pub fn all(&self) -> impl Iterator<Item = (u64, Time, &T)> + '_ {
         let entries = self.heap.iter();
-        entries.filter_map(|Reverse((_, _, number, slot))| {
-            self.slots[*slot].as_ref().map(|thing| (*number, thing))
+        entries.filter_map(|Reverse((at, _, number, slot))| {
+            self.slots[*slot].as_ref().map(|thing| (*number, *at, thing))
         })
+    }
+
+    /// Takes everything off the schedule; numbers begin anew.
+    pub fn clear(&mut self) {
+        self.heap.clear();
+        self.slots.clear();
+        self.free.clear();
+        self.count = 0;
     }
 
     /// Takes one thing off the schedule, whenever it was due.
@@ -82,6 +95,21 @@ impl<T> Schedule<T> {
         let slot = found?;
         self.free.push(slot);
         self.slots[slot].take()
+    }
+
+    /// Takes these off the schedule.
+    pub fn remove_all(&mut self, numbers: &[u64]) {
+        if numbers.is_empty() {
+            return;
+        }
+        self.heap.retain(|Reverse((_, _, number, slot))| {
+            let is_meant = numbers.contains(number);
+            if is_meant {
+                self.slots[*slot] = None;
+                self.free.push(*slot);
+            }
+            !is_meant
+        });
     }
 
     /// How many things are on the schedule.

@@ -2,12 +2,14 @@
 //! recorder.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tanist_core::election::Algorithm;
 use tanist_core::trace::{Entry, Event, Header, Kind, Outcome};
 use tanist_core::{Membership, Time};
 
 use crate::board::Board;
+use crate::frozen::Onlookers;
 use crate::monitors::{self, Breach, Interest, Monitor, Verdict};
 use crate::record::Recording;
 
@@ -28,14 +30,20 @@ pub struct Watch {
 
 struct Watched {
     monitor: Box<dyn Monitor>,
+    /// As it was when it had seen nothing.
+    fresh: Arc<dyn Monitor>,
     interest: Interest,
     broken: Option<Broken>,
 }
 
 impl Clone for Watched {
     fn clone(&self) -> Self {
-        let monitor = self.monitor.replicate();
-        Self { monitor, interest: self.interest, broken: self.broken.clone() }
+        Self {
+            monitor: self.monitor.replicate(),
+            fresh: Arc::clone(&self.fresh),
+            interest: self.interest,
+            broken: self.broken.clone(),
+        }
     }
 }
 
@@ -166,7 +174,12 @@ impl Watch {
             counts: Counts::default(),
             monitors: all
                 .into_iter()
-                .map(|monitor| Watched { interest: monitor.interest(), monitor, broken: None })
+                .map(|monitor| Watched {
+                    interest: monitor.interest(),
+                    fresh: Arc::from(monitor.replicate()),
+                    monitor,
+                    broken: None,
+                })
                 .collect(),
             recording: config.is_recorded.then(|| Recording { header, entries: Vec::new() }),
             first: None,
@@ -211,11 +224,33 @@ impl Watch {
         monitors.map(|monitor| (monitor.id(), monitor.is_about_the_end())).collect()
     }
 
-    /// What the monitors remember beyond the board, as a number.
-    #[must_use]
-    pub fn memory(&self) -> u64 {
-        let all = self.monitors.iter().map(|watched| watched.monitor.memory());
-        all.fold(0, |sum, memory| sum.rotate_left(7).wrapping_add(memory))
+    /// What each monitor remembers beyond the board, as a number.
+    pub(crate) fn memories(&self) -> impl Iterator<Item = u64> + '_ {
+        self.monitors.iter().map(|watched| watched.monitor.memory())
+    }
+
+    /// The monitors that remember something, to be put back.
+    pub(crate) fn onlookers(&self) -> Onlookers {
+        let all = self.monitors.iter().map(|watched| {
+            let memory = watched.monitor.memory();
+            (memory, (memory != 0).then(|| watched.monitor.replicate()))
+        });
+        Onlookers(all.collect())
+    }
+
+    /// Lets the monitors remember what these do; nothing is broken yet.
+    pub(crate) fn put_back(&mut self, onlookers: &Onlookers) {
+        for (watched, (memory, monitor)) in self.monitors.iter_mut().zip(&onlookers.0) {
+            watched.broken = None;
+            if watched.monitor.memory() != *memory {
+                watched.monitor = match monitor {
+                    Some(monitor) => monitor.replicate(),
+                    None => watched.fresh.replicate(),
+                };
+            }
+        }
+        self.counts = Counts::default();
+        self.first = None;
     }
 
     /// Whether everything that should come true eventually is true now.

@@ -213,6 +213,7 @@ impl World {
 
     pub(crate) fn take_up(&mut self, at: usize, number: u64, due: Due) {
         let host = &mut self.hosts[at];
+        host.mark = None;
         let event = match due {
             Due::Timer { timer, life } => {
                 if life != host.life || !host.take_timer(timer, number) {
@@ -253,6 +254,18 @@ impl World {
             }
         };
         self.step_node(at, event);
+    }
+
+    /// Nothing is under way, nothing was counted, and the clock stands where it began.
+    pub(crate) fn begin_anew(&mut self) {
+        self.schedule.clear();
+        self.now = Time::ZERO;
+        (self.messages, self.events) = (0, 0);
+    }
+
+    /// What is left to chance where nothing has a length: the same in every situation.
+    pub(crate) fn reset_chance(&mut self) {
+        self.chance = Chance::new(0);
     }
 
     pub(super) fn emit(&mut self, event: Event) {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use indicatif::{HumanCount, ProgressBar};
-use tanist_check::{Assumption, Bounds, Exploration, Step, explore, replay};
+use tanist_check::{Assumption, Bounds, Exploration, Order, Step, explore, replay};
 use tanist_core::election::Algorithm;
 use tanist_sim::{Scenario, diagram, story};
 
@@ -39,6 +39,12 @@ pub(crate) struct Args {
     /// At most so many lost messages (AS2).
     #[arg(long, default_value_t = 0)]
     losses: u32,
+    /// At most so many messages that arrive twice (AS2).
+    #[arg(long, default_value_t = 0)]
+    duplicates: u32,
+    /// Messages of one link arrive in the order in which they were sent.
+    #[arg(long)]
+    fifo: bool,
     /// Runs that need a higher group counter are not followed further.
     #[arg(long, default_value_t = 4)]
     counter: u64,
@@ -105,6 +111,8 @@ impl Args {
             crashes: self.crashes,
             recoveries: self.recoveries,
             losses: self.losses,
+            duplicates: self.duplicates,
+            order: if self.fifo { Order::Fifo } else { Order::Any },
             counter: self.counter,
             depth: self.depth,
             states: self.states,

@@ -81,7 +81,7 @@ fn is_own(node: NodeId, state: &NodeState) -> bool {
 fn entered(board: &Board, node: NodeId, state: &NodeState, status: Status) -> bool {
     state.status == status
         && state.coordinator == Some(node)
-        && board.seat(node).is_some_and(|seat| seat.was != status)
+        && board.seat(node).is_some_and(|seat| seat.was() != status)
 }
 
 fn higher_normal(board: &Board, node: NodeId) -> Option<&Seat> {

@@ -60,7 +60,7 @@ impl Monitor for MembersAccepted {
                 uncounted(&up, accepted, *node, "did not accept", *group)
             }
             Event::State { node, state } => {
-                let is_new = board.seat(*node)?.was == Status::Reorganization;
+                let is_new = board.seat(*node)?.was() == Status::Reorganization;
                 if state.status != Status::Normal || state.coordinator != Some(*node) || !is_new {
                     return None;
                 }

@@ -22,13 +22,14 @@ mod i_51;
 mod p_01;
 mod settled;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 
 use tanist_core::election::Algorithm;
 use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, Time};
 
 use crate::board::Board;
+use crate::digest::Digester;
 
 /// Watches one assertion.
 pub trait Monitor: Replicate + Send + Sync {
@@ -247,7 +248,7 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
             monitors.push(Box::new(a_3_2::GroupAgreesOnDefinition));
             monitors.push(Box::new(b_37::StopBeforeAcknowledge));
             monitors.push(Box::new(i_02::OneGroupEach));
-            monitors.push(Box::new(i_50::DefinitionOnlyInReorganization::default()));
+            monitors.push(Box::new(i_50::DefinitionOnlyInReorganization));
             monitors.push(Box::new(i_51::MembersAccepted::default()));
         }
         Algorithm::BullyLecture => {}
@@ -260,7 +261,7 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
 
 /// Some numbers as one.
 fn mix(numbers: &[u64]) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = Digester::new();
     numbers.hash(&mut hasher);
     hasher.finish()
 }

@@ -91,6 +91,7 @@ impl World {
         if self.hosts[at].node.is_some() {
             return;
         }
+        self.hosts[at].mark = None;
         let restarted = self.hosts[at].life > 0;
         self.hosts[at].lose_writes(lost_writes);
         self.emit(Event::Start { node: id, restarted });
@@ -109,6 +110,7 @@ impl World {
     pub(super) fn crash(&mut self, id: NodeId) {
         let Some(at) = self.position(id) else { return };
         if self.hosts[at].node.is_some() {
+            self.hosts[at].mark = None;
             self.hosts[at].crash();
             self.emit(Event::Crash { node: id });
         }
@@ -182,7 +184,7 @@ impl World {
         let board = &self.watch.board;
         self.armed.retain_mut(|armed| {
             let Moment::When { condition, after } = armed.fault.moment else { return true };
-            let was = board.seat(condition.node).map_or(Status::Down, |seat| seat.was);
+            let was = board.seat(condition.node).map_or(Status::Down, |seat| seat.was());
             if !condition.what.is(condition.node, event, was) {
                 return true;
             }

@@ -164,13 +164,17 @@ impl World {
         self.emit(Event::Lose { node, to, id, message, why });
     }
 
-    pub(super) fn deliver(&mut self, host: usize, when: Time, due: Due) {
+    pub(crate) fn deliver(&mut self, host: usize, when: Time, due: Due) {
         self.schedule.add(when, Class::Delivery, Thing::At { host, due });
     }
 
     pub(super) fn set_timer(&mut self, at: usize, timer: Timer, after: Duration) {
+        let when = self.now + self.hosts[at].real(after);
+        self.set_timer_at(at, timer, when);
+    }
+
+    pub(crate) fn set_timer_at(&mut self, at: usize, timer: Timer, when: Time) {
         let host = &mut self.hosts[at];
-        let when = self.now + host.real(after);
         let due = Due::Timer { timer, life: host.life };
         let number = self.schedule.add(when, Class::Timer, Thing::At { host: at, due });
         host.set_timer(timer, number);

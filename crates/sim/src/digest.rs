@@ -1,0 +1,124 @@
+//! A number of 128 bits that stands for a value: two values that share it are taken for equal.
+//!
+//! Two lanes of multiply-and-fold, as in wyhash and foldhash, each with constants of its own. Made
+//! for millions of small values whose makers mean no harm; against anybody who picks values it is no
+//! protection. The standard library's hasher is several times slower and has 64 bits only. The same
+//! value gives the same number on every machine of 64 bits and in every run.
+
+use std::hash::{Hash, Hasher};
+
+/// The number of a value.
+#[must_use]
+pub fn digest(value: &impl Hash) -> u128 {
+    let mut digester = Digester::new();
+    value.hash(&mut digester);
+    digester.wide()
+}
+
+/// Takes in a value piece by piece.
+#[derive(Clone, Debug)]
+pub struct Digester {
+    one: u64,
+    other: u64,
+}
+
+impl Digester {
+    /// Nothing taken in yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { one: ONE, other: OTHER }
+    }
+
+    /// The number of everything taken in so far.
+    #[must_use]
+    pub fn wide(&self) -> u128 {
+        let one = fold(self.one ^ self.other.rotate_left(32), ONE);
+        let other = fold(self.other ^ self.one.rotate_left(23), OTHER);
+        (u128::from(one) << 64) | u128::from(other)
+    }
+}
+
+impl Default for Digester {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Hasher for Digester {
+    fn finish(&self) -> u64 {
+        fold(self.one ^ self.other.rotate_left(32), ONE)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let mut chunks = bytes.chunks_exact(8);
+        for chunk in &mut chunks {
+            self.write_u64(chunk.iter().rev().fold(0, |sum, byte| (sum << 8) | u64::from(*byte)));
+        }
+        let rest = chunks.remainder();
+        if !rest.is_empty() {
+            let length = bytes.len() as u64;
+            let rest = rest.iter().rev().fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
+            // The length sits in the byte that a rest of at most seven leaves free.
+            self.write_u64(rest | (length << 56));
+        }
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u16(&mut self, value: u16) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.one = fold(self.one ^ value, ONE_STEP);
+        self.other = fold(self.other.rotate_left(29) ^ value, OTHER_STEP).wrapping_add(value);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+}
+
+/// Both halves of a product, so that every bit of the factors has a say in every bit of the result.
+const fn fold(value: u64, by: u64) -> u64 {
+    let product = (value as u128) * (by as u128);
+    ((product >> 64) as u64) ^ (product as u64)
+}
+
+// Digits of pi, as others take them: nothing was picked for a purpose.
+const ONE: u64 = 0x243f_6a88_85a3_08d3;
+const OTHER: u64 = 0x1319_8a2e_0370_7344;
+const ONE_STEP: u64 = 0xa409_3822_299f_31d1;
+const OTHER_STEP: u64 = 0x082e_fa98_ec4e_6c89;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_million_near_values_differ_in_either_half() {
+        let numbers: Vec<u128> = (0..1_000_000_u32).map(|value| digest(&(7_u8, value))).collect();
+        let high: BTreeSet<u64> = numbers.iter().map(|number| (number >> 64) as u64).collect();
+        let low: BTreeSet<u64> = numbers.iter().map(|number| *number as u64).collect();
+        assert_eq!((high.len(), low.len()), (1_000_000, 1_000_000));
+    }
+
+    #[test]
+    fn bytes_that_end_in_zeros_differ_from_shorter_ones() {
+        let all: BTreeSet<u128> = (0..40).map(|length| digest(&vec![0_u8; length])).collect();
+        assert_eq!(all.len(), 40);
+    }
+
+    #[test]
+    fn the_order_of_pieces_counts() {
+        assert_ne!(digest(&(1_u32, 2_u32)), digest(&(2_u32, 1_u32)));
+    }
+}

@@ -1,0 +1,215 @@
+//! Worlds that are driven by choice, kept in a few bytes each.
+//!
+//! A situation is a handful of machines, what the monitors remember, and messages under way. Each of
+//! these has few different values even where their combinations are many millions, so a [`Store`]
+//! keeps every value once, and a frozen world is the list of their places: some tens of bytes
+//! instead of some thousands. Thawing puts back only what differs from the world at hand.
+//!
+//! Assumes a settled world ([`World::settle`]) of machines that run, with right clocks, links as they
+//! were at the beginning, and nothing on the schedule but messages and timers. Leaves out whatever
+//! has no future: counts, the trace, refused connections, all disk writes but the last.
+
+use std::collections::BTreeMap;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use tanist_core::node::Message;
+use tanist_core::{NodeId, Time};
+
+use crate::board::Seat;
+use crate::digest::digest;
+use crate::host::{Due, HostPart, Mark};
+use crate::monitors::Monitor;
+use crate::varint::{read, write};
+use crate::world::{Thing, World};
+
+/// Whether a frozen world remembers how long its messages and timers have left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// No: anything may happen at any moment.
+    Ignored,
+    /// Yes, in whole ticks of this many microseconds.
+    Ticks(u64),
+}
+
+/// Every value that some frozen world is made of, once.
+pub struct Store {
+    clock: Clock,
+    machines: Parts<Machine>,
+    mail: Parts<Mail>,
+    onlookers: Parts<Onlookers>,
+}
+
+/// A machine, and what the board knows of it.
+struct Machine {
+    host: HostPart,
+    seat: Seat,
+}
+
+/// A message under way.
+struct Mail {
+    host: usize,
+    from: NodeId,
+    message: Message,
+}
+
+/// What the monitors remember, those that remember anything.
+pub(crate) struct Onlookers(pub(crate) Vec<(u64, Option<Box<dyn Monitor>>)>);
+
+/// How much a store holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holdings {
+    /// Different states of machines.
+    pub machines: usize,
+    /// Different messages.
+    pub mail: usize,
+    /// Different memories of all monitors together.
+    pub onlookers: usize,
+}
+
+impl Store {
+    /// An empty store.
+    #[must_use]
+    pub const fn new(clock: Clock) -> Self {
+        Self { clock, machines: Parts::new(), mail: Parts::new(), onlookers: Parts::new() }
+    }
+
+    /// How much it holds.
+    #[must_use]
+    pub fn holdings(&self) -> Holdings {
+        Holdings {
+            machines: self.machines.read().items.len(),
+            mail: self.mail.read().items.len(),
+            onlookers: self.onlookers.read().items.len(),
+        }
+    }
+
+    /// Writes a world down; equal worlds need not give equal bytes.
+    pub fn freeze(&self, world: &World, to: &mut Vec<u8>) {
+        for (at, host) in world.hosts.iter().enumerate() {
+            let place = host.mark.map(|mark| mark.part);
+            let place = place.unwrap_or_else(|| {
+                let seat = || world.watch.board.seats()[at].clone();
+                let make = || Machine { host: host.part(), seat: seat() };
+                self.machines.place(world.host_digest(at), make)
+            });
+            write(to, u64::from(place));
+        }
+        let memories: Vec<u64> = world.watch.memories().collect();
+        let place = self.onlookers.place(digest(&memories), || world.watch.onlookers());
+        write(to, u64::from(place));
+        let mut entries: Vec<(u64, Time, &Thing)> = world.schedule.all().collect();
+        entries.sort_unstable_by_key(|(number, ..)| *number);
+        self.freeze_timers(world, &entries, to);
+        for (_, due_at, thing) in entries {
+            if let Thing::At { host, due: Due::Deliver { from, message, .. } } = thing {
+                let (host, from) = (*host, *from);
+                let make = || Mail { host, from, message: message.clone() };
+                write(to, u64::from(self.mail.place(world.digest_of(thing), make)));
+                self.freeze_time(world.now, due_at, to);
+            }
+        }
+    }
+
+    /// Which timers run is known of the machines; how long they have left is not.
+    fn freeze_timers(&self, world: &World, entries: &[(u64, Time, &Thing)], to: &mut Vec<u8>) {
+        if self.clock == Clock::Ignored {
+            return;
+        }
+        for (at, host) in world.hosts.iter().enumerate() {
+            for timer in host.running() {
+                let set = entries.iter().find(|(number, _, thing)| match thing {
+                    Thing::At { host: of, .. } => *of == at && host.is_running(timer, *number),
+                    Thing::Fault(_) => false,
+                });
+                self.freeze_time(world.now, set.map_or(world.now, |(_, due_at, _)| *due_at), to);
+            }
+        }
+    }
+
+    fn freeze_time(&self, now: Time, due_at: Time, to: &mut Vec<u8>) {
+        if let Clock::Ticks(tick) = self.clock {
+            let whole = |time: Time| time.as_micros() / tick;
+            write(to, whole(due_at).saturating_sub(whole(now)));
+        }
+    }
+
+    /// Makes a world what another one was when it was frozen. Both must have begun alike.
+    pub fn thaw(&self, mut from: &[u8], world: &mut World) {
+        world.begin_anew();
+        let machines = self.machines.read();
+        let places: Vec<u64> = world.hosts.iter().map(|_| read(&mut from)).collect();
+        for (at, place) in places.iter().enumerate() {
+            let (part, digest, machine) = machines.get(*place);
+            if world.hosts[at].mark.is_none_or(|mark| mark.part != part) {
+                world.hosts[at].put_back(&machine.host);
+                world.watch.board.put_back(at, &machine.seat);
+                world.hosts[at].mark = Some(Mark { part, digest });
+            }
+        }
+        let onlookers = self.onlookers.read();
+        world.watch.put_back(onlookers.get(read(&mut from)).2);
+        drop(onlookers);
+        for (at, place) in places.iter().enumerate() {
+            let (_, _, machine) = machines.get(*place);
+            world.hosts[at].clear_timers();
+            for timer in &machine.host.timers {
+                let due_at = self.thaw_time(&mut from);
+                world.set_timer_at(at, *timer, due_at);
+            }
+        }
+        let mail = self.mail.read();
+        while !from.is_empty() {
+            let (_, _, letter) = mail.get(read(&mut from));
+            let due_at = self.thaw_time(&mut from);
+            let due = Due::Deliver { from: letter.from, id: 0, message: letter.message.clone() };
+            world.deliver(letter.host, due_at, due);
+        }
+    }
+
+    fn thaw_time(&self, from: &mut &[u8]) -> Time {
+        match self.clock {
+            Clock::Ignored => Time::ZERO,
+            Clock::Ticks(tick) => Time::from_micros(read(from) * tick),
+        }
+    }
+}
+
+/// Values of one sort, each once, found by the number that stands for it.
+struct Parts<T>(RwLock<Shelf<T>>);
+
+struct Shelf<T> {
+    places: BTreeMap<u128, u32>,
+    items: Vec<(u128, T)>,
+}
+
+impl<T> Parts<T> {
+    const fn new() -> Self {
+        Self(RwLock::new(Shelf { places: BTreeMap::new(), items: Vec::new() }))
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Shelf<T>> {
+        // Whoever panicked had either added a value or not.
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a value is; it is made and added if it is not there yet.
+    fn place(&self, digest: u128, make: impl FnOnce() -> T) -> u32 {
+        if let Some(place) = self.read().places.get(&digest) {
+            return *place;
+        }
+        let mut shelf = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let Shelf { places, items } = &mut *shelf;
+        *places.entry(digest).or_insert_with(|| {
+            items.push((digest, make()));
+            u32::try_from(items.len() - 1).expect("four billion parts do not fit into memory")
+        })
+    }
+}
+
+impl<T> Shelf<T> {
+    fn get(&self, place: u64) -> (u32, u128, &T) {
+        let part = u32::try_from(place).expect("only places of this store are frozen");
+        let (digest, item) = &self.items[part as usize];
+        (part, *digest, item)
+    }
+}
