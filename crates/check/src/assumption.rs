@@ -63,7 +63,10 @@ impl Assumption {
             | TimerName::Handover
             | TimerName::Recall
             | TimerName::Acknowledgement
-            | TimerName::Follows => true,
+            | TimerName::Follows
+            | TimerName::Ring
+            | TimerName::Hello
+            | TimerName::Probe => true,
             TimerName::Check
             | TimerName::Timeout
             | TimerName::Delay
@@ -75,7 +78,9 @@ impl Assumption {
             | TimerName::Hold
             | TimerName::Quiet
             | TimerName::Remind
-            | TimerName::Yield => false,
+            | TimerName::Yield
+            | TimerName::Relay
+            | TimerName::Age => false,
         };
         match self {
             Self::As0 | Self::As1 => {
@@ -114,6 +119,8 @@ fn is_request(kind: Kind) -> bool {
         | Kind::Ready
         | Kind::Elected
         | Kind::Elect
+        | Kind::Probe
+        | Kind::Hello
         | Kind::Recall => true,
         Kind::AyuAnswer
         | Kind::AynAnswer
@@ -131,6 +138,8 @@ fn is_request(kind: Kind) -> bool {
         | Kind::Follow
         | Kind::Told
         | Kind::RecallAnswer
+        | Kind::Leader
+        | Kind::Reply
         | Kind::Farewell
         | Kind::Pause
         | Kind::Rank => false,

@@ -29,6 +29,15 @@ const RING: &str = "assertions 1 and 2, as for bully: nobody goes on under an ol
                     new one is known; after the last failure all live nodes are Normal under \
                     the highest";
 
+const AD_HOC: &str = "ad hoc, by radio: a node hears whoever is in range, and nodes move";
+
+const UNRELIABLE: &str = "late, lost, doubled and reordered messages, links that come and go in \
+                          both directions, crash and recovery with a counter on stable storage";
+
+const COMPONENT: &str = "once links stay as they are, every component has one leader, its best \
+                         node, and everybody in it follows it. Until then there may be several, \
+                         and no state is handed over";
+
 /// Every algorithm that tanist has.
 pub const CATALOGUE: &[Description] = &[
     Description {
@@ -99,6 +108,24 @@ pub const CATALOGUE: &[Description] = &[
         model: SYNCHRONOUS,
         guarantee: RING,
         options: Algorithm::RingActiveList.options(),
+    },
+    Description {
+        algorithm: Algorithm::AdhocExpandingRing,
+        name: Algorithm::AdhocExpandingRing.name(),
+        source: "the lectures' broadcasts in rings that widen, with rules of our own",
+        network: AD_HOC,
+        model: UNRELIABLE,
+        guarantee: COMPONENT,
+        options: Algorithm::AdhocExpandingRing.options(),
+    },
+    Description {
+        algorithm: Algorithm::AdhocDiffusing,
+        name: Algorithm::AdhocDiffusing.name(),
+        source: "Vasudevan, Kurose and Towsley 2004: a diffusing computation",
+        network: AD_HOC,
+        model: UNRELIABLE,
+        guarantee: COMPONENT,
+        options: Algorithm::AdhocDiffusing.options(),
     },
 ];
 

@@ -63,6 +63,16 @@ pub enum Mutant {
     OthersFirst,
     /// Active list: a later name is taken for the end of the list.
     DecideEarly,
+    /// Ad hoc: a leader goes on leading although it hears a better one.
+    KeepReign,
+    /// Ad hoc: a follower that hears no heartbeat does nothing.
+    IgnoreSilence,
+    /// Expanding ring: the ring stays as it is.
+    NeverWiden,
+    /// Diffusing computation: the parent is told before those below have answered.
+    AckBeforeChildren,
+    /// Diffusing computation: whoever asks later is a parent, too.
+    TwoParents,
     /// Recall: what others remember of a node's numbers is ignored.
     IgnoreRecall,
     /// Recall: nobody remembers the numbers of others.
@@ -111,6 +121,11 @@ impl Mutant {
         (Self::TakeLowest, "take-lowest"),
         (Self::OthersFirst, "others-first"),
         (Self::DecideEarly, "decide-early"),
+        (Self::KeepReign, "keep-reign"),
+        (Self::IgnoreSilence, "ignore-silence"),
+        (Self::NeverWiden, "never-widen"),
+        (Self::AckBeforeChildren, "ack-before-children"),
+        (Self::TwoParents, "two-parents"),
         (Self::IgnoreRecall, "ignore-recall"),
         (Self::ForgetSeen, "forget-seen"),
         (Self::FarewellBeforeStop, "farewell-before-stop"),

@@ -7,6 +7,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::election::adhoc::{diffusing, expanding_ring};
 use crate::election::ring::{active_list, chang_roberts, list, modified};
 use crate::election::{Algorithm, bully, bully_lecture, invitation};
 
@@ -27,6 +28,10 @@ pub struct Options {
     pub ring_list: list::Options,
     /// Of `ring-active-list`.
     pub ring_active_list: active_list::Options,
+    /// Of `adhoc-expanding-ring`.
+    pub adhoc_expanding_ring: expanding_ring::Options,
+    /// Of `adhoc-diffusing`.
+    pub adhoc_diffusing: diffusing::Options,
 }
 
 /// What the catalogue, the help and the error messages know of one option.
@@ -66,6 +71,8 @@ impl Options {
             Algorithm::RingModified => self.ring_modified.set(name, value),
             Algorithm::RingList => self.ring_list.set(name, value),
             Algorithm::RingActiveList => self.ring_active_list.set(name, value),
+            Algorithm::AdhocExpandingRing => self.adhoc_expanding_ring.set(name, value),
+            Algorithm::AdhocDiffusing => self.adhoc_diffusing.set(name, value),
         };
         if done {
             return Ok(());
@@ -96,6 +103,8 @@ impl Options {
             Algorithm::RingModified => self.ring_modified.values(),
             Algorithm::RingList => self.ring_list.values(),
             Algorithm::RingActiveList => self.ring_active_list.values(),
+            Algorithm::AdhocExpandingRing => self.adhoc_expanding_ring.values(),
+            Algorithm::AdhocDiffusing => self.adhoc_diffusing.values(),
         }
     }
 

@@ -108,7 +108,9 @@ impl Message {
             | Algorithm::RingChangRoberts
             | Algorithm::RingModified
             | Algorithm::RingList
-            | Algorithm::RingActiveList => (Kind::NewState, Kind::NsAnswer),
+            | Algorithm::RingActiveList
+            | Algorithm::AdhocExpandingRing
+            | Algorithm::AdhocDiffusing => (Kind::NewState, Kind::NsAnswer),
             Algorithm::Invitation => (Kind::Ready, Kind::ReadyAnswer),
         };
         match self {

@@ -327,7 +327,7 @@ impl Event {
             | Self::Broadcast { message, .. }
             | Self::Receive { message, .. }
             | Self::Lose { message, .. } => matches!(message.kind, Kind::Heartbeat),
-            Self::Timer { timer, .. } => matches!(timer, TimerName::Beat),
+            Self::Timer { timer, .. } => matches!(timer, TimerName::Beat | TimerName::Relay),
             Self::Start { .. }
             | Self::Crash { .. }
             | Self::Pause { .. }
@@ -435,6 +435,10 @@ names! {
         Follow = "follow",
         Told = "told",
         Elect = "elect",
+        Leader = "leader",
+        Probe = "probe",
+        Reply = "reply",
+        Hello = "hello",
         Farewell = "Farewell",
         Pause = "Pause",
         Rank = "Rank",
@@ -471,5 +475,10 @@ names! {
         Quiet = "quiet",
         Remind = "remind",
         Yield = "yield",
+        Ring = "ring",
+        Relay = "relay",
+        Hello = "hello",
+        Probe = "probe",
+        Age = "age",
     }
 }

@@ -96,6 +96,13 @@ impl Board {
         self.position(id).map(|at| &self.nodes[at])
     }
 
+    /// Whether the link from one node to another is up.
+    #[must_use]
+    pub fn hears(&self, from: NodeId, to: NodeId) -> bool {
+        let (Some(from), Some(to)) = (self.position(from), self.position(to)) else { return false };
+        !self.is_cut[from * self.nodes.len() + to]
+    }
+
     /// Whether both directions between two nodes are up.
     #[must_use]
     pub fn can_talk(&self, a: NodeId, b: NodeId) -> bool {

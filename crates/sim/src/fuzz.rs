@@ -119,7 +119,9 @@ impl Maker {
         // The scenario is drawn from another sequence than the one that drives its run.
         let mut chance = Chance::new(seed ^ 0x7461_6e69_7374);
         let is_asynchronous = match algorithm {
-            Algorithm::Invitation => true,
+            Algorithm::Invitation | Algorithm::AdhocExpandingRing | Algorithm::AdhocDiffusing => {
+                true
+            }
             Algorithm::Bully
             | Algorithm::BullyLecture
             | Algorithm::RingChangRoberts
@@ -255,7 +257,7 @@ impl Maker {
         }
         let highest = self.ids.len() - 1;
         let split = match self.algorithm {
-            Algorithm::Invitation => {
+            Algorithm::Invitation | Algorithm::AdhocExpandingRing | Algorithm::AdhocDiffusing => {
                 usize::try_from(self.chance.below(highest as u64 + 1)).unwrap_or(0)
             }
             Algorithm::Bully

@@ -275,6 +275,11 @@ pub fn timer_words(timer: TimerName) -> &'static str {
         TimerName::Hold => "has been aside for long enough",
         TimerName::Quiet => "knows that its farewells have arrived",
         TimerName::Yield => "makes room for a higher member",
+        TimerName::Ring => "has heard of nobody better in this ring",
+        TimerName::Relay => "would pass on another heartbeat",
+        TimerName::Hello => "knows who is in reach",
+        TimerName::Probe => "asks whether those it waits for are there",
+        TimerName::Age => "forgets neighbours that say nothing",
         TimerName::Remind => "will tell others again that elections are paused",
     }
 }

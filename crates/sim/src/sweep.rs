@@ -317,5 +317,6 @@ const fn table(algorithm: Algorithm) -> &'static [Case] {
         Algorithm::RingModified => ring::MODIFIED,
         Algorithm::RingList => ring::LIST,
         Algorithm::RingActiveList => ring::ACTIVE_LIST,
+        Algorithm::AdhocExpandingRing | Algorithm::AdhocDiffusing => &[],
     }
 }

@@ -4,6 +4,7 @@
 //! configuration names. All algorithms speak to the layer above in the same [`Notice`]s and
 //! [`Command`]s, so stopping, reports and hand-over exist once, in [`crate::reorganization`].
 
+pub mod adhoc;
 pub mod bully;
 pub mod bully_lecture;
 pub mod invitation;
@@ -14,6 +15,7 @@ use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
+pub use adhoc::{Diffusing, ExpandingRing};
 pub use bully::Bully;
 pub use bully_lecture::BullyLecture;
 pub use invitation::Invitation;
@@ -123,6 +125,10 @@ pub enum Algorithm {
     RingList,
     /// The active-list ring.
     RingActiveList,
+    /// Rings of broadcasts that widen, for ad-hoc networks.
+    AdhocExpandingRing,
+    /// Vasudevan, Kurose and Towsley's diffusing computation, for ad-hoc networks.
+    AdhocDiffusing,
 }
 
 impl Algorithm {
@@ -135,6 +141,8 @@ impl Algorithm {
         Self::RingModified,
         Self::RingList,
         Self::RingActiveList,
+        Self::AdhocExpandingRing,
+        Self::AdhocDiffusing,
     ];
 
     /// The name in scenarios, configuration and on the command line.
@@ -148,6 +156,8 @@ impl Algorithm {
             Self::RingModified => "ring-modified",
             Self::RingList => "ring-list",
             Self::RingActiveList => "ring-active-list",
+            Self::AdhocExpandingRing => "adhoc-expanding-ring",
+            Self::AdhocDiffusing => "adhoc-diffusing",
         }
     }
 
@@ -167,7 +177,22 @@ impl Algorithm {
             | Self::RingModified
             | Self::RingList
             | Self::RingActiveList => true,
-            Self::BullyLecture => false,
+            Self::BullyLecture | Self::AdhocExpandingRing | Self::AdhocDiffusing => false,
+        }
+    }
+
+    /// Whether it is for networks in which a node reaches only those in range (W-01).
+    #[must_use]
+    pub const fn is_radio(self) -> bool {
+        match self {
+            Self::AdhocExpandingRing | Self::AdhocDiffusing => true,
+            Self::Bully
+            | Self::BullyLecture
+            | Self::Invitation
+            | Self::RingChangRoberts
+            | Self::RingModified
+            | Self::RingList
+            | Self::RingActiveList => false,
         }
     }
 
@@ -182,6 +207,8 @@ impl Algorithm {
             Self::RingModified => ring::modified::OPTIONS,
             Self::RingList => ring::list::OPTIONS,
             Self::RingActiveList => ring::active_list::OPTIONS,
+            Self::AdhocExpandingRing => adhoc::expanding_ring::OPTIONS,
+            Self::AdhocDiffusing => adhoc::diffusing::OPTIONS,
         }
     }
 }
@@ -426,6 +453,8 @@ algorithms! {
     4 RingModified(Ring),
     5 RingList(Ring),
     6 RingActiveList(Ring),
+    7 AdhocExpandingRing(ExpandingRing),
+    8 AdhocDiffusing(Diffusing),
 }
 
 /// Wraps an algorithm's own messages and timers; everything else is common to all.

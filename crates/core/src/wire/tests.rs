@@ -3,6 +3,8 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::detector::Heartbeat;
+use crate::election::adhoc::reign::Beat;
+use crate::election::adhoc::{diffusing, expanding_ring};
 use crate::election::{self, Algorithm, bully, bully_lecture, invitation, ring};
 use crate::group::Counter;
 use crate::members::{NodeId, NodeSet};
@@ -64,6 +66,33 @@ fn one_of_each_ring() -> Vec<Message> {
     tokens.into_iter().map(ring::Message::Pass).chain(others).map(ring).collect()
 }
 
+/// Everything that nodes of an ad-hoc network say.
+fn one_of_each_adhoc() -> Vec<Message> {
+    let (index, group) = (number(7, 3), number(9, 70_000));
+    let beat = Beat { group, hops: 300, is_new: true };
+    let rings = [
+        expanding_ring::Message::Election { number: index, ttl: 64, hops: 33 },
+        expanding_ring::Message::Answer { number: index, leader: Some(group) },
+        expanding_ring::Message::Answer { number: index, leader: None },
+        expanding_ring::Message::Beat(beat),
+        expanding_ring::Message::Beat(Beat { is_new: false, ..beat }),
+    ];
+    let computations = [
+        diffusing::Message::Hello { is_answer: false, leader: None },
+        diffusing::Message::Hello { is_answer: true, leader: Some(group) },
+        diffusing::Message::Election { index },
+        diffusing::Message::Ack { index, best: Some(group) },
+        diffusing::Message::Ack { index, best: None },
+        diffusing::Message::Leader { index, group },
+        diffusing::Message::Probe { index, awaits_ack: true },
+        diffusing::Message::Reply { index, takes_part: false },
+        diffusing::Message::Beat(beat),
+    ];
+    let rings = rings.into_iter().map(election::Message::AdhocExpandingRing);
+    let computations = computations.into_iter().map(election::Message::AdhocDiffusing);
+    rings.chain(computations).map(Message::Election).collect()
+}
+
 /// Every kind of message, with every field filled, and those with an optional field without it.
 fn one_of_each() -> Vec<Message> {
     use invitation::Message as Invited;
@@ -106,7 +135,7 @@ fn one_of_each() -> Vec<Message> {
         Message::Policy(policy::Message::Pause { stamp: stamp(7, 3), is_on: true }),
         Message::Policy(policy::Message::Rank { priority: u32::MAX }),
     ];
-    others.into_iter().chain(rings).collect()
+    others.into_iter().chain(rings).chain(one_of_each_adhoc()).collect()
 }
 
 #[test]

@@ -318,7 +318,12 @@ fn is_telling(timer: TimerName) -> bool {
         | TimerName::Hold
         | TimerName::Quiet
         | TimerName::Remind
-        | TimerName::Yield => false,
+        | TimerName::Yield
+        | TimerName::Ring
+        | TimerName::Relay
+        | TimerName::Hello
+        | TimerName::Probe
+        | TimerName::Age => false,
     }
 }
 

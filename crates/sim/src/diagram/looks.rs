@@ -14,17 +14,23 @@ use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 /// How messages of a kind are drawn.
 pub(super) fn pen(kind: Kind) -> Pen {
     match kind {
-        Kind::AreYouUp | Kind::AreYouCoordinator | Kind::Recall => Pen::new(GREY, 1.1),
+        Kind::AreYouUp | Kind::AreYouCoordinator | Kind::Recall | Kind::Hello => {
+            Pen::new(GREY, 1.1)
+        }
         Kind::AyuAnswer | Kind::AycAnswer | Kind::RecallAnswer => {
             Pen::new(GREY, 1.1).dashed(ANSWER)
         }
-        Kind::AreYouNormal | Kind::AreYouThere | Kind::Heartbeat => Pen::new(PALE, 1.1),
-        Kind::AynAnswer | Kind::AytAnswer | Kind::Ack => Pen::new(PALE, 1.1).dashed(ANSWER),
+        Kind::AreYouNormal | Kind::AreYouThere | Kind::Heartbeat | Kind::Probe => {
+            Pen::new(PALE, 1.1)
+        }
+        Kind::AynAnswer | Kind::AytAnswer | Kind::Ack | Kind::Reply => {
+            Pen::new(PALE, 1.1).dashed(ANSWER)
+        }
         Kind::EnterElection | Kind::Election | Kind::Elect | Kind::Invitation => {
             Pen::new(VERMILION, 1.9)
         }
         Kind::EeAnswer | Kind::Answer => Pen::new(VERMILION, 1.5).dashed(ANSWER),
-        Kind::SetCoordinator | Kind::Coordinator | Kind::Elected | Kind::Accept => {
+        Kind::SetCoordinator | Kind::Coordinator | Kind::Elected | Kind::Leader | Kind::Accept => {
             Pen::new(BLUE, 1.9)
         }
         Kind::ScAnswer | Kind::AcceptAnswer | Kind::Follow | Kind::Told => {

@@ -45,9 +45,12 @@ impl Monitor for UniqueNumbers {
             Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } => {
                 let group = message.group?;
                 let forms = match message.kind {
-                    Kind::EnterElection | Kind::Invitation | Kind::Coordinator | Kind::Elected => {
-                        true
-                    }
+                    Kind::EnterElection
+                    | Kind::Invitation
+                    | Kind::Coordinator
+                    | Kind::Elected
+                    | Kind::Leader
+                    | Kind::Heartbeat => true,
                     Kind::AreYouUp
                     | Kind::AyuAnswer
                     | Kind::AreYouNormal
@@ -67,13 +70,15 @@ impl Monitor for UniqueNumbers {
                     | Kind::AcceptAnswer
                     | Kind::Ready
                     | Kind::ReadyAnswer
-                    | Kind::Heartbeat
                     | Kind::Recall
                     | Kind::RecallAnswer
                     | Kind::Ack
                     | Kind::Follow
                     | Kind::Told
                     | Kind::Elect
+                    | Kind::Probe
+                    | Kind::Reply
+                    | Kind::Hello
                     | Kind::Farewell
                     | Kind::Pause
                     | Kind::Rank => false,

@@ -21,6 +21,10 @@ mod i_50;
 mod i_51;
 mod p_01;
 mod settled;
+mod vkt_1;
+mod vkt_2;
+mod w_04;
+mod w_05;
 
 use std::hash::{Hash, Hasher};
 
@@ -190,7 +194,8 @@ impl Selection {
 /// Every assertion that a monitor watches.
 pub const IDS: &[&str] = &[
     "A-1.1", "A-1.2", "A-2", "A-3.1", "A-3.2", "A-4", "B-37", "G-09", "G-14", "G-15", "G-16",
-    "I-02", "I-07", "I-50", "I-51", "P-01", "B-42", "B-43", "B-44", "B-45",
+    "I-02", "I-07", "I-50", "I-51", "P-01", "VKT-1", "VKT-2", "W-04", "W-05", "B-42", "B-43",
+    "B-44", "B-45",
 ];
 
 /// Whether an assertion is watched only if asked for.
@@ -236,6 +241,16 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
             monitors.push(Box::new(g_15::BestOrUndefined));
             monitors.push(Box::new(g_16::EverybodyKnows));
         }
+        Algorithm::AdhocExpandingRing => {
+            monitors.push(Box::new(w_04::OneLeaderInReach::new(header)));
+            monitors.push(Box::new(w_05::OneLeaderPerComponent::new(header)));
+        }
+        Algorithm::AdhocDiffusing => {
+            monitors.push(Box::new(vkt_1::OneParent::default()));
+            monitors.push(Box::new(vkt_2::AckAfterChildren::new(header)));
+            monitors.push(Box::new(w_04::OneLeaderInReach::new(header)));
+            monitors.push(Box::new(w_05::OneLeaderPerComponent::new(header)));
+        }
     }
     match algorithm {
         Algorithm::Bully
@@ -251,7 +266,7 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
             monitors.push(Box::new(i_50::DefinitionOnlyInReorganization));
             monitors.push(Box::new(i_51::MembersAccepted::default()));
         }
-        Algorithm::BullyLecture => {}
+        Algorithm::BullyLecture | Algorithm::AdhocExpandingRing | Algorithm::AdhocDiffusing => {}
     }
     if selection.has_cuts && algorithm == Algorithm::Bully {
         monitors.extend(cuts::all());

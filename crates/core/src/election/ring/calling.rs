@@ -32,7 +32,11 @@ impl Ring {
             Algorithm::RingModified | Algorithm::RingList => self.send_list(cx, out),
             Algorithm::RingActiveList => self.send_name(cx, out),
             // Nobody makes a ring of them.
-            Algorithm::Bully | Algorithm::BullyLecture | Algorithm::Invitation => {}
+            Algorithm::Bully
+            | Algorithm::BullyLecture
+            | Algorithm::Invitation
+            | Algorithm::AdhocExpandingRing
+            | Algorithm::AdhocDiffusing => {}
         }
         mint_late(cx, self.counter, out);
     }
@@ -134,7 +138,9 @@ impl Ring {
             Algorithm::RingActiveList
             | Algorithm::Bully
             | Algorithm::BullyLecture
-            | Algorithm::Invitation => false,
+            | Algorithm::Invitation
+            | Algorithm::AdhocExpandingRing
+            | Algorithm::AdhocDiffusing => false,
         };
         if is_endless {
             return;

@@ -1,0 +1,413 @@
+//! Election by a diffusing computation, after Vasudevan, Kurose and Towsley (2004).
+//!
+//! A source asks its neighbours, those ask theirs: whoever asked first is the parent. A node
+//! answers its parent when all others have answered it, with the best node below it; anybody else
+//! it answers at once. So the source learns of the best node of all, and tells it down the tree.
+//!
+//! ```text
+//!   comes up --> Greeting --nobody leads--> Computing --the best is known--> Settled
+//!                    |                       ^    ^                             |
+//!                    +--somebody leads-------|----|---------------------------> |
+//!                                  a better computation, or: no heartbeat <-----+
+//! ```
+//!
+//! Computations are ordered by (counter, source), and a lower one is given up for a higher one. An
+//! answer carries a group number that the best node has on its disk, so whoever hears who won can
+//! follow at once. Questions, answers and the result go to one neighbour each: the counts of the
+//! theory are per link. Who the neighbours are is learned from what they say; a node that comes up
+//! greets everybody in reach, and if somebody leads there it needs no computation: it follows, or
+//! leads, whoever is better.
+//!
+//! Assumes and leaves out: see [`super`].
+
+mod computation;
+mod probing;
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use minicbor::{Decode, Encode};
+
+use self::computation::Computation;
+use super::neighbours::Neighbours;
+use super::reign::{self, Beat, Floods, Meaning, Reign};
+use super::{limit, pace};
+use crate::election::{Command, Elects, Notice, Standing, View, mint, plain, raise};
+use crate::group::{Counter, GroupNumber, Status};
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::timing::Timing;
+use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
+
+pub use limit::{OPTIONS, Options};
+
+/// A node that takes part in diffusing computations.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Diffusing {
+    status: Status,
+    reign: Reign,
+    /// The highest counter that this node has used or heard of.
+    counter: Counter,
+    /// The highest computation that it has taken part in.
+    last: GroupNumber,
+    phase: Phase,
+    neighbours: Neighbours,
+    /// Nobody keeps a list of members here.
+    up: NodeSet,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    /// Following or leading.
+    Settled,
+    /// Just came up; the best leader that a neighbour follows.
+    Greeting { heard: Option<GroupNumber> },
+    /// Taking part.
+    Computing(Computation),
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum Message {
+    /// Who is in reach?
+    #[n(0)]
+    Hello {
+        /// Whether this is an answer.
+        #[n(0)]
+        is_answer: bool,
+        /// Whom the sender follows.
+        #[n(1)]
+        leader: Option<GroupNumber>,
+    },
+    /// Take part in this computation.
+    #[n(1)]
+    Election {
+        /// Which: its source, and how many it had begun.
+        #[n(0)]
+        index: GroupNumber,
+    },
+    /// The sender has asked everybody, or somebody else asked it first.
+    #[n(2)]
+    Ack {
+        /// In which computation.
+        #[n(0)]
+        index: GroupNumber,
+        /// The best node below the sender, if the addressee is its parent.
+        #[n(1)]
+        best: Option<GroupNumber>,
+    },
+    /// Who has won.
+    #[n(3)]
+    Leader {
+        /// In which computation.
+        #[n(0)]
+        index: GroupNumber,
+        /// Its group.
+        #[n(1)]
+        group: GroupNumber,
+    },
+    /// Are you there?
+    #[n(4)]
+    Probe {
+        /// In which computation.
+        #[n(0)]
+        index: GroupNumber,
+        /// Whether the sender waits for an ack; a child that waits for the result does not.
+        #[n(1)]
+        awaits_ack: bool,
+    },
+    /// The sender is there.
+    #[n(5)]
+    Reply {
+        /// In which computation.
+        #[n(0)]
+        index: GroupNumber,
+        /// Whether it takes part in it.
+        #[n(1)]
+        takes_part: bool,
+    },
+    /// Somebody leads; flooded.
+    #[n(6)]
+    Beat(#[n(0)] Beat),
+}
+
+/// Timers, named for what they end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// Those of leading and following.
+    Reign(reign::Timer),
+    /// T: the wait for greetings.
+    Hello,
+    /// T: the time between two questions whether a neighbour is still there.
+    Probe,
+    /// The wait for a computation to end.
+    Stall,
+    /// The time after which a neighbour that said nothing is forgotten.
+    Age,
+}
+
+impl Protocol for Diffusing {
+    type Message = Message;
+    type Timer = Timer;
+    type Record = Counter;
+    type Command = Command;
+    type Notice = Notice;
+
+    fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
+        let counter = saved.unwrap_or_default();
+        out.broadcast(Message::Hello { is_answer: false, leader: None });
+        out.set_timer(Timer::Hello, cx.config.timing.answer());
+        out.set_timer(Timer::Age, pace::period(cx.config) * 2);
+        Self {
+            status: Status::Down,
+            reign: Reign::default(),
+            counter,
+            last: Counter::default().group(cx.me),
+            phase: Phase::Greeting { heard: None },
+            neighbours: Neighbours::default(),
+            up: NodeSet::new(),
+        }
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        match event {
+            Event::Message { from, message } => {
+                self.neighbours.hear(from);
+                self.hear(cx, from, message, out);
+            }
+            Event::Timer(Timer::Hello) => self.look_round(cx, out),
+            Event::Timer(Timer::Probe) => self.probe(cx, out),
+            Event::Timer(Timer::Stall) => self.restart(cx, out),
+            Event::Timer(Timer::Age) => {
+                self.neighbours.age();
+                out.set_timer(Timer::Age, pace::period(cx.config) * 2);
+            }
+            Event::Timer(Timer::Reign(reign::Timer::Beat)) => self.reign.beat(cx, out),
+            Event::Timer(Timer::Reign(reign::Timer::Relay)) => self.reign.unmute(),
+            Event::Timer(Timer::Reign(reign::Timer::Silence)) => self.miss(cx, out),
+            Event::Command(command) => self.obey(cx, command, out),
+        }
+    }
+}
+
+impl Diffusing {
+    fn hear(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        message: Message,
+        out: &mut Effects<Self>,
+    ) {
+        match message {
+            Message::Hello { is_answer: false, leader: _ } => {
+                let leader = self.reign.leader();
+                out.send(from, Message::Hello { is_answer: true, leader });
+            }
+            Message::Hello { is_answer: true, leader } => self.note_leader(cx, leader),
+            Message::Election { index } => self.asked(cx, from, index, out),
+            Message::Ack { index, best } => self.answered(cx, from, index, best, out),
+            Message::Leader { index, group } => self.told(cx, from, index, group, out),
+            Message::Probe { index, awaits_ack } => {
+                self.probed(cx, from, index, awaits_ack, out);
+            }
+            Message::Reply { index, takes_part } => {
+                self.replied(cx, from, index, takes_part, out);
+            }
+            Message::Beat(beat) => self.hear_beat(cx, &beat, out),
+        }
+    }
+
+    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+        match command {
+            Command::Silent(peer) | Command::Failed(peer) => self.lose(cx, peer, out),
+            Command::Suspect => {
+                if !self.reign.is_own(cx.me) {
+                    self.call_unless_computing(cx, out);
+                }
+            }
+            Command::Call => self.call_unless_computing(cx, out),
+            Command::Check => self.reign.beat(cx, out),
+            Command::Raise(seen) => raise(&mut self.counter, seen, out),
+            // Without a hand-over there is nothing to wait for.
+            Command::Stopped(_) | Command::Settled { .. } | Command::Unsettled { .. } => {}
+        }
+    }
+
+    /// One computation of one's own at a time (G-09): whoever takes part needs no other.
+    fn call_unless_computing(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        match self.phase {
+            Phase::Settled | Phase::Greeting { .. } => self.call(cx, out),
+            Phase::Computing(_) => {}
+        }
+    }
+
+    fn note_leader(&mut self, cx: &Context<'_>, leader: Option<GroupNumber>) {
+        let Phase::Greeting { heard } = &mut self.phase else { return };
+        let Some(leader) = leader else { return };
+        let members = &cx.config.members;
+        if heard.is_none_or(|heard| heard < leader && !members.outranks(heard.node, leader.node)) {
+            *heard = Some(leader);
+        }
+    }
+
+    /// All who are in reach have answered the greeting.
+    fn look_round(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let Phase::Greeting { heard } = self.phase else { return };
+        match heard {
+            Some(leader) if cx.config.members.outranks(leader.node, cx.me) => {
+                self.reign.adopt(cx, leader, out);
+                self.settle(leader, out);
+            }
+            // A component of one meets a component with a worse leader.
+            Some(_) => {
+                out.notify(Notice::Called);
+                let group = mint(cx, &mut self.counter, out);
+                self.lead(cx, group, out);
+            }
+            None => self.call(cx, out),
+        }
+    }
+
+    fn hear_beat(&mut self, cx: &mut Context<'_>, beat: &Beat, out: &mut Effects<Self>) {
+        self.counter = self.counter.max(Counter(beat.group.counter));
+        if let Phase::Computing(computation) = &self.phase
+            && !computation.may_follow(cx, beat.group.node)
+        {
+            return;
+        }
+        match self.reign.weigh(cx, beat) {
+            Meaning::Nothing => {}
+            Meaning::Known => self.reign.renew(cx, beat, out),
+            Meaning::Worse => self.reign.oppose(cx, out),
+            Meaning::Better => {
+                self.reign.follow(cx, beat, out);
+                self.settle(beat.group, out);
+            }
+        }
+    }
+
+    /// No heartbeat of the leader has come for too long.
+    fn miss(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        if cx.is_mutated(Mutant::IgnoreSilence) {
+            return;
+        }
+        if self.reign.leader().is_some() && !self.reign.is_own(cx.me) {
+            self.call(cx, out);
+        }
+    }
+
+    fn settle(&mut self, group: GroupNumber, out: &mut Effects<Self>) {
+        self.end_computation(Outcome::Yielded, out);
+        self.status = Status::Normal;
+        out.notify(Notice::Stop);
+        out.notify(Notice::Followed { group, coordinator: group.node });
+    }
+
+    /// This node is the best; its number is on disk.
+    fn lead(&mut self, cx: &Context<'_>, group: GroupNumber, out: &mut Effects<Self>) {
+        self.end_computation(Outcome::Won, out);
+        self.status = Status::Normal;
+        self.reign.claim(cx, group, out);
+        out.notify(Notice::Ended(Outcome::Won));
+        out.notify(Notice::Followed { group, coordinator: cx.me });
+    }
+
+    /// Whatever was computed is over for this node.
+    fn end_computation(&mut self, outcome: Outcome, out: &mut Effects<Self>) {
+        if let Phase::Computing(computation) = &self.phase
+            && computation.is_own()
+            && outcome != Outcome::Won
+        {
+            out.notify(Notice::Ended(outcome));
+        }
+        self.phase = Phase::Settled;
+        for timer in [Timer::Hello, Timer::Probe, Timer::Stall] {
+            out.cancel_timer(timer);
+        }
+    }
+}
+
+impl Floods for Diffusing {
+    fn beat(beat: Beat) -> Message {
+        Message::Beat(beat)
+    }
+
+    fn timer(timer: reign::Timer) -> Timer {
+        Timer::Reign(timer)
+    }
+}
+
+impl Elects for Diffusing {
+    fn standing(
+        cx: &mut Context<'_>,
+        saved: Counter,
+        standing: &Standing,
+        out: &mut Effects<Self>,
+    ) -> Self {
+        out.set_timer(Timer::Age, pace::period(cx.config) * 2);
+        Self {
+            status: Status::Normal,
+            reign: Reign::standing(cx, standing.group, out),
+            counter: saved.max(Counter(standing.group.counter)),
+            last: standing.group,
+            phase: Phase::Settled,
+            neighbours: Neighbours::default(),
+            up: NodeSet::new(),
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        let leader = self.reign.leader();
+        let group = match &self.phase {
+            Phase::Settled | Phase::Greeting { .. } => leader,
+            Phase::Computing(computation) => Some(computation.index()),
+        };
+        let coordinator = leader.map(|leader| leader.node);
+        View { status: self.status, coordinator, group, up: &self.up }
+    }
+
+    /// Signs of life are the leader's, and flooded.
+    fn ties(&self, _: &Context<'_>) -> NodeSet {
+        NodeSet::new()
+    }
+
+    fn counter(&self) -> Counter {
+        self.counter
+    }
+
+    fn timers(_: &Context<'_>) -> Vec<Timer> {
+        let own = [Timer::Hello, Timer::Probe, Timer::Stall, Timer::Age];
+        reign::timers().map(Timer::Reign).chain(own).collect()
+    }
+
+    fn period(timer: &Timer, timing: &Timing) -> Option<Duration> {
+        match timer {
+            Timer::Reign(timer) => timer.period(timing),
+            Timer::Hello | Timer::Probe | Timer::Stall | Timer::Age => None,
+        }
+    }
+
+    fn facts(message: &Message) -> MessageFacts {
+        let about = |kind, group, ok| MessageFacts { kind, group: Some(group), ok };
+        match message {
+            Message::Hello { .. } => plain(Kind::Hello),
+            Message::Election { index } => about(Kind::Election, *index, None),
+            Message::Ack { index, best } => about(Kind::Ack, *index, Some(best.is_some())),
+            Message::Leader { group, .. } => about(Kind::Leader, *group, None),
+            Message::Probe { index, .. } => about(Kind::Probe, *index, None),
+            Message::Reply { index, takes_part } => about(Kind::Reply, *index, Some(*takes_part)),
+            Message::Beat(beat) => MessageFacts { kind: Kind::Heartbeat, ..beat.facts() },
+        }
+    }
+
+    fn timer_name(timer: &Timer) -> TimerName {
+        match timer {
+            Timer::Reign(timer) => timer.name(),
+            Timer::Hello => TimerName::Hello,
+            Timer::Probe => TimerName::Probe,
+            Timer::Stall => TimerName::Stall,
+            Timer::Age => TimerName::Age,
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! Election by rings that widen (W-04, W-05; the rules are ours, E-34).
+//!
+//! A candidate floods its number as far as TTL 1, then 2, 4 and so on. Whoever is better and stands
+//! as well, or leads, answers and does not pass the flood on; a candidate that hears of somebody
+//! better yields. One that nobody opposed as far as the limit announces itself to all.
+//!
+//! ```text
+//!                 nobody better within ttl: twice as far
+//!                    +--------+
+//!                    v        |   ... as far as the limit
+//!   silence ----> Standing ---+------------------------> leads: Settled
+//!      ^             | a better flood, or an answer             ^
+//!      |             v                                          | heartbeat of a better one
+//!      +---------- Waiting -------------------------------------+
+//!       nothing came of it
+//! ```
+//!
+//! Whoever follows a leader goes on doing so, and passes floods on: if the leader is there it
+//! answers for itself. An answer goes back the way the flood came, link by link.
+//!
+//! Assumes and leaves out: see [`super`].
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use minicbor::{Decode, Encode};
+
+use super::reign::{self, Beat, Floods, Meaning, Reign};
+use super::{limit, pace};
+use crate::election::{Command, Elects, Notice, Standing, View, mint, mint_late, plain, raise};
+use crate::group::{Counter, GroupNumber, Status};
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effects, Event, Protocol};
+use crate::timing::Timing;
+use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
+
+pub use limit::{OPTIONS, Options};
+
+/// A node that elects by rings that widen.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ExpandingRing {
+    status: Status,
+    reign: Reign,
+    counter: Counter,
+    phase: Phase,
+    /// The last flood of each candidate that passed here.
+    seen: BTreeMap<NodeId, Seen>,
+    /// Nobody keeps a list of members here.
+    up: NodeSet,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Phase {
+    /// Following or leading.
+    Settled,
+    /// A candidate, unopposed so far; this far its last flood went.
+    Standing { number: GroupNumber, ttl: u32 },
+    /// Somebody better stands and should announce itself; the election that was given up.
+    Waiting { number: GroupNumber },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Seen {
+    counter: u64,
+    ttl: u32,
+    /// Who was first to bring it: the way back.
+    via: NodeId,
+    /// One answer is enough.
+    is_answered: bool,
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum Message {
+    /// Somebody stands; flooded.
+    #[n(0)]
+    Election {
+        /// Who, and in which election of its own.
+        #[n(0)]
+        number: GroupNumber,
+        /// How many links this crosses at most.
+        #[n(1)]
+        ttl: u32,
+        /// How many it has crossed when it arrives.
+        #[n(2)]
+        hops: u32,
+    },
+    /// Somebody better is there; goes back the way that the flood came.
+    #[n(1)]
+    Answer {
+        /// Whose flood it was.
+        #[n(0)]
+        number: GroupNumber,
+        /// The group of the one who answers, if it leads.
+        #[n(1)]
+        leader: Option<GroupNumber>,
+    },
+    /// Somebody leads; flooded.
+    #[n(2)]
+    Beat(#[n(0)] Beat),
+}
+
+/// Timers, named for what they end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// Those of leading and following.
+    Reign(reign::Timer),
+    /// The ring traversal time: the wait for answers to a flood.
+    Ring,
+    /// The wait for somebody better to announce itself.
+    Stall,
+}
+
+impl Protocol for ExpandingRing {
+    type Message = Message;
+    type Timer = Timer;
+    type Record = Counter;
+    type Command = Command;
+    type Notice = Notice;
+
+    fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
+        let mut node = Self {
+            status: Status::Down,
+            reign: Reign::default(),
+            counter: saved.unwrap_or_default(),
+            phase: Phase::Settled,
+            seen: BTreeMap::new(),
+            up: NodeSet::new(),
+        };
+        node.call(cx, out);
+        node
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        match event {
+            Event::Message { from, message: Message::Election { number, ttl, hops } } => {
+                self.hear_flood(cx, from, number, ttl, hops, out);
+            }
+            Event::Message { message: Message::Answer { number, leader }, .. } => {
+                self.hear_answer(cx, number, leader, out);
+            }
+            Event::Message { message: Message::Beat(beat), .. } => self.hear_beat(cx, &beat, out),
+            Event::Timer(Timer::Ring) => self.widen(cx, out),
+            Event::Timer(Timer::Stall) => self.restart(cx, out),
+            Event::Timer(Timer::Reign(reign::Timer::Beat)) => self.reign.beat(cx, out),
+            Event::Timer(Timer::Reign(reign::Timer::Relay)) => self.reign.unmute(),
+            Event::Timer(Timer::Reign(reign::Timer::Silence)) => self.miss(cx, out),
+            Event::Command(command) => self.obey(cx, command, out),
+        }
+    }
+}
+
+impl ExpandingRing {
+    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+        match command {
+            Command::Silent(peer) | Command::Failed(peer) => {
+                let is_leader = self.reign.leader().is_some_and(|leader| leader.node == peer);
+                if is_leader && peer != cx.me {
+                    self.call(cx, out);
+                }
+            }
+            Command::Suspect => {
+                if !self.reign.is_own(cx.me) {
+                    self.call(cx, out);
+                }
+            }
+            Command::Call => self.call(cx, out),
+            Command::Check => self.reign.beat(cx, out),
+            Command::Raise(seen) => raise(&mut self.counter, seen, out),
+            // Without a hand-over there is nothing to wait for.
+            Command::Stopped(_) | Command::Settled { .. } | Command::Unsettled { .. } => {}
+        }
+    }
+
+    /// Stands; one election of one's own at a time (G-09).
+    fn call(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        match self.phase {
+            Phase::Standing { .. } => return,
+            Phase::Settled | Phase::Waiting { .. } => {}
+        }
+        out.notify(Notice::Called);
+        let number = mint(cx, &mut self.counter, out);
+        self.status = Status::Election;
+        self.reign.leave(out);
+        out.cancel_timer(Timer::Stall);
+        out.notify(Notice::Stop);
+        self.flood(cx, number, 1, out);
+        mint_late(cx, self.counter, out);
+    }
+
+    fn flood(&mut self, cx: &Context<'_>, number: GroupNumber, ttl: u32, out: &mut Effects<Self>) {
+        self.phase = Phase::Standing { number, ttl };
+        out.broadcast(Message::Election { number, ttl, hops: 1 });
+        out.set_timer(Timer::Ring, pace::ring(cx.config, ttl));
+    }
+
+    /// Nobody has opposed this candidate as far as its last flood went.
+    fn widen(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let Phase::Standing { number, ttl } = self.phase else { return };
+        let limit = limit::of(cx.config);
+        if ttl >= limit {
+            self.announce(cx, number, out);
+        } else if cx.is_mutated(Mutant::NeverWiden) {
+            self.flood(cx, number, ttl, out);
+        } else {
+            self.flood(cx, number, ttl.saturating_mul(2).min(limit), out);
+        }
+    }
+
+    fn announce(&mut self, cx: &Context<'_>, group: GroupNumber, out: &mut Effects<Self>) {
+        self.phase = Phase::Settled;
+        self.status = Status::Normal;
+        self.reign.claim(cx, group, out);
+        out.notify(Notice::Ended(Outcome::Won));
+        out.notify(Notice::Followed { group, coordinator: cx.me });
+    }
+
+    /// W-05: whoever is better and stands, or leads, answers; everybody else passes the flood on.
+    fn hear_flood(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        number: GroupNumber,
+        ttl: u32,
+        hops: u32,
+        out: &mut Effects<Self>,
+    ) {
+        let is_known = self
+            .seen
+            .get(&number.node)
+            .is_some_and(|seen| (seen.counter, seen.ttl) >= (number.counter, ttl));
+        if number.node == cx.me || is_known {
+            return;
+        }
+        let is_better = cx.config.members.outranks(cx.me, number.node);
+        let is_standing = matches!(self.phase, Phase::Standing { .. });
+        let answers = is_better && (is_standing || self.reign.is_own(cx.me));
+        let seen = Seen { counter: number.counter, ttl, via: from, is_answered: answers };
+        self.seen.insert(number.node, seen);
+        if answers {
+            let leader = self.reign.leader();
+            return out.send(from, Message::Answer { number, leader });
+        }
+        if !is_better {
+            self.wait(cx, out);
+        }
+        if hops < ttl {
+            out.broadcast(Message::Election { number, ttl, hops: hops + 1 });
+        }
+    }
+
+    fn hear_answer(
+        &mut self,
+        cx: &mut Context<'_>,
+        number: GroupNumber,
+        leader: Option<GroupNumber>,
+        out: &mut Effects<Self>,
+    ) {
+        if number.node != cx.me {
+            return self.pass_back(number, leader, out);
+        }
+        let Phase::Standing { number: standing, .. } = self.phase else { return };
+        if standing != number {
+            return;
+        }
+        match leader.filter(|leader| cx.config.members.outranks(leader.node, cx.me)) {
+            Some(leader) => {
+                self.reign.adopt(cx, leader, out);
+                self.settle(leader, out);
+            }
+            None => self.wait(cx, out),
+        }
+    }
+
+    /// One answer for each flood goes back the way that the flood came.
+    fn pass_back(
+        &mut self,
+        number: GroupNumber,
+        leader: Option<GroupNumber>,
+        out: &mut Effects<Self>,
+    ) {
+        if let Some(seen) = self.seen.get_mut(&number.node)
+            && seen.counter == number.counter
+            && !seen.is_answered
+        {
+            seen.is_answered = true;
+            out.send(seen.via, Message::Answer { number, leader });
+        }
+    }
+
+    /// Somebody better stands: it has the time that an election takes.
+    fn wait(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let number = match self.phase {
+            Phase::Settled => return,
+            Phase::Standing { number, .. } | Phase::Waiting { number } => number,
+        };
+        self.end_candidacy(out);
+        self.phase = Phase::Waiting { number };
+        out.set_timer(Timer::Stall, pace::rings(cx));
+    }
+
+    fn end_candidacy(&self, out: &mut Effects<Self>) {
+        if let Phase::Standing { .. } = self.phase {
+            out.notify(Notice::Ended(Outcome::Yielded));
+            out.cancel_timer(Timer::Ring);
+        }
+    }
+
+    fn restart(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        if let Phase::Waiting { .. } = self.phase {
+            self.call(cx, out);
+        }
+    }
+
+    fn hear_beat(&mut self, cx: &mut Context<'_>, beat: &Beat, out: &mut Effects<Self>) {
+        match self.reign.weigh(cx, beat) {
+            Meaning::Nothing => {}
+            Meaning::Known => self.reign.renew(cx, beat, out),
+            Meaning::Worse => self.reign.oppose(cx, out),
+            Meaning::Better => {
+                self.reign.follow(cx, beat, out);
+                self.settle(beat.group, out);
+            }
+        }
+    }
+
+    fn settle(&mut self, group: GroupNumber, out: &mut Effects<Self>) {
+        self.end_candidacy(out);
+        self.phase = Phase::Settled;
+        self.status = Status::Normal;
+        out.cancel_timer(Timer::Stall);
+        out.notify(Notice::Stop);
+        out.notify(Notice::Followed { group, coordinator: group.node });
+    }
+
+    /// No heartbeat of the leader has come for too long.
+    fn miss(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        if cx.is_mutated(Mutant::IgnoreSilence) {
+            return;
+        }
+        if self.reign.leader().is_some() && !self.reign.is_own(cx.me) {
+            self.call(cx, out);
+        }
+    }
+}
+
+impl Floods for ExpandingRing {
+    fn beat(beat: Beat) -> Message {
+        Message::Beat(beat)
+    }
+
+    fn timer(timer: reign::Timer) -> Timer {
+        Timer::Reign(timer)
+    }
+}
+
+impl Elects for ExpandingRing {
+    fn standing(
+        cx: &mut Context<'_>,
+        saved: Counter,
+        standing: &Standing,
+        out: &mut Effects<Self>,
+    ) -> Self {
+        Self {
+            status: Status::Normal,
+            reign: Reign::standing(cx, standing.group, out),
+            counter: saved,
+            phase: Phase::Settled,
+            seen: BTreeMap::new(),
+            up: NodeSet::new(),
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        let coordinator = self.reign.leader().map(|leader| leader.node);
+        let group = match self.phase {
+            Phase::Settled => self.reign.leader(),
+            Phase::Standing { number, .. } | Phase::Waiting { number } => Some(number),
+        };
+        View { status: self.status, coordinator, group, up: &self.up }
+    }
+
+    /// Signs of life are the leader's, and flooded.
+    fn ties(&self, _: &Context<'_>) -> NodeSet {
+        NodeSet::new()
+    }
+
+    fn counter(&self) -> Counter {
+        self.counter
+    }
+
+    fn timers(_: &Context<'_>) -> Vec<Timer> {
+        reign::timers().map(Timer::Reign).chain([Timer::Ring, Timer::Stall]).collect()
+    }
+
+    fn period(timer: &Timer, timing: &Timing) -> Option<Duration> {
+        match timer {
+            Timer::Reign(timer) => timer.period(timing),
+            Timer::Ring | Timer::Stall => None,
+        }
+    }
+
+    fn facts(message: &Message) -> MessageFacts {
+        match message {
+            Message::Election { number, .. } => {
+                MessageFacts { group: Some(*number), ..plain(Kind::Election) }
+            }
+            Message::Answer { number, .. } => {
+                MessageFacts { group: Some(*number), ..plain(Kind::Answer) }
+            }
+            Message::Beat(beat) => beat.facts(),
+        }
+    }
+
+    fn timer_name(timer: &Timer) -> TimerName {
+        match timer {
+            Timer::Reign(timer) => timer.name(),
+            Timer::Ring => TimerName::Ring,
+            Timer::Stall => TimerName::Stall,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! How far a flood goes: the switch that both ad-hoc algorithms have.
+
+use crate::election::Algorithm;
+use crate::options::options;
+use crate::protocol::GroupConfig;
+
+options! {
+    /// How many links a flood crosses at most (E-34). A group whose nodes are further apart than
+    /// that has several leaders, for ever (CE-W1); waits grow with it.
+    ttl_limit / "ttl-limit": TtlLimit {
+        /// One less than there are configured nodes: no two nodes are further apart than that.
+        #[default] Nodes = "nodes",
+        /// Sixty-four links.
+        SixtyFour = "64" [literal],
+        /// Thirty-two links.
+        ThirtyTwo = "32" [literal],
+        /// Sixteen links.
+        Sixteen = "16" [literal],
+        /// Eight links.
+        Eight = "8" [literal],
+        /// Four links.
+        Four = "4" [literal],
+        /// Two links.
+        Two = "2" [literal],
+        /// Whoever hears the sender.
+        One = "1" [literal],
+    },
+}
+
+/// How many links a flood of this group crosses at most; one at least.
+#[must_use]
+pub fn of(config: &GroupConfig) -> u32 {
+    let options = match config.algorithm {
+        Algorithm::AdhocExpandingRing => config.options.adhoc_expanding_ring,
+        Algorithm::AdhocDiffusing => config.options.adhoc_diffusing,
+        // Nobody floods there.
+        Algorithm::Bully
+        | Algorithm::BullyLecture
+        | Algorithm::Invitation
+        | Algorithm::RingChangRoberts
+        | Algorithm::RingModified
+        | Algorithm::RingList
+        | Algorithm::RingActiveList => Options::default(),
+    };
+    match options.ttl_limit {
+        TtlLimit::Nodes => {
+            u32::try_from(config.members.count()).unwrap_or(u32::MAX).saturating_sub(1).max(1)
+        }
+        TtlLimit::SixtyFour => 64,
+        TtlLimit::ThirtyTwo => 32,
+        TtlLimit::Sixteen => 16,
+        TtlLimit::Eight => 8,
+        TtlLimit::Four => 4,
+        TtlLimit::Two => 2,
+        TtlLimit::One => 1,
+    }
+}

@@ -1,0 +1,248 @@
+//! Whom a node follows, and the heartbeats by which it knows that there is somebody to follow.
+//!
+//! A heartbeat is flooded: whoever hears it from its own leader passes it on, once. It counts the
+//! links that it has crossed and is void beyond the limit. So a heartbeat of a leader that is dead
+//! dies out, whatever the network does to it, and no sequence number is needed to tell old from
+//! new: for as long as copies of the one that was passed on may arrive, no other is passed on.
+
+use core::time::Duration;
+
+use minicbor::{Decode, Encode};
+
+use super::{limit, pace};
+use crate::election::Elects;
+use crate::group::GroupNumber;
+use crate::members::NodeId;
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effects};
+use crate::timing::Timing;
+use crate::trace::{Kind, MessageFacts, TimerName};
+
+/// What a node knows of leaders.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Reign {
+    /// The one that it follows, itself perhaps; none while it elects.
+    leader: Option<GroupNumber>,
+    /// Copies of the last heartbeat may still arrive.
+    is_echoing: bool,
+}
+
+/// A sign of life of a leader, passed on by everybody who follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct Beat {
+    /// Whose, and since when it leads.
+    #[n(0)]
+    pub group: GroupNumber,
+    /// How many links it has crossed when it arrives.
+    #[n(1)]
+    pub hops: u32,
+    /// Whether it is the first: the announcement.
+    #[n(2)]
+    pub is_new: bool,
+}
+
+/// Timers, named for what they end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// The time between two heartbeats of a leader.
+    Beat,
+    /// How long a follower does without heartbeats.
+    Silence,
+    /// The time in which copies of a heartbeat arrive.
+    Relay,
+}
+
+/// What a heartbeat means to the one who hears it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// Nothing.
+    Nothing,
+    /// The leader that is followed is there.
+    Known,
+    /// Here is one to follow.
+    Better,
+    /// This node leads and is better.
+    Worse,
+}
+
+/// An algorithm that floods heartbeats.
+pub(super) trait Floods: Elects {
+    fn beat(beat: Beat) -> Self::Message;
+    fn timer(timer: Timer) -> Self::Timer;
+}
+
+impl Reign {
+    /// Somebody's follower, or a leader, for a while already.
+    pub(super) fn standing<P: Floods>(
+        cx: &mut Context<'_>,
+        group: GroupNumber,
+        out: &mut Effects<P>,
+    ) -> Self {
+        if group.node == cx.me {
+            out.set_timer(P::timer(Timer::Beat), pace::period(cx.config));
+        } else {
+            out.set_timer(P::timer(Timer::Silence), pace::silence(cx));
+        }
+        Self { leader: Some(group), is_echoing: false }
+    }
+
+    pub(super) const fn leader(&self) -> Option<GroupNumber> {
+        self.leader
+    }
+
+    pub(super) fn is_own(&self, me: NodeId) -> bool {
+        self.leader.is_some_and(|leader| leader.node == me)
+    }
+
+    /// What a heartbeat means; a node without a leader takes any that outranks it.
+    pub(super) fn weigh(&self, cx: &Context<'_>, beat: &Beat) -> Meaning {
+        let (me, node, members) = (cx.me, beat.group.node, &cx.config.members);
+        if node == me || beat.hops > limit::of(cx.config) {
+            return Meaning::Nothing;
+        }
+        match self.leader {
+            Some(leader) if leader.node == node => match beat.group.cmp(&leader) {
+                core::cmp::Ordering::Less => Meaning::Nothing,
+                core::cmp::Ordering::Equal => Meaning::Known,
+                core::cmp::Ordering::Greater => Meaning::Better,
+            },
+            Some(leader) if members.outranks(node, leader.node) => {
+                if leader.node == me && cx.is_mutated(Mutant::KeepReign) {
+                    return Meaning::Nothing;
+                }
+                Meaning::Better
+            }
+            Some(leader) if leader.node == me => Meaning::Worse,
+            Some(_) => Meaning::Nothing,
+            None if members.outranks(node, me) => Meaning::Better,
+            None => Meaning::Nothing,
+        }
+    }
+
+    /// This node leads, under a number that is on disk.
+    pub(super) fn claim<P: Floods>(
+        &mut self,
+        cx: &Context<'_>,
+        group: GroupNumber,
+        out: &mut Effects<P>,
+    ) {
+        self.leader = Some(group);
+        out.cancel_timer(P::timer(Timer::Silence));
+        self.tell(cx, group, true, out);
+    }
+
+    /// A leader's sign of life; it is its own follower and does not pass it on.
+    pub(super) fn beat<P: Floods>(&mut self, cx: &Context<'_>, out: &mut Effects<P>) {
+        if let Some(group) = self.leader
+            && group.node == cx.me
+        {
+            self.tell(cx, group, false, out);
+        }
+    }
+
+    /// A worse leader is in reach and should hear of this one before the next heartbeat is due.
+    pub(super) fn oppose<P: Floods>(&mut self, cx: &Context<'_>, out: &mut Effects<P>) {
+        if !self.is_echoing {
+            self.beat(cx, out);
+        }
+    }
+
+    fn tell<P: Floods>(
+        &mut self,
+        cx: &Context<'_>,
+        group: GroupNumber,
+        is_new: bool,
+        out: &mut Effects<P>,
+    ) {
+        out.broadcast(P::beat(Beat { group, hops: 1, is_new }));
+        out.set_timer(P::timer(Timer::Beat), pace::period(cx.config));
+        self.mute(cx, out);
+    }
+
+    /// Follows whoever this heartbeat is of, and passes it on.
+    pub(super) fn follow<P: Floods>(
+        &mut self,
+        cx: &mut Context<'_>,
+        beat: &Beat,
+        out: &mut Effects<P>,
+    ) {
+        self.adopt(cx, beat.group, out);
+        self.relay(cx, beat, out);
+    }
+
+    /// Follows a leader that was heard of in another way.
+    pub(super) fn adopt<P: Floods>(
+        &mut self,
+        cx: &mut Context<'_>,
+        group: GroupNumber,
+        out: &mut Effects<P>,
+    ) {
+        self.leader = Some(group);
+        out.cancel_timer(P::timer(Timer::Beat));
+        out.set_timer(P::timer(Timer::Silence), pace::silence(cx));
+    }
+
+    /// The leader is there: others behind this node should know.
+    pub(super) fn renew<P: Floods>(
+        &mut self,
+        cx: &mut Context<'_>,
+        beat: &Beat,
+        out: &mut Effects<P>,
+    ) {
+        if !self.is_echoing {
+            out.set_timer(P::timer(Timer::Silence), pace::silence(cx));
+            self.relay(cx, beat, out);
+        }
+    }
+
+    fn relay<P: Floods>(&mut self, cx: &Context<'_>, beat: &Beat, out: &mut Effects<P>) {
+        out.broadcast(P::beat(Beat { hops: beat.hops.saturating_add(1), ..*beat }));
+        self.mute(cx, out);
+    }
+
+    fn mute<P: Floods>(&mut self, cx: &Context<'_>, out: &mut Effects<P>) {
+        self.is_echoing = true;
+        out.set_timer(P::timer(Timer::Relay), pace::echo(cx.config));
+    }
+
+    /// All copies of the last heartbeat have arrived.
+    pub(super) const fn unmute(&mut self) {
+        self.is_echoing = false;
+    }
+
+    /// Nobody is followed from here on.
+    pub(super) fn leave<P: Floods>(&mut self, out: &mut Effects<P>) {
+        *self = Self::default();
+        timers().for_each(|timer| out.cancel_timer(P::timer(timer)));
+    }
+}
+
+/// All that there are.
+pub(super) fn timers() -> impl Iterator<Item = Timer> {
+    [Timer::Beat, Timer::Silence, Timer::Relay].into_iter()
+}
+
+impl Timer {
+    pub(super) const fn name(self) -> TimerName {
+        match self {
+            Self::Beat => TimerName::Beat,
+            Self::Silence => TimerName::Silence,
+            Self::Relay => TimerName::Relay,
+        }
+    }
+
+    /// A follower's patience begins an election when it ends.
+    pub(super) const fn period(self, timing: &Timing) -> Option<Duration> {
+        match self {
+            Self::Silence => Some(timing.silence()),
+            Self::Beat | Self::Relay => None,
+        }
+    }
+}
+
+impl Beat {
+    pub(super) const fn facts(&self) -> MessageFacts {
+        let kind = if self.is_new { Kind::Leader } else { Kind::Heartbeat };
+        MessageFacts { kind, group: Some(self.group), ok: None }
+    }
+}

@@ -1,0 +1,118 @@
+//! VKT-2: a node answers its parent only when everybody whom it asked has answered, or is gone.
+//!
+//! Nobody is taken for gone sooner than T after it was asked. A node that is down, paused or aside,
+//! or that has said something else meanwhile, may have been given up for another reason.
+
+use std::time::Duration;
+
+use tanist_core::trace::{Event, Header, Kind};
+use tanist_core::{GroupNumber, NodeId, Time};
+
+use super::{Breach, Interest, Monitor, mix};
+use crate::board::Board;
+
+#[derive(Clone)]
+pub(super) struct AckAfterChildren {
+    answer: Duration,
+    open: Vec<Question>,
+}
+
+#[derive(Clone, Copy)]
+struct Question {
+    asker: NodeId,
+    asked: NodeId,
+    computation: GroupNumber,
+    at: Time,
+}
+
+impl AckAfterChildren {
+    pub(super) fn new(header: &Header) -> Self {
+        Self { answer: Duration::from_micros(header.answer_us), open: Vec::new() }
+    }
+
+    fn unanswered(
+        &self,
+        board: &Board,
+        at: Time,
+        node: NodeId,
+        computation: GroupNumber,
+    ) -> Option<NodeId> {
+        let is_there = |id| board.seat(id).is_some_and(|seat| seat.is_up && !seat.is_paused);
+        let mut open = self.open.iter().filter(|question| {
+            question.asker == node
+                && question.computation == computation
+                && at.since(question.at) < self.answer
+                && is_there(question.asked)
+        });
+        open.next().map(|question| question.asked)
+    }
+}
+
+impl Monitor for AckAfterChildren {
+    fn id(&self) -> &'static str {
+        "VKT-2"
+    }
+
+    fn memory(&self) -> u64 {
+        self.open
+            .iter()
+            .map(|question| {
+                let Question { asker, asked, computation, .. } = *question;
+                let nodes = [asker.0, asked.0, computation.node.0].map(u64::from);
+                mix(&nodes).wrapping_add(mix(&[computation.counter]))
+            })
+            .fold(0, u64::wrapping_add)
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::SEND.and(Interest::RECEIVE).and(Interest::FAULT)
+    }
+
+    fn see(&mut self, board: &Board, at: Time, event: &Event) -> Option<Breach> {
+        match event {
+            Event::Send { node, to, message, .. } => {
+                let computation = message.group?;
+                if message.kind == Kind::Election {
+                    self.open.retain(|question| {
+                        question.asker != *node || question.computation >= computation
+                    });
+                    let question = Question { asker: *node, asked: *to, computation, at };
+                    self.open.push(question);
+                }
+                if message.kind != Kind::Ack || message.ok != Some(true) {
+                    return None;
+                }
+                let asked = self.unanswered(board, at, *node, computation)?;
+                Some(Breach {
+                    nodes: vec![*node, asked],
+                    why: format!("{node} answers its parent before {asked} has answered it"),
+                })
+            }
+            Event::Receive { node, from, .. } => {
+                self.open.retain(|question| question.asker != *node || question.asked != *from);
+                None
+            }
+            Event::Crash { node } | Event::Aside { node } | Event::Start { node, .. } => {
+                self.open.retain(|question| question.asker != *node && question.asked != *node);
+                None
+            }
+            Event::Pause { .. }
+            | Event::Resume { .. }
+            | Event::Return { .. }
+            | Event::Broadcast { .. }
+            | Event::Lose { .. }
+            | Event::Timer { .. }
+            | Event::Save { .. }
+            | Event::State { .. }
+            | Event::Call { .. }
+            | Event::End { .. }
+            | Event::Stop { .. }
+            | Event::Stopped { .. }
+            | Event::Plan { .. }
+            | Event::Begin { .. }
+            | Event::Cut { .. }
+            | Event::Heal { .. }
+            | Event::Broken { .. } => None,
+        }
+    }
+}

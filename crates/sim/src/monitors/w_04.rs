@@ -1,0 +1,85 @@
+//! W-04, E-34: in the end no two nodes lead of which one is within the other's last ring.
+
+use tanist_core::trace::{Event, Header};
+use tanist_core::{NodeId, NodeSet, Time};
+
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+#[derive(Clone)]
+pub(super) struct OneLeaderInReach {
+    /// How many links the last ring crosses.
+    limit: usize,
+}
+
+impl OneLeaderInReach {
+    pub(super) fn new(header: &Header) -> Self {
+        let given = header.options.iter().find_map(|option| option.strip_prefix("ttl-limit="));
+        let limit = given.and_then(|limit| limit.parse().ok());
+        Self { limit: limit.unwrap_or(header.nodes.len()) }
+    }
+
+    fn rivals(&self, board: &Board) -> Option<(NodeId, NodeId)> {
+        let leaders: Vec<NodeId> = board
+            .live()
+            .filter(|seat| !seat.is_paused && seat.state.coordinator == Some(seat.id))
+            .map(|seat| seat.id)
+            .collect();
+        if leaders.len() < 2 {
+            return None;
+        }
+        leaders.iter().find_map(|leader| {
+            let within = within(board, *leader, self.limit);
+            let rival = leaders.iter().find(|other| *other != leader && within.contains(**other));
+            rival.map(|rival| (*leader, *rival))
+        })
+    }
+}
+
+impl Monitor for OneLeaderInReach {
+    fn id(&self) -> &'static str {
+        "W-04"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::FAULT
+    }
+
+    fn see(&mut self, _board: &Board, _at: Time, _event: &Event) -> Option<Breach> {
+        None
+    }
+
+    fn finish(&mut self, board: &Board, _at: Time) -> Option<Breach> {
+        let (leader, rival) = self.rivals(board)?;
+        Some(Breach {
+            nodes: vec![leader, rival],
+            why: format!("{leader} and {rival} lead, within {} links of each other", self.limit),
+        })
+    }
+
+    fn is_about_the_end(&self) -> bool {
+        true
+    }
+
+    fn is_settled(&self, board: &Board) -> bool {
+        self.rivals(board).is_none()
+    }
+}
+
+/// Everybody within so many links of a node, over nodes that run.
+fn within(board: &Board, from: NodeId, limit: usize) -> NodeSet {
+    let mut found: NodeSet = [from].into_iter().collect();
+    let mut frontier = vec![from];
+    for _ in 0..limit {
+        let near = |other: NodeId| frontier.iter().any(|node| board.can_talk(*node, other));
+        let running = board.live().filter(|seat| !seat.is_paused).map(|seat| seat.id);
+        frontier = running.filter(|id| !found.contains(*id) && near(*id)).collect();
+        if frontier.is_empty() {
+            break;
+        }
+        for node in &frontier {
+            found.insert(*node);
+        }
+    }
+    found
+}
