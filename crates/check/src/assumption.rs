@@ -66,7 +66,8 @@ impl Assumption {
             | TimerName::Follows
             | TimerName::Ring
             | TimerName::Hello
-            | TimerName::Probe => true,
+            | TimerName::Probe
+            | TimerName::Enrol => true,
             TimerName::Check
             | TimerName::Timeout
             | TimerName::Delay
@@ -80,7 +81,9 @@ impl Assumption {
             | TimerName::Remind
             | TimerName::Yield
             | TimerName::Relay
-            | TimerName::Age => false,
+            | TimerName::Age
+            | TimerName::Settle
+            | TimerName::Tell => false,
         };
         match self {
             Self::As0 | Self::As1 => {
@@ -95,6 +98,10 @@ impl Assumption {
 fn is_of_a_wait(choice: &Choice, node: NodeId, timer: TimerName) -> bool {
     match choice.what {
         What::Timer(_) => false,
+        // Above the peer groups questions and answers are of one kind.
+        What::Message { from, facts } if facts.kind == Kind::AmongSuperPeers => {
+            from == node || choice.node == node
+        }
         What::Message { from, facts } => {
             // In a ring the coordinator message is acknowledged, elsewhere it answers a call.
             let is_request = is_request(facts.kind)
@@ -121,7 +128,8 @@ fn is_request(kind: Kind) -> bool {
         | Kind::Elect
         | Kind::Probe
         | Kind::Hello
-        | Kind::Recall => true,
+        | Kind::Recall
+        | Kind::Enrol => true,
         Kind::AyuAnswer
         | Kind::AynAnswer
         | Kind::EeAnswer
@@ -142,6 +150,10 @@ fn is_request(kind: Kind) -> bool {
         | Kind::Reply
         | Kind::Farewell
         | Kind::Pause
-        | Kind::Rank => false,
+        | Kind::Rank
+        | Kind::AmongSuperPeers
+        | Kind::Selected
+        | Kind::Enrolled
+        | Kind::Refer => false,
     }
 }

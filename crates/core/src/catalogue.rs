@@ -127,6 +127,17 @@ pub const CATALOGUE: &[Description] = &[
         guarantee: COMPONENT,
         options: Algorithm::AdhocDiffusing.options(),
     },
+    Description {
+        algorithm: Algorithm::SuperPeer,
+        name: Algorithm::SuperPeer.name(),
+        source: "super-peers: elections in groups of bounded size, and among those they select",
+        network: "very large: in groups by rack, zone or hash, as many levels as it takes",
+        model: "what the inner algorithm assumes, in each group",
+        guarantee: "inside each peer group what the inner algorithm guarantees; after the last \
+                    failure every peer has the super-peers of its group, those of each group \
+                    above agree on a coordinator, and the top is one node",
+        options: Algorithm::SuperPeer.options(),
+    },
 ];
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 //! attribute must not both win (E-30). Every node knows every other one and its priority (F-16,
 //! B-09).
 
+mod labels;
+
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
@@ -11,6 +13,8 @@ use core::fmt;
 use minicbor::decode::{self, Decoder};
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
+
+pub use labels::{LABEL_BYTES_MAX, Label, LabelError, Labels};
 
 /// One process taking part.
 #[derive(
@@ -47,6 +51,8 @@ pub struct Membership {
     version: MembershipVersion,
     by_rank: Vec<Member>,
     rank_by_id: Vec<(NodeId, usize)>,
+    /// Where nodes are, in order of id; those of which nothing was said are left out.
+    labels: Vec<(NodeId, Labels)>,
     is_configured: bool,
 }
 
@@ -66,7 +72,36 @@ impl Membership {
         if let Some(pair) = rank_by_id.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             return Err(MembershipError::Duplicate(pair[0].0));
         }
-        Ok(Self { version: MembershipVersion(1), by_rank, rank_by_id, is_configured: true })
+        let version = MembershipVersion(1);
+        Ok(Self { version, by_rank, rank_by_id, labels: Vec::new(), is_configured: true })
+    }
+
+    /// The same nodes, and where they are. Of a node that is named twice the last word counts;
+    /// strangers are left out.
+    #[must_use]
+    pub fn with_labels(self, labels: impl IntoIterator<Item = (NodeId, Labels)>) -> Self {
+        let by_id: BTreeMap<NodeId, Labels> = labels.into_iter().collect();
+        let known = by_id.into_iter().filter(|(id, given)| self.contains(*id) && !given.is_empty());
+        Self { labels: known.collect(), ..self }
+    }
+
+    /// Where a node is, as far as it was said.
+    #[must_use]
+    pub fn labels(&self, id: NodeId) -> Labels {
+        let found = self.labels.binary_search_by_key(&id, |(id, _)| *id);
+        found.map_or_else(|_| Labels::default(), |at| self.labels[at].1)
+    }
+
+    /// Everything that was said of where nodes are, in order of id.
+    #[must_use]
+    pub fn labelled(&self) -> &[(NodeId, Labels)] {
+        &self.labels
+    }
+
+    /// The node of this name as it is configured.
+    #[must_use]
+    pub fn member(&self, id: NodeId) -> Option<Member> {
+        self.rank(id).map(|rank| self.by_rank[rank])
     }
 
     /// The same nodes as another version of the list.
@@ -85,7 +120,8 @@ impl Membership {
             }
         }
         let rank_by_id = rank(&mut by_rank);
-        Self { version: self.version, by_rank, rank_by_id, is_configured: false }
+        let labels = self.labels.clone();
+        Self { version: self.version, by_rank, rank_by_id, labels, is_configured: false }
     }
 
     /// Whether the priorities are the configured ones. Others may not be known to all.
@@ -329,6 +365,23 @@ mod tests {
         assert_eq!((raised.count(), raised.version()), (3, MembershipVersion(7)));
         assert!(!raised.contains(NodeId(9)));
         assert!(members.is_configured() && !raised.is_configured());
+    }
+
+    #[test]
+    fn labels_are_those_of_known_nodes_and_outlive_other_priorities() {
+        let at = |rack: &str| Labels { zone: None, rack: Some(rack.parse().unwrap()) };
+        let members = Membership::numbered(3).unwrap().with_labels([
+            (NodeId(3), at("a")),
+            (NodeId(3), at("b")),
+            (NodeId(9), at("c")),
+            (NodeId(1), Labels::default()),
+        ]);
+        assert_eq!(members.labelled(), &[(NodeId(3), at("b"))]);
+        let raised = members.with_priorities(&BTreeMap::from([(NodeId(1), 3)]));
+        assert_eq!(
+            (raised.labels(NodeId(3)), raised.labels(NodeId(1))),
+            (at("b"), Labels::default())
+        );
     }
 
     #[test]

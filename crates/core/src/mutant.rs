@@ -85,6 +85,12 @@ pub enum Mutant {
     AnswerWhileAside,
     /// Pausing: nothing ends a pause.
     PausedForever,
+    /// Super-peers: a peer takes the best node of another group for its super-peer.
+    SuperPeerOfOtherGroup,
+    /// Super-peers: the loss of a super-peer is nothing to its peers.
+    KeepLostSuperPeer,
+    /// Super-peers: whoever is not selected any more keeps its seat above.
+    KeepSeat,
 }
 
 impl Mutant {
@@ -132,6 +138,9 @@ impl Mutant {
         (Self::ReturnTooEarly, "return-too-early"),
         (Self::AnswerWhileAside, "answer-while-aside"),
         (Self::PausedForever, "paused-forever"),
+        (Self::SuperPeerOfOtherGroup, "super-peer-of-other-group"),
+        (Self::KeepLostSuperPeer, "keep-lost-super-peer"),
+        (Self::KeepSeat, "keep-seat"),
     ];
 
     /// The mutant of this name.

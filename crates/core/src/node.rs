@@ -21,6 +21,7 @@ mod rank;
 #[cfg(test)]
 mod tests;
 
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 pub use ports::{Command, Message, Notice, Timer};
@@ -112,6 +113,7 @@ impl Node {
             group: view.group,
             up: view.up.clone(),
             definition: self.reorganization.definition().cloned(),
+            peerage: self.election.as_ref().and_then(Election::peerage).map(Box::new),
         }
     }
 
@@ -124,6 +126,10 @@ impl Node {
             && view.group == state.group
             && *view.up == state.up
             && self.reorganization.definition() == state.definition.as_ref()
+            && match &self.election {
+                Some(election) => election.is_peerage(state.peerage.as_deref()),
+                None => state.peerage.is_none(),
+            }
     }
 
     /// Whether the application may accept operations.

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use crate::election::adhoc::{diffusing, expanding_ring};
 use crate::election::ring::{active_list, chang_roberts, list, modified};
-use crate::election::{Algorithm, bully, bully_lecture, invitation};
+use crate::election::{Algorithm, bully, bully_lecture, invitation, super_peer};
 
 /// All options; an algorithm reads only its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,6 +32,8 @@ pub struct Options {
     pub adhoc_expanding_ring: expanding_ring::Options,
     /// Of `adhoc-diffusing`.
     pub adhoc_diffusing: diffusing::Options,
+    /// Of `super-peer`.
+    pub super_peer: super_peer::Options,
 }
 
 /// What the catalogue, the help and the error messages know of one option.
@@ -73,6 +75,7 @@ impl Options {
             Algorithm::RingActiveList => self.ring_active_list.set(name, value),
             Algorithm::AdhocExpandingRing => self.adhoc_expanding_ring.set(name, value),
             Algorithm::AdhocDiffusing => self.adhoc_diffusing.set(name, value),
+            Algorithm::SuperPeer => self.super_peer.set(name, value),
         };
         if done {
             return Ok(());
@@ -105,6 +108,7 @@ impl Options {
             Algorithm::RingActiveList => self.ring_active_list.values(),
             Algorithm::AdhocExpandingRing => self.adhoc_expanding_ring.values(),
             Algorithm::AdhocDiffusing => self.adhoc_diffusing.values(),
+            Algorithm::SuperPeer => self.super_peer.values(),
         }
     }
 

@@ -9,6 +9,7 @@
 //! Effects are carried out in order, each finished before the next begins. That one sentence is
 //! persist-before-send and stop-before-acknowledge. A step cannot fail, and does nothing slow.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::hash::Hash;
@@ -16,6 +17,7 @@ use core::time::Duration;
 
 use crate::dice::Dice;
 use crate::election::Algorithm;
+use crate::election::super_peer::Hierarchy;
 use crate::members::{Membership, NodeId};
 use crate::mutant::Mutant;
 use crate::options::Options;
@@ -186,4 +188,18 @@ pub struct GroupConfig {
     pub preempt: Preempt,
     /// A fault seeded on purpose; ignored without the `mutants` feature.
     pub mutant: Option<Mutant>,
+    /// Who is grouped with whom; made by [`GroupConfig::arranged`] for `super-peer`, none for all
+    /// others.
+    pub hierarchy: Option<Arc<Hierarchy>>,
+}
+
+impl GroupConfig {
+    /// Those among whom a node is elected and to whom it tells what concerns everybody: its own
+    /// group where there is a hierarchy, else all.
+    #[must_use]
+    pub fn fellows(&self, me: NodeId) -> &Membership {
+        let hierarchy = self.hierarchy.as_ref();
+        let own = hierarchy.and_then(|hierarchy| hierarchy.peers(hierarchy.place(me, 0)?));
+        own.map_or(&self.members, |own| &own.members)
+    }
 }

@@ -124,7 +124,7 @@ impl Protocol for Memory {
         let mut memory = Self::standing();
         let others: NodeSet = match cx.config.recall {
             Recall::Off => NodeSet::new(),
-            Recall::On => cx.config.members.others(cx.me).collect(),
+            Recall::On => cx.config.fellows(cx.me).others(cx.me).collect(),
         };
         if others.is_empty() {
             out.notify(Notice::Known(saved));

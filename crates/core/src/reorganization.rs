@@ -110,7 +110,8 @@ impl Message {
             | Algorithm::RingList
             | Algorithm::RingActiveList
             | Algorithm::AdhocExpandingRing
-            | Algorithm::AdhocDiffusing => (Kind::NewState, Kind::NsAnswer),
+            | Algorithm::AdhocDiffusing
+            | Algorithm::SuperPeer => (Kind::NewState, Kind::NsAnswer),
             Algorithm::Invitation => (Kind::Ready, Kind::ReadyAnswer),
         };
         match self {

@@ -42,6 +42,7 @@ pub(crate) fn group_of(algorithm: Algorithm, n: u32, options: &[(&str, &str)]) -
         recall: Recall::Off,
         preempt: Preempt::Always,
         mutant: None,
+        hierarchy: None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! JSON. Monitors read traces and nothing else, so one monitor judges every kind of run. The schema
 //! is described for other programs in `docs/trace.md`.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,7 +13,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::group::{GroupNumber, Status};
-use crate::members::{Member, NodeId, NodeSet};
+use crate::members::{Labels, Member, NodeId, NodeSet};
 use crate::payload::Definition;
 use crate::time::Time;
 
@@ -36,6 +37,9 @@ pub struct Header {
     pub seed: u64,
     /// The configured nodes.
     pub nodes: Vec<Member>,
+    /// Where they are, as far as it was said.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub labels: Vec<(NodeId, Labels)>,
     /// T, in microseconds: what a reader needs to judge silence.
     pub answer_us: u64,
     /// Period of Check, in microseconds.
@@ -303,6 +307,32 @@ pub struct NodeState {
     pub up: NodeSet,
     /// The state of the task.
     pub definition: Option<Definition>,
+    /// Whom it takes for its super-peers, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub peerage: Option<Box<Peerage>>,
+}
+
+/// What a node of a very large network is beyond its own group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Peerage {
+    /// The super-peers of its own group, as it knows them.
+    pub super_peers: NodeSet,
+    /// Its seats in the groups above, the lowest level first; empty for an ordinary peer.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub seats: Vec<SeatState>,
+}
+
+/// What a super-peer is in a group above its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SeatState {
+    /// Its status there; Down before it takes part.
+    pub status: Status,
+    /// Whom it takes for the coordinator there.
+    pub coordinator: Option<NodeId>,
+    /// Under which number.
+    pub group: Option<GroupNumber>,
+    /// Whom that group has selected for the next level, as it knows them.
+    pub super_peers: NodeSet,
 }
 
 /// What a message said, as far as a reader of traces needs it.
@@ -442,6 +472,11 @@ names! {
         Farewell = "Farewell",
         Pause = "Pause",
         Rank = "Rank",
+        AmongSuperPeers = "among_super_peers",
+        Selected = "Selected",
+        Enrol = "Enrol",
+        Enrolled = "Enrolled",
+        Refer = "Refer",
     }
 }
 
@@ -480,5 +515,8 @@ names! {
         Hello = "hello",
         Probe = "probe",
         Age = "age",
+        Settle = "settle",
+        Enrol = "enrol",
+        Tell = "tell",
     }
 }

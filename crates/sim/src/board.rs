@@ -13,6 +13,7 @@ pub struct Board {
     /// The configured nodes.
     pub members: Membership,
     nodes: Vec<Seat>,
+    /// By pairs of nodes; empty until a link is cut, since large networks have many pairs.
     is_cut: Vec<bool>,
     /// When something was last done to the world from outside.
     pub disturbed_at: Time,
@@ -69,11 +70,10 @@ impl Board {
     pub fn new(members: Membership) -> Self {
         let mut ids: Vec<NodeId> = members.all().iter().map(|member| member.id).collect();
         ids.sort_unstable();
-        let count = ids.len();
         Self {
             members,
             nodes: ids.into_iter().map(Seat::empty).collect(),
-            is_cut: vec![false; count * count],
+            is_cut: Vec::new(),
             disturbed_at: Time::ZERO,
             cuts: 0,
         }
@@ -108,7 +108,8 @@ impl Board {
     pub fn can_talk(&self, a: NodeId, b: NodeId) -> bool {
         let (Some(a), Some(b)) = (self.position(a), self.position(b)) else { return false };
         let count = self.nodes.len();
-        !self.is_cut[a * count + b] && !self.is_cut[b * count + a]
+        let is_cut = |link: usize| self.is_cut.get(link).copied().unwrap_or(false);
+        !is_cut(a * count + b) && !is_cut(b * count + a)
     }
 
     /// The components of the graph of live, running nodes that can talk both ways.
@@ -238,6 +239,7 @@ impl Board {
     fn set_cut(&mut self, at: Time, links: &[Link], is_cut: bool) {
         self.disturbed_at = at;
         let count = self.nodes.len();
+        self.is_cut.resize(count * count, false);
         for link in links {
             if let (Some(from), Some(to)) = (self.position(link.from), self.position(link.to)) {
                 self.is_cut[from * count + to] = is_cut;
@@ -290,6 +292,7 @@ impl Seat {
                 group: None,
                 up: NodeSet::new(),
                 definition: None,
+                peerage: None,
             },
             has_shown: false,
             before: None,

@@ -5,6 +5,7 @@
 //! on purpose. Beyond the model only what needs no timing is demanded: unique numbers, stop before
 //! acknowledge, definitions from the coordinator only, and recovery once the network behaves again.
 
+mod peers;
 mod wishes;
 
 use std::time::Duration;
@@ -127,11 +128,29 @@ impl Maker {
             | Algorithm::RingChangRoberts
             | Algorithm::RingModified
             | Algorithm::RingList
-            | Algorithm::RingActiveList => false,
+            | Algorithm::RingActiveList
+            | Algorithm::SuperPeer => false,
         };
         let is_rough = chance.below(3) > 0 && (is_asynchronous || chance.below(2) == 0);
         // Mostly a handful; sometimes one alone, sometimes more.
-        let count = if chance.below(8) == 0 { 1 + chance.below(9) } else { 2 + chance.below(5) };
+        let count = match algorithm {
+            Algorithm::SuperPeer => 2 + chance.below(12),
+            Algorithm::Bully
+            | Algorithm::BullyLecture
+            | Algorithm::Invitation
+            | Algorithm::RingChangRoberts
+            | Algorithm::RingModified
+            | Algorithm::RingList
+            | Algorithm::RingActiveList
+            | Algorithm::AdhocExpandingRing
+            | Algorithm::AdhocDiffusing => {
+                if chance.below(8) == 0 {
+                    1 + chance.below(9)
+                } else {
+                    2 + chance.below(5)
+                }
+            }
+        };
         Self {
             algorithm,
             seed,
@@ -149,10 +168,26 @@ impl Maker {
         let timing = self.timing();
         let options = self.options();
         let members = self.members();
-        let groups = self.groups(&members);
+        let (members, options, groups) = match self.algorithm {
+            Algorithm::SuperPeer => self.peer_groups(members),
+            Algorithm::Bully
+            | Algorithm::BullyLecture
+            | Algorithm::Invitation
+            | Algorithm::RingChangRoberts
+            | Algorithm::RingModified
+            | Algorithm::RingList
+            | Algorithm::RingActiveList
+            | Algorithm::AdhocExpandingRing
+            | Algorithm::AdhocDiffusing => {
+                let groups = self.groups(&members);
+                (members, options, groups)
+            }
+        };
         let conditions = self.conditions(&timing);
         let (mut faults, mut calm) = self.faults(&timing);
-        let recall = if self.extras.below(4) == 0 { Recall::On } else { Recall::Off };
+        // Those of a peer group do not see the numbers that its super-peers use above.
+        let has_recall = self.extras.below(4) == 0 && self.algorithm != Algorithm::SuperPeer;
+        let recall = if has_recall { Recall::On } else { Recall::Off };
         match recall {
             Recall::Off => {}
             Recall::On => calm = self.lapses(&timing, &mut faults, calm),
@@ -175,6 +210,7 @@ impl Maker {
             recall,
             preempt,
             mutant: self.mutant,
+            hierarchy: None,
         };
         let round = checked.check_every() + checked.silence() + patience(&config);
         Scenario {
@@ -265,7 +301,8 @@ impl Maker {
             | Algorithm::RingChangRoberts
             | Algorithm::RingModified
             | Algorithm::RingList
-            | Algorithm::RingActiveList => 0,
+            | Algorithm::RingActiveList
+            | Algorithm::SuperPeer => 0,
         };
         let (low, high) = self.ids.split_at(split);
         [low, high]

@@ -97,6 +97,7 @@ impl Recorded {
         let algorithm = Algorithm::from_name(&header.algorithm)
             .ok_or_else(|| MergeError::Algorithm { name: header.algorithm.clone() })?;
         let members = Membership::new(header.nodes.iter().copied())?;
+        let members = members.with_labels(header.labels.iter().copied());
         // Where stamps are equal, faults come first, as in the simulator; then nodes by id. So the
         // order of the arguments does not matter.
         files.sort_by_cached_key(|file| (file.first_node(), file.name.clone()));

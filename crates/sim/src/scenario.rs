@@ -109,8 +109,11 @@ impl Scenario {
         let members = self.config.members.clone();
         let watch = Watch::new(members, self.config.algorithm, self.header(seed), config);
         let count = self.config.members.count();
+        // Groups follow from the rest and are made here, so that a scenario can be changed freely;
+        // options that make none were refused when it was read.
+        let config = self.config.clone().arranged().unwrap_or_else(|_| self.config.clone());
         Ingredients {
-            config: self.config.clone(),
+            config,
             network: Network::new(count, self.conditions.clone(), self.rules.clone()),
             application: Application::BuiltIn(self.pace),
             groups: self.groups.clone(),
@@ -133,6 +136,7 @@ impl Scenario {
             options: changed.iter().map(|(name, value)| format!("{name}={value}")).collect(),
             seed,
             nodes: self.config.members.all().to_vec(),
+            labels: self.config.members.labelled().to_vec(),
             answer_us: micros(self.config.timing.answer()),
             check_every_us: micros(self.config.timing.check_every()),
         }

@@ -108,7 +108,8 @@ impl Shrinking {
 fn without_node(scenario: &Scenario, gone: NodeId) -> Option<Scenario> {
     let mut smaller = scenario.clone();
     let left = scenario.config.members.all().iter().filter(|member| member.id != gone);
-    smaller.config.members = Membership::new(left.copied()).ok()?;
+    let labels = scenario.config.members.labelled().iter().copied();
+    smaller.config.members = Membership::new(left.copied()).ok()?.with_labels(labels);
     smaller.down.retain(|node| *node != gone);
     for group in &mut smaller.groups {
         group.members.remove(gone);

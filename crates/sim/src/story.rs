@@ -281,6 +281,9 @@ pub fn timer_words(timer: TimerName) -> &'static str {
         TimerName::Probe => "asks whether those it waits for are there",
         TimerName::Age => "forgets neighbours that say nothing",
         TimerName::Remind => "will tell others again that elections are paused",
+        TimerName::Settle => "has led for long enough to take its seat among the super-peers",
+        TimerName::Enrol => "gives up waiting for who has the other seats",
+        TimerName::Tell => "tells its group again whom it has selected",
     }
 }
 
@@ -338,6 +341,7 @@ mod tests {
             options: Vec::new(),
             seed: 7,
             nodes: (1..=3).map(|i| Member { priority: Priority(i), id: NodeId(i) }).collect(),
+            labels: Vec::new(),
             answer_us: 25_000,
             check_every_us: 100_000,
         }
@@ -363,6 +367,7 @@ mod tests {
             group: None,
             up: NodeSet::new(),
             definition: None,
+            peerage: None,
         };
         Event::State { node: NodeId(3), state }
     }

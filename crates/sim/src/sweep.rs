@@ -282,6 +282,7 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
             recall: Recall::Off,
             preempt: Preempt::Always,
             mutant: None,
+            hierarchy: None,
         },
         timing,
         seed: 1,
@@ -318,5 +319,6 @@ const fn table(algorithm: Algorithm) -> &'static [Case] {
         Algorithm::RingList => ring::LIST,
         Algorithm::RingActiveList => ring::ACTIVE_LIST,
         Algorithm::AdhocExpandingRing | Algorithm::AdhocDiffusing => &[],
+        Algorithm::SuperPeer => &[],
     }
 }

@@ -247,7 +247,9 @@ impl Builder {
                 recall: Recall::On,
                 preempt,
                 mutant: None,
-            },
+                hierarchy: None,
+            }
+            .arranged()?,
             limits: Limits { unacknowledged: timing.silence(), ..Limits::default() },
             data_dir: self.data_dir.ok_or(StartError::Missing(NO_DATA_DIR))?,
             key,

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use tanist_core::election::super_peer::HierarchyError;
 use tanist_core::members::MembershipError;
 use tanist_core::options::OptionError;
 use tanist_core::policy::PreemptError;
@@ -41,6 +42,9 @@ pub enum StartError {
     /// An option that the algorithm does not have.
     #[error(transparent)]
     Option(#[from] OptionError),
+    /// Options of super-peers that contradict each other.
+    #[error(transparent)]
+    Hierarchy(#[from] HierarchyError),
     /// A task with an algorithm that hands nothing over.
     #[error(
         "{0} hands no state to its group, so a GroupTask would never start. Choose `invitation` or \

@@ -124,6 +124,7 @@ fn header(group: &str, config: &GroupConfig) -> Header {
         options: options.iter().map(|(name, value)| format!("{name}={value}")).collect(),
         seed: 0,
         nodes: config.members.all().to_vec(),
+        labels: config.members.labelled().to_vec(),
         answer_us: micros(config.timing.answer()),
         check_every_us: micros(config.timing.check_every()),
     }
@@ -154,6 +155,7 @@ mod tests {
             recall: tanist_core::recall::Recall::On,
             preempt: tanist_core::policy::Preempt::Always,
             mutant: None,
+            hierarchy: None,
         }
     }
 

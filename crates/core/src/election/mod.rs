@@ -9,6 +9,7 @@ pub mod bully;
 pub mod bully_lecture;
 pub mod invitation;
 pub mod ring;
+pub mod super_peer;
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -20,6 +21,7 @@ pub use bully::Bully;
 pub use bully_lecture::BullyLecture;
 pub use invitation::Invitation;
 pub use ring::Ring;
+pub use super_peer::SuperPeer;
 
 use crate::group::{Counter, GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
@@ -28,7 +30,7 @@ use crate::options::OptionInfo;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
-use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
+use crate::trace::{Kind, MessageFacts, Outcome, Peerage, TimerName};
 
 /// Reports by the node that handed them up.
 pub type Reports = Vec<(NodeId, Report)>;
@@ -129,6 +131,8 @@ pub enum Algorithm {
     AdhocExpandingRing,
     /// Vasudevan, Kurose and Towsley's diffusing computation, for ad-hoc networks.
     AdhocDiffusing,
+    /// Super-peers: groups of bounded size, and elections among those whom they select.
+    SuperPeer,
 }
 
 impl Algorithm {
@@ -143,6 +147,7 @@ impl Algorithm {
         Self::RingActiveList,
         Self::AdhocExpandingRing,
         Self::AdhocDiffusing,
+        Self::SuperPeer,
     ];
 
     /// The name in scenarios, configuration and on the command line.
@@ -158,6 +163,7 @@ impl Algorithm {
             Self::RingActiveList => "ring-active-list",
             Self::AdhocExpandingRing => "adhoc-expanding-ring",
             Self::AdhocDiffusing => "adhoc-diffusing",
+            Self::SuperPeer => "super-peer",
         }
     }
 
@@ -176,7 +182,8 @@ impl Algorithm {
             | Self::RingChangRoberts
             | Self::RingModified
             | Self::RingList
-            | Self::RingActiveList => true,
+            | Self::RingActiveList
+            | Self::SuperPeer => true,
             Self::BullyLecture | Self::AdhocExpandingRing | Self::AdhocDiffusing => false,
         }
     }
@@ -192,7 +199,8 @@ impl Algorithm {
             | Self::RingChangRoberts
             | Self::RingModified
             | Self::RingList
-            | Self::RingActiveList => false,
+            | Self::RingActiveList
+            | Self::SuperPeer => false,
         }
     }
 
@@ -209,6 +217,7 @@ impl Algorithm {
             Self::RingActiveList => ring::active_list::OPTIONS,
             Self::AdhocExpandingRing => adhoc::expanding_ring::OPTIONS,
             Self::AdhocDiffusing => adhoc::diffusing::OPTIONS,
+            Self::SuperPeer => super_peer::OPTIONS,
         }
     }
 }
@@ -273,6 +282,11 @@ pub(crate) trait Elects:
 
     /// Every timer that may be running.
     fn timers(cx: &Context<'_>) -> Vec<Self::Timer>;
+
+    /// The same for one whose timers depend on what it is doing.
+    fn timers_now(&self, cx: &Context<'_>) -> Vec<Self::Timer> {
+        Self::timers(cx)
+    }
 
     /// The period of a timer that begins something by itself; none for one that ends a wait.
     fn period(timer: &Self::Timer, timing: &Timing) -> Option<Duration>;
@@ -406,8 +420,8 @@ macro_rules! algorithms {
             #[must_use]
             pub fn timers(&self, cx: &Context<'_>) -> Vec<Timer> {
                 match self {
-                    $( Self::$variant(_) => {
-                        $type::timers(cx).into_iter().map(Timer::$variant).collect()
+                    $( Self::$variant(node) => {
+                        node.timers_now(cx).into_iter().map(Timer::$variant).collect()
                     } ),+
                 }
             }
@@ -455,6 +469,7 @@ algorithms! {
     6 RingActiveList(Ring),
     7 AdhocExpandingRing(ExpandingRing),
     8 AdhocDiffusing(Diffusing),
+    9 SuperPeer(SuperPeer),
 }
 
 /// Wraps an algorithm's own messages and timers; everything else is common to all.
@@ -474,6 +489,28 @@ fn lift<P: Elects>(
             Effect::Save(counter) => out.save(counter),
             Effect::Notify(notice) => out.notify(notice),
         }
+    }
+}
+
+impl Election {
+    /// Whom a node takes for its super-peers, and what it is above its group; none where no
+    /// algorithm selects any.
+    #[must_use]
+    pub fn peerage(&self) -> Option<Peerage> {
+        self.super_peer().map(SuperPeer::peerage)
+    }
+
+    /// Whether that is so, without building it.
+    pub(crate) fn is_peerage(&self, told: Option<&Peerage>) -> bool {
+        match (self.super_peer(), told) {
+            (Some(node), Some(told)) => node.is_peerage(told),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
+    const fn super_peer(&self) -> Option<&SuperPeer> {
+        if let Self::SuperPeer(node) = self { Some(node) } else { None }
     }
 }
 

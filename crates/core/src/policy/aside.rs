@@ -88,7 +88,7 @@ impl Policy {
 }
 
 fn say_farewell(cx: &Context<'_>, out: &mut Effects<Policy>) {
-    for other in cx.config.members.others(cx.me) {
+    for other in cx.config.fellows(cx.me).others(cx.me) {
         out.send(other, Message::Farewell);
     }
     out.set_timer(Timer::Quiet, cx.config.timing.answer());

@@ -56,11 +56,11 @@ impl Default for Stamp {
 impl Policy {
     pub(super) fn set_flag(&mut self, cx: &Context<'_>, is_on: bool, out: &mut Effects<Self>) {
         let stamp = Stamp { counter: self.pause.stamp.counter.saturating_add(1), node: cx.me };
-        for other in cx.config.members.others(cx.me) {
+        for other in cx.config.fellows(cx.me).others(cx.me) {
             out.send(other, Message::Pause { stamp, is_on });
         }
         self.adopt(cx, Flag { stamp, is_on }, out);
-        self.told = cx.config.members.others(cx.me).collect();
+        self.told = cx.config.fellows(cx.me).others(cx.me).collect();
     }
 
     pub(super) fn hear_flag(

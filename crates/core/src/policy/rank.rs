@@ -74,13 +74,13 @@ impl Policy {
             return;
         }
         self.ranks.insert(cx.me, priority);
-        for other in cx.config.members.others(cx.me) {
+        for other in cx.config.fellows(cx.me).others(cx.me) {
             out.send(other, Message::Rank { priority });
         }
     }
 
     pub(super) fn hear_rank(&mut self, cx: &Context<'_>, from: NodeId, priority: u32) {
-        let is_other = from != cx.me && cx.config.members.contains(from);
+        let is_other = from != cx.me && cx.config.fellows(cx.me).contains(from);
         if is_other && RankError::check(cx.config).is_ok() {
             self.ranks.insert(from, priority);
         }

@@ -6,8 +6,8 @@ use alloc::string::{String, ToString};
 use super::{Scripted, of_begin, of_election, of_facts, of_plan, of_report};
 use crate::detector::{self, Detector, Heartbeat};
 use crate::election::{
-    self, Algorithm, Bully, BullyLecture, Diffusing, Elects, ExpandingRing, Invitation, Ring,
-    bully, bully_lecture, invitation,
+    self, Algorithm, Bully, BullyLecture, Elects, Invitation, Ring, bully, bully_lecture,
+    invitation,
 };
 use crate::group::Counter;
 use crate::node::{self, Node};
@@ -240,12 +240,11 @@ impl Scripted for Node {
                 | election::Message::RingList(message)
                 | election::Message::RingActiveList(message),
             ) => Ring::message(message),
-            Message::Election(election::Message::AdhocExpandingRing(message)) => {
-                ExpandingRing::message(message)
-            }
-            Message::Election(election::Message::AdhocDiffusing(message)) => {
-                Diffusing::message(message)
-            }
+            Message::Election(
+                message @ (election::Message::AdhocExpandingRing(_)
+                | election::Message::AdhocDiffusing(_)
+                | election::Message::SuperPeer(_)),
+            ) => of_facts(message.facts()),
             Message::Reorganization(message) => Reorganization::message(message),
             Message::Detector(message) => Detector::message(message),
             Message::Recall(message) => Memory::message(message),

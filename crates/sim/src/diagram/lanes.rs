@@ -309,7 +309,8 @@ fn is_telling(timer: TimerName) -> bool {
         | TimerName::Handover
         | TimerName::Recall
         | TimerName::Acknowledgement
-        | TimerName::Follows => true,
+        | TimerName::Follows
+        | TimerName::Enrol => true,
         TimerName::Check
         | TimerName::Delay
         | TimerName::Retry
@@ -323,7 +324,9 @@ fn is_telling(timer: TimerName) -> bool {
         | TimerName::Relay
         | TimerName::Hello
         | TimerName::Probe
-        | TimerName::Age => false,
+        | TimerName::Age
+        | TimerName::Settle
+        | TimerName::Tell => false,
     }
 }
 

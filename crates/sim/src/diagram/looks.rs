@@ -14,10 +14,10 @@ use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 /// How messages of a kind are drawn.
 pub(super) fn pen(kind: Kind) -> Pen {
     match kind {
-        Kind::AreYouUp | Kind::AreYouCoordinator | Kind::Recall | Kind::Hello => {
+        Kind::AreYouUp | Kind::AreYouCoordinator | Kind::Recall | Kind::Hello | Kind::Enrol => {
             Pen::new(GREY, 1.1)
         }
-        Kind::AyuAnswer | Kind::AycAnswer | Kind::RecallAnswer => {
+        Kind::AyuAnswer | Kind::AycAnswer | Kind::RecallAnswer | Kind::Enrolled | Kind::Refer => {
             Pen::new(GREY, 1.1).dashed(ANSWER)
         }
         Kind::AreYouNormal | Kind::AreYouThere | Kind::Heartbeat | Kind::Probe => {
@@ -36,7 +36,8 @@ pub(super) fn pen(kind: Kind) -> Pen {
         Kind::ScAnswer | Kind::AcceptAnswer | Kind::Follow | Kind::Told => {
             Pen::new(BLUE, 1.5).dashed(ANSWER)
         }
-        Kind::Farewell | Kind::Pause | Kind::Rank => Pen::new(PURPLE, 1.9),
+        Kind::Farewell | Kind::Pause | Kind::Rank | Kind::Selected => Pen::new(PURPLE, 1.9),
+        Kind::AmongSuperPeers => Pen::new(PURPLE, 1.1),
         Kind::NewState | Kind::Ready => Pen::new(GREEN, 1.9),
         Kind::NsAnswer | Kind::ReadyAnswer => Pen::new(GREEN, 1.5).dashed(ANSWER),
     }

@@ -15,6 +15,7 @@ fn header(algorithm: &str) -> Header {
         options: Vec::new(),
         seed: 7,
         nodes: (1..=3).map(|i| Member { priority: Priority(i), id: NodeId(i) }).collect(),
+        labels: Vec::new(),
         answer_us: 25_000,
         check_every_us: 100_000,
     }
@@ -51,6 +52,7 @@ fn state(micros: u64, node: u32, status: Status, coordinator: u32) -> Entry {
         group: Some(GroupNumber { counter: 4, node: NodeId(coordinator) }),
         up: NodeSet::new(),
         definition: None,
+        peerage: None,
     };
     at(micros, Event::State { node: NodeId(node), state })
 }

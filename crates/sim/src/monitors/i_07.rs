@@ -81,7 +81,13 @@ impl Monitor for UniqueNumbers {
                     | Kind::Hello
                     | Kind::Farewell
                     | Kind::Pause
-                    | Kind::Rank => false,
+                    | Kind::Rank
+                    // Above the peer groups numbers are not told apart from those that are echoed.
+                    | Kind::AmongSuperPeers
+                    | Kind::Selected
+                    | Kind::Enrol
+                    | Kind::Enrolled
+                    | Kind::Refer => false,
                 };
                 if forms && group.node == *node { self.use_number(board, group) } else { None }
             }

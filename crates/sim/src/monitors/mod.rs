@@ -20,7 +20,12 @@ mod i_07;
 mod i_50;
 mod i_51;
 mod p_01;
+mod peers;
 mod settled;
+mod v_02;
+mod v_03;
+mod v_04;
+mod v_05;
 mod vkt_1;
 mod vkt_2;
 mod w_04;
@@ -32,6 +37,7 @@ use tanist_core::election::Algorithm;
 use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, Time};
 
+use self::peers::Peers;
 use crate::board::Board;
 use crate::digest::Digester;
 
@@ -194,8 +200,8 @@ impl Selection {
 /// Every assertion that a monitor watches.
 pub const IDS: &[&str] = &[
     "A-1.1", "A-1.2", "A-2", "A-3.1", "A-3.2", "A-4", "B-37", "G-09", "G-14", "G-15", "G-16",
-    "I-02", "I-07", "I-50", "I-51", "P-01", "VKT-1", "VKT-2", "W-04", "W-05", "B-42", "B-43",
-    "B-44", "B-45",
+    "I-02", "I-07", "I-50", "I-51", "P-01", "VKT-1", "VKT-2", "W-04", "W-05", "V-02", "V-03",
+    "V-04", "V-05", "B-42", "B-43", "B-44", "B-45",
 ];
 
 /// Whether an assertion is watched only if asked for.
@@ -210,6 +216,7 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
     let mut monitors: Vec<Box<dyn Monitor>> =
         vec![Box::new(g_09::OneElectionAtATime), Box::new(i_07::UniqueNumbers::default())];
     monitors.push(Box::new(p_01::AsideTakesNoPart::default()));
+    let peers = (algorithm == Algorithm::SuperPeer).then(|| Peers::of(header)).flatten();
     match algorithm {
         Algorithm::Bully
         | Algorithm::RingChangRoberts
@@ -251,7 +258,18 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
             monitors.push(Box::new(w_04::OneLeaderInReach::new(header)));
             monitors.push(Box::new(w_05::OneLeaderPerComponent::new(header)));
         }
+        Algorithm::SuperPeer => {
+            if let Some(peers) = &peers {
+                monitors.push(Box::new(v_02::EverybodyHasSuperPeers::new(peers.clone(), header)));
+                monitors.push(Box::new(v_03::OfOwnGroup::new(peers.clone())));
+                let is_beyond = selection.is_beyond_model;
+                monitors.push(Box::new(v_04::SafeInside::new(peers.clone(), is_beyond)));
+                monitors.push(Box::new(v_05::AgreedAbove::new(peers.clone(), header)));
+            }
+        }
     }
+    // Super-peers promise inside a group what the algorithm there does.
+    let algorithm = peers.as_ref().map_or(algorithm, Peers::inner);
     match algorithm {
         Algorithm::Bully
         | Algorithm::Invitation
@@ -266,12 +284,24 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
             monitors.push(Box::new(i_50::DefinitionOnlyInReorganization));
             monitors.push(Box::new(i_51::MembersAccepted::default()));
         }
-        Algorithm::BullyLecture | Algorithm::AdhocExpandingRing | Algorithm::AdhocDiffusing => {}
+        Algorithm::BullyLecture
+        | Algorithm::AdhocExpandingRing
+        | Algorithm::AdhocDiffusing
+        | Algorithm::SuperPeer => {}
     }
     if selection.has_cuts && algorithm == Algorithm::Bully {
         monitors.extend(cuts::all());
     }
     monitors
+}
+
+/// Where the super-peers of a network that should have settled are not what they should be, if
+/// anywhere: what V-02 and V-05 look for at the end of a run.
+#[must_use]
+pub fn unsettled_super_peers(header: &Header, board: &Board) -> Option<Breach> {
+    let peers = Peers::of(header)?;
+    let below = v_02::EverybodyHasSuperPeers::new(peers.clone(), header).without(board);
+    below.or_else(|| v_05::AgreedAbove::new(peers, header).discord(board))
 }
 
 /// Some numbers as one.

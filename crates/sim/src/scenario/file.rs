@@ -71,6 +71,8 @@ const fn one() -> u64 {
 pub(super) struct NodeLine {
     pub(super) id: u32,
     pub(super) priority: Option<u32>,
+    pub(super) zone: Option<Text>,
+    pub(super) rack: Option<Text>,
 }
 
 #[derive(Deserialize)]
@@ -250,18 +252,21 @@ impl Reader<'_> {
         });
         let expect = self.expect(file.expect, &members)?;
         let preempt = self.preempt(file.preempt.as_ref(), algorithm, &options)?;
+        let config = GroupConfig {
+            members,
+            timing: checked,
+            algorithm,
+            options,
+            recall: if file.recall { Recall::On } else { Recall::Off },
+            preempt,
+            mutant,
+            hierarchy: None,
+        };
+        self.arranged(&file.options, &config, &file.group, &groups)?;
         Ok(Scenario {
             name: file.name,
             about: file.about,
-            config: GroupConfig {
-                members,
-                timing: checked,
-                algorithm,
-                options,
-                recall: if file.recall { Recall::On } else { Recall::Off },
-                preempt,
-                mutant,
-            },
+            config,
             timing,
             seed: file.seed,
             end: self.duration(&file.end)?,

@@ -1,14 +1,16 @@
 //! The part of a scenario file that says who takes part, and under what conditions.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
+use tanist_core::members::{Label, LabelError, Labels};
 use tanist_core::mutant::Mutant;
 use tanist_core::options::Options;
 use tanist_core::policy::{Preempt, PreemptError};
 use tanist_core::timing::TimingConfig;
-use tanist_core::{Member, Membership, NodeId, NodeSet, Priority};
+use tanist_core::{GroupConfig, Member, Membership, NodeId, NodeSet, Priority};
 use toml::Spanned;
 
 use super::file::{
@@ -58,6 +60,11 @@ impl Reader<'_> {
             let what = format!("a scenario has at most {NODES_MAX} nodes");
             return Err(self.error(&count.span(), what));
         }
+        let mut labels = Vec::new();
+        for line in &file.node {
+            let given = Labels { zone: self.label(&line.zone)?, rack: self.label(&line.rack)? };
+            labels.push((NodeId(line.id), given));
+        }
         let made = match (&file.nodes, file.node.is_empty()) {
             (Some(count), true) => Membership::numbered(*count.as_ref()),
             (None, false) => Membership::new(file.node.iter().map(|line| Member {
@@ -70,7 +77,41 @@ impl Reader<'_> {
             }
         };
         let span = file.nodes.as_ref().map_or(0..0, Spanned::span);
-        made.map_err(|error| self.error(&span, error.to_string()))
+        let made = made.map_err(|error| self.error(&span, error.to_string()))?;
+        Ok(made.with_labels(labels))
+    }
+
+    fn label(&self, text: &Option<Text>) -> Result<Option<Label>, ScenarioError> {
+        let Some(text) = text else { return Ok(None) };
+        let label = text.as_ref().parse();
+        label.map(Some).map_err(|error: LabelError| self.error(&text.span(), error.to_string()))
+    }
+
+    /// Refuses options that make no groups, and standing groups that are not in one of them.
+    pub(super) fn arranged(
+        &self,
+        options: &BTreeMap<Spanned<String>, Text>,
+        config: &GroupConfig,
+        lines: &[Spanned<GroupLine>],
+        groups: &[Standing],
+    ) -> Result<(), ScenarioError> {
+        let span = options.values().next().map_or(0..0, Spanned::span);
+        let arranged = config.clone().arranged();
+        let arranged = arranged.map_err(|error| self.error(&span, error.to_string()))?;
+        let Some(hierarchy) = arranged.hierarchy else { return Ok(()) };
+        for (line, group) in lines.iter().zip(groups) {
+            let home = hierarchy.place(group.coordinator, 0);
+            let stranger = group.members.iter().find(|node| hierarchy.place(*node, 0) != home);
+            if let Some(stranger) = stranger {
+                let coordinator = group.coordinator;
+                let what = format!(
+                    "{stranger} is of another peer group than {coordinator}; a group that stands \
+                     is one of those that the labels and options make"
+                );
+                return Err(self.error(&line.span(), what));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn timing(

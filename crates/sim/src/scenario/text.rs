@@ -68,11 +68,18 @@ impl Scenario {
     fn write_nodes(&self, to: &mut String) -> fmt::Result {
         let all = self.config.members.all();
         let is_numbered = (1..).zip(all).all(|(i, node)| node.id.0 == i && node.priority.0 == i);
-        if is_numbered {
+        if is_numbered && self.config.members.labelled().is_empty() {
             return writeln!(to, "nodes = {}", all.len());
         }
         for node in all {
             writeln!(to, "\n[[node]]\nid = {}\npriority = {}", node.id.0, node.priority.0)?;
+            let labels = self.config.members.labels(node.id);
+            if let Some(zone) = labels.zone {
+                writeln!(to, "zone = {zone:?}")?;
+            }
+            if let Some(rack) = labels.rack {
+                writeln!(to, "rack = {rack:?}")?;
+            }
         }
         Ok(())
     }

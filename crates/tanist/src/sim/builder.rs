@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tanist_core::election::Algorithm;
+use tanist_core::election::super_peer::HierarchyError;
 use tanist_core::members::MembershipError;
 use tanist_core::options::{OptionError, Options};
 use tanist_core::recall::Recall;
@@ -210,18 +211,22 @@ impl<T: GroupTask> WorldBuilder<T> {
         }
         let timing = Timing::new(self.timing)?;
         let recall = Recall::On;
+        let config = GroupConfig {
+            members,
+            timing,
+            algorithm,
+            options,
+            recall,
+            preempt: tanist_core::policy::Preempt::Always,
+            mutant: None,
+            hierarchy: None,
+        };
+        // The groups follow from the rest whenever the world is made.
+        config.clone().arranged()?;
         let scenario = Scenario {
             name: self.name,
             about: String::new(),
-            config: GroupConfig {
-                members,
-                timing,
-                algorithm,
-                options,
-                recall,
-                preempt: tanist_core::policy::Preempt::Always,
-                mutant: None,
-            },
+            config,
             timing: self.timing,
             seed: self.seed,
             end: self.limit,
@@ -265,6 +270,9 @@ pub enum SetupError {
     /// An option that the algorithm does not have.
     #[error(transparent)]
     Option(#[from] OptionError),
+    /// Options of super-peers that contradict each other.
+    #[error(transparent)]
+    Hierarchy(#[from] HierarchyError),
     /// An algorithm that hands nothing over.
     #[error(
         "{0} hands no state to its group, so a GroupTask would never start. Choose `Invitation` or \

@@ -40,7 +40,8 @@ pub fn of(config: &GroupConfig) -> u32 {
         | Algorithm::RingChangRoberts
         | Algorithm::RingModified
         | Algorithm::RingList
-        | Algorithm::RingActiveList => Options::default(),
+        | Algorithm::RingActiveList
+        | Algorithm::SuperPeer => Options::default(),
     };
     match options.ttl_limit {
         TtlLimit::Nodes => {

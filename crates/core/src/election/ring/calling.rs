@@ -36,7 +36,8 @@ impl Ring {
             | Algorithm::BullyLecture
             | Algorithm::Invitation
             | Algorithm::AdhocExpandingRing
-            | Algorithm::AdhocDiffusing => {}
+            | Algorithm::AdhocDiffusing
+            | Algorithm::SuperPeer => {}
         }
         mint_late(cx, self.counter, out);
     }
@@ -140,7 +141,8 @@ impl Ring {
             | Algorithm::BullyLecture
             | Algorithm::Invitation
             | Algorithm::AdhocExpandingRing
-            | Algorithm::AdhocDiffusing => false,
+            | Algorithm::AdhocDiffusing
+            | Algorithm::SuperPeer => false,
         };
         if is_endless {
             return;

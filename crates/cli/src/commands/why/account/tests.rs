@@ -15,6 +15,7 @@ fn header() -> Header {
         options: Vec::new(),
         seed: 0,
         nodes: (1..=3).map(member).collect(),
+        labels: Vec::new(),
         answer_us: 150_000,
         check_every_us: 2_000_000,
     }
@@ -34,6 +35,7 @@ fn state(status: Phase, counter: u64, coordinator: u32, up: &[u32]) -> Event {
         group: Some(GroupNumber { counter, node }),
         up: up.iter().map(|id| NodeId(*id)).collect(),
         definition: None,
+        peerage: None,
     };
     Event::State { node: ME, state }
 }

@@ -1,0 +1,485 @@
+//! Super-peers: elections in groups of bounded size, and among those whom the groups select.
+//!
+//! Every peer belongs to one group of [`hierarchy`], which elects with any of the other algorithms.
+//! The coordinator selects the group's super-peers: itself, and with k > 1 others. They take part in
+//! the election of a group of the next level, as any node takes part in any election, and so on up
+//! to a group that is alone on its level. Its coordinator is the top.
+//!
+//! ```text
+//!             leads for T            everybody found, or 2T          selected there
+//!   peer  -------------> Settling -------------------> Electing ---------------------> next level
+//!     ^                  the seat is taken             an inner Election, a hand-over of nothing
+//!     +------ Normal in a group that selects others: all seats are left ----------------------+
+//! ```
+//!
+//! A node keeps the election of its own group and, for each seat, who else sits in that group: its
+//! state grows with the sizes of its groups, never with the network. A seat that is left or whose
+//! holder dies is to the others what a crashed node is to an election, and whoever takes it next is
+//! a node that comes up.
+//!
+//! Assumes what the inner algorithm assumes, in each group. Guarantees inside the peer groups what
+//! the inner algorithm does; above them, where the members of a group change with the super-peers,
+//! agreement once things are quiet. Leaves out: any task of the levels above, merging groups whose
+//! members have died (sizes are bounded as configured), and recall of numbers that were used above.
+
+mod enrolment;
+mod grouping;
+mod hierarchy;
+pub mod inner;
+mod options;
+mod seat;
+mod selection;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use minicbor::{Decode, Encode};
+
+pub use hierarchy::{Hierarchy, HierarchyError};
+pub use options::{By, Disperse, Inner, K, Max, Min, OPTIONS, Options, Ratio};
+
+use self::seat::Seat;
+use self::selection::Selection;
+use super::{Command, Election, Elects, Notice, Standing, View, raise};
+use crate::dice::Fixed;
+use crate::group::{Counter, GroupNumber};
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
+use crate::reorganization;
+use crate::timing::Timing;
+use crate::trace::{Kind, MessageFacts, Peerage, TimerName};
+
+/// A node that elects in its group, and above it if it is selected.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SuperPeer {
+    /// The election of its own group.
+    home: Box<Election>,
+    /// Whom that group has selected.
+    selection: Selection,
+    /// The peers that the election of its own group wants watched.
+    watched: NodeSet,
+    /// Its seats in the groups above, the lowest first.
+    seats: Vec<Seat>,
+    /// The highest number that it has used, at whatever level.
+    counter: Counter,
+}
+
+/// What nodes say to each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum Message {
+    /// Of the election in the peer group.
+    #[n(0)]
+    Home(#[n(0)] inner::Message),
+    /// Of the election in a group above.
+    #[n(1)]
+    Above {
+        /// At which level.
+        #[n(0)]
+        level: u8,
+        /// What it says.
+        #[n(1)]
+        message: inner::Message,
+    },
+    /// Of the hand-over in a group above.
+    #[n(2)]
+    HandOver {
+        /// At which level.
+        #[n(0)]
+        level: u8,
+        /// What it says.
+        #[n(1)]
+        message: reorganization::Message,
+    },
+    /// The coordinator has selected these super-peers.
+    #[n(3)]
+    Selected {
+        /// At which level.
+        #[n(0)]
+        level: u8,
+        /// The group that it coordinates.
+        #[n(1)]
+        group: GroupNumber,
+        /// Whom.
+        #[n(2)]
+        super_peers: NodeSet,
+    },
+    /// The sender has a seat at this level; who has those of the addressee's group?
+    #[n(4)]
+    Enrol {
+        /// At which level.
+        #[n(0)]
+        level: u8,
+        /// All that its group has selected, the sender among them.
+        #[n(1)]
+        holders: NodeSet,
+    },
+    /// Who has the seats, as far as the sender knows.
+    #[n(5)]
+    Enrolled {
+        /// At which level.
+        #[n(0)]
+        level: u8,
+        /// Whom its group has selected.
+        #[n(1)]
+        holders: NodeSet,
+        /// Whether the sender has one of them, and knows of the asker from here on.
+        #[n(2)]
+        is_holder: bool,
+    },
+    /// This one should know.
+    #[n(6)]
+    Refer {
+        /// At which level.
+        #[n(0)]
+        level: u8,
+        /// Whom to ask.
+        #[n(1)]
+        to: NodeId,
+    },
+}
+
+/// Timers, named for what they end; the number is the level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Timer {
+    /// Of the election in the peer group.
+    Home(inner::Timer),
+    /// Of the election in a group above.
+    Above(u8, inner::Timer),
+    /// Of the hand-over in a group above.
+    HandOver(u8),
+    /// The time for which a group must have stood before its super-peer takes its seat.
+    Settle(u8),
+    /// The wait for those who should know who has the other seats.
+    Enrol(u8),
+    /// The time between two tellings of a selection.
+    Tell(u8),
+}
+
+impl Protocol for SuperPeer {
+    type Message = Message;
+    type Timer = Timer;
+    type Record = Counter;
+    type Command = Command;
+    type Notice = Notice;
+
+    fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
+        let mut effects = Effects::new();
+        let home = at_home(cx, |cx| Election::start(cx, saved, &mut effects));
+        let mut node = Self::new(home, saved.unwrap_or_default());
+        node.carry_home(effects, out);
+        node.review(cx, 0, out);
+        node
+    }
+
+    fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        match event {
+            Event::Message { from, message } => self.hear(cx, from, message, out),
+            Event::Timer(Timer::Home(timer)) => {
+                self.step_home(cx, Event::Timer(timer.into()), out);
+            }
+            Event::Timer(Timer::Above(level, timer)) => {
+                self.step_seat(cx, level, Event::Timer(timer.into()), out);
+            }
+            Event::Timer(Timer::HandOver(level)) => {
+                self.step_hand_over(cx, level, Event::Timer(reorganization::Handover), out);
+            }
+            Event::Timer(Timer::Settle(level)) => self.take_seat(cx, level, out),
+            Event::Timer(Timer::Enrol(level)) => self.ask_again(cx, level, out),
+            Event::Timer(Timer::Tell(level)) => self.tell_again(cx, level, out),
+            Event::Command(command) => self.obey(cx, command, out),
+        }
+    }
+}
+
+impl SuperPeer {
+    fn new(home: Election, saved: Counter) -> Self {
+        let counter = home.counter().max(saved);
+        Self {
+            home: Box::new(home),
+            selection: Selection::default(),
+            watched: NodeSet::new(),
+            seats: Vec::new(),
+            counter,
+        }
+    }
+
+    /// Whom this node takes for the super-peers of its own group, and what it is above.
+    #[must_use]
+    pub fn peerage(&self) -> Peerage {
+        let seats = self.seats.iter().map(Seat::state).collect();
+        Peerage { super_peers: self.selection.chosen.clone(), seats }
+    }
+
+    /// Whether that is so, without building it.
+    pub(crate) fn is_peerage(&self, peerage: &Peerage) -> bool {
+        self.selection.chosen == peerage.super_peers
+            && self.seats.len() == peerage.seats.len()
+            && self.seats.iter().zip(&peerage.seats).all(|(seat, state)| seat.is_in(state))
+    }
+
+    fn hear(
+        &mut self,
+        cx: &mut Context<'_>,
+        from: NodeId,
+        message: Message,
+        out: &mut Effects<Self>,
+    ) {
+        match message {
+            Message::Home(message) => {
+                // A peer of another group is misconfigured: not understood.
+                if cx.config.fellows(cx.me).contains(from) {
+                    self.step_home(cx, Event::Message { from, message: message.into() }, out);
+                }
+            }
+            Message::Above { level, message } => {
+                if self.sits_with(level, from) {
+                    let event = Event::Message { from, message: message.into() };
+                    self.step_seat(cx, level, event, out);
+                }
+            }
+            Message::HandOver { level, message } => {
+                if self.sits_with(level, from) {
+                    self.step_hand_over(cx, level, Event::Message { from, message }, out);
+                }
+            }
+            Message::Selected { level, group, super_peers } => {
+                self.selected(cx, level, from, group, super_peers, out);
+            }
+            Message::Enrol { level, holders } => self.enrol(cx, level, from, holders, out),
+            Message::Enrolled { level, holders, is_holder } => {
+                self.enrolled(cx, level, from, holders, is_holder, out);
+            }
+            Message::Refer { level, to } => self.referred(cx, level, from, to, out),
+        }
+    }
+
+    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+        match command {
+            Command::Stopped(_) | Command::Settled { .. } | Command::Unsettled { .. } => {
+                self.step_home(cx, Event::Command(command), out);
+            }
+            Command::Silent(peer) | Command::Failed(peer) => self.lose(cx, peer, command, out),
+            Command::Call => self.step_home(cx, Event::Command(command), out),
+            Command::Suspect | Command::Check => {
+                self.step_home(cx, Event::Command(command), out);
+                for level in self.levels() {
+                    // Whoever leads above looks after the others, whoever follows after its leader.
+                    let leads = self.seats[usize::from(level) - 1].coordinator() == Some(cx.me);
+                    let command = if leads { Command::Check } else { Command::Suspect };
+                    self.step_seat(cx, level, Event::Command(command), out);
+                }
+            }
+            Command::Raise(seen) => raise(&mut self.counter, seen, out),
+        }
+    }
+
+    /// A peer is silent or dead, in whichever groups we share with it.
+    fn lose(
+        &mut self,
+        cx: &mut Context<'_>,
+        peer: NodeId,
+        command: Command,
+        out: &mut Effects<Self>,
+    ) {
+        let is_ignored = cx.is_mutated(Mutant::KeepLostSuperPeer)
+            && self.selection.chosen.contains(peer)
+            && self.home.view().coordinator != Some(cx.me);
+        if cx.config.fellows(cx.me).contains(peer) && !is_ignored {
+            self.step_home(cx, Event::Command(command.clone()), out);
+        }
+        for level in self.levels() {
+            if self.sits_with(level, peer) {
+                self.step_seat(cx, level, Event::Command(command.clone()), out);
+            }
+        }
+    }
+
+    fn step_home(&mut self, cx: &mut Context<'_>, event: Event<Election>, out: &mut Effects<Self>) {
+        let (home, counter) = (&mut self.home, self.counter);
+        let mut effects = Effects::new();
+        at_home(cx, |cx| {
+            catch_up(cx, home, counter);
+            home.step(cx, event, &mut effects);
+        });
+        self.counter = self.counter.max(self.home.counter());
+        self.carry_home(effects, out);
+        self.review(cx, 0, out);
+    }
+
+    fn carry_home(&mut self, mut effects: Effects<Election>, out: &mut Effects<Self>) {
+        for effect in effects.drain() {
+            match effect {
+                Effect::Send { to, message } => {
+                    if let Some(message) = inner::Message::of(message) {
+                        out.send(to, Message::Home(message));
+                    }
+                }
+                // No inner algorithm broadcasts.
+                Effect::Broadcast(_) => {}
+                Effect::SetTimer { timer, after } => {
+                    if let Some(timer) = inner::Timer::of(timer) {
+                        out.set_timer(Timer::Home(timer), after);
+                    }
+                }
+                Effect::CancelTimer(timer) => {
+                    if let Some(timer) = inner::Timer::of(timer) {
+                        out.cancel_timer(Timer::Home(timer));
+                    }
+                }
+                Effect::Save(counter) => out.save(counter),
+                Effect::Notify(Notice::Watch(peers)) => {
+                    self.watched = peers;
+                    self.watch(out);
+                }
+                Effect::Notify(notice) => out.notify(notice),
+            }
+        }
+    }
+
+    /// Whoever is watched in any of its groups.
+    fn watch(&self, out: &mut Effects<Self>) {
+        let above = self.seats.iter().flat_map(|seat| seat.watched.iter());
+        out.notify(Notice::Watch(self.watched.iter().chain(above).collect()));
+    }
+
+    /// The levels at which it has a seat.
+    fn levels(&self) -> impl Iterator<Item = u8> + use<> {
+        (1..).take(self.seats.len())
+    }
+
+    fn seat(&self, level: u8) -> Option<&Seat> {
+        self.seats.get(usize::from(level).checked_sub(1)?)
+    }
+
+    fn seat_mut(&mut self, level: u8) -> Option<&mut Seat> {
+        self.seats.get_mut(usize::from(level).checked_sub(1)?)
+    }
+
+    fn sits_with(&self, level: u8, peer: NodeId) -> bool {
+        self.seat(level).is_some_and(|seat| seat.members().any(|member| member == peer))
+    }
+}
+
+impl Elects for SuperPeer {
+    /// The peer groups stand; whoever leads one takes its seat above as ever.
+    fn standing(
+        cx: &mut Context<'_>,
+        saved: Counter,
+        standing: &Standing,
+        out: &mut Effects<Self>,
+    ) -> Self {
+        let mut effects = Effects::new();
+        let home = at_home(cx, |cx| Election::standing(cx, saved, standing, &mut effects));
+        let mut node = Self::new(home, saved);
+        node.carry_home(effects, out);
+        node.review(cx, 0, out);
+        node
+    }
+
+    fn view(&self) -> View<'_> {
+        self.home.view()
+    }
+
+    fn ties(&self, cx: &Context<'_>) -> NodeSet {
+        let mut ties = look_home(cx, |cx| self.home.ties(cx));
+        for seat in &self.seats {
+            seat.ties(cx).iter().for_each(|peer| {
+                ties.insert(peer);
+            });
+        }
+        ties
+    }
+
+    fn counter(&self) -> Counter {
+        self.counter
+    }
+
+    fn timers(cx: &Context<'_>) -> Vec<Timer> {
+        let depth = cx.config.hierarchy.as_ref().map_or(1, |hierarchy| hierarchy.depth());
+        let levels = 0..u8::try_from(depth).unwrap_or(u8::MAX);
+        levels
+            .flat_map(|level| {
+                let named = [Timer::HandOver, Timer::Settle, Timer::Enrol, Timer::Tell];
+                named.map(|timer| timer(level))
+            })
+            .collect()
+    }
+
+    fn timers_now(&self, cx: &Context<'_>) -> Vec<Timer> {
+        let home = look_home(cx, |cx| self.home.timers(cx));
+        let home = home.into_iter().filter_map(inner::Timer::of).map(Timer::Home);
+        let seats = self.levels().zip(&self.seats);
+        let above = seats.flat_map(|(level, seat)| seat.timers(cx, level));
+        home.chain(core::iter::once(Timer::Tell(0))).chain(above).collect()
+    }
+
+    fn period(timer: &Timer, timing: &Timing) -> Option<Duration> {
+        match timer {
+            Timer::Home(timer) | Timer::Above(_, timer) => {
+                super::Timer::from(*timer).period(timing)
+            }
+            Timer::HandOver(_) | Timer::Settle(_) | Timer::Enrol(_) | Timer::Tell(_) => None,
+        }
+    }
+
+    fn facts(message: &Message) -> MessageFacts {
+        let above = |group| MessageFacts { kind: Kind::AmongSuperPeers, group, ok: None };
+        match message {
+            Message::Home(message) => super::Message::from(message.clone()).facts(),
+            Message::Above { message, .. } => {
+                above(super::Message::from(message.clone()).facts().group)
+            }
+            Message::HandOver { message, .. } => {
+                let (reorganization::Message::NewState { group, .. }
+                | reorganization::Message::NewStateAnswer { group, .. }) = message;
+                above(Some(*group))
+            }
+            Message::Selected { group, .. } => {
+                MessageFacts { kind: Kind::Selected, group: Some(*group), ok: None }
+            }
+            Message::Enrol { .. } => super::plain(Kind::Enrol),
+            Message::Enrolled { is_holder, .. } => {
+                MessageFacts { kind: Kind::Enrolled, group: None, ok: Some(*is_holder) }
+            }
+            Message::Refer { .. } => super::plain(Kind::Refer),
+        }
+    }
+
+    fn timer_name(timer: &Timer) -> TimerName {
+        match timer {
+            Timer::Home(timer) | Timer::Above(_, timer) => super::Timer::from(*timer).name(),
+            Timer::HandOver(_) => TimerName::Handover,
+            Timer::Settle(_) => TimerName::Settle,
+            Timer::Enrol(_) => TimerName::Enrol,
+            Timer::Tell(_) => TimerName::Tell,
+        }
+    }
+}
+
+/// Works with the configuration of this node's own group.
+fn at_home<R>(cx: &mut Context<'_>, work: impl FnOnce(&mut Context<'_>) -> R) -> R {
+    let hierarchy = cx.config.hierarchy.as_ref();
+    let own = hierarchy.and_then(|hierarchy| hierarchy.peers(hierarchy.place(cx.me, 0)?));
+    if let Some(config) = own {
+        return work(&mut Context { me: cx.me, now: cx.now, dice: &mut *cx.dice, config });
+    }
+    let algorithm = cx.config.options.super_peer.inner.algorithm();
+    let config = GroupConfig { algorithm, hierarchy: None, ..cx.config.clone() };
+    work(&mut Context { me: cx.me, now: cx.now, dice: &mut *cx.dice, config: &config })
+}
+
+/// The same for whoever only looks, and rolls no dice.
+fn look_home<R>(cx: &Context<'_>, look: impl FnOnce(&Context<'_>) -> R) -> R {
+    let mut still = Context { me: cx.me, now: cx.now, dice: &mut Fixed(0), config: cx.config };
+    at_home(&mut still, |cx| look(cx))
+}
+
+/// Numbers are unique across levels: an election goes on from what the others have used, which is
+/// on disk.
+fn catch_up(cx: &mut Context<'_>, election: &mut Election, counter: Counter) {
+    if election.counter() < counter {
+        election.step(cx, Event::Command(Command::Raise(counter)), &mut Effects::new());
+    }
+}

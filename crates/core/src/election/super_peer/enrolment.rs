@@ -1,0 +1,341 @@
+//! Taking a seat and leaving it, and finding out who has the others.
+//!
+//! As long as nothing happens the seats of a group belong to its node of highest rank, so that one
+//! is asked first. If it does not answer within T, everybody of its group is, and whoever answers
+//! says whom the group has selected. Those who are not sure to know of this node are asked again
+//! every check period. So of two nodes that take seats one after the other, the later one tells the
+//! earlier; a seat is taken T after the group was formed, so that its members know by then. What was
+//! true once may not be any more, so a coordinator asks again for all who are not in its group, and
+//! whoever is in an election that does not end asks for everybody.
+//!
+//! Assumes that somebody of a group that has a super-peer is in reach. Leaves out: groups of which
+//! nobody answers; their place stays empty until somebody does.
+
+use alloc::vec::Vec;
+
+use super::seat::{Place, Seat, Stage};
+use super::{Hierarchy, Message, SuperPeer, Timer};
+use crate::election;
+use crate::group::Status;
+use crate::members::{NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effects, Event};
+
+/// After so many rounds of questions the election begins with whom was found.
+const ROUNDS_BEFORE_START: u16 = 2;
+
+impl SuperPeer {
+    /// Takes or leaves the seat above a level, as its group there has selected.
+    pub(super) fn sit_or_leave(
+        &mut self,
+        cx: &mut Context<'_>,
+        level: u8,
+        out: &mut Effects<Self>,
+    ) {
+        let Some(hierarchy) = cx.config.hierarchy.clone() else { return };
+        let above = level + 1;
+        if usize::from(above) >= hierarchy.depth() {
+            return;
+        }
+        let chosen = self.selection(level).chosen.clone();
+        let has_seat = self.seats.len() > usize::from(level);
+        if !chosen.contains(cx.me) {
+            if has_seat && !cx.is_mutated(Mutant::KeepSeat) {
+                self.leave(cx, above, out);
+            }
+        } else if !has_seat {
+            let places = places(cx, &hierarchy, above);
+            self.seats.push(Seat::new(cx, chosen, places));
+            out.set_timer(Timer::Settle(above), cx.config.timing.answer());
+        } else if self.seat(above).is_some_and(|seat| seat.fellows != chosen) {
+            self.sit_with_others(cx, above, chosen, out);
+        }
+    }
+
+    /// The wait is over: looks for those who have the other seats.
+    pub(super) fn take_seat(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
+        let Some(seat) = self.seat_mut(level) else { return };
+        if seat.stage != Stage::Settling {
+            return;
+        }
+        seat.stage = Stage::Enrolling;
+        self.ask(cx, level, out);
+        self.go_on_enrolling(cx, level, out);
+    }
+
+    /// A round of questions is over.
+    pub(super) fn ask_again(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
+        let Some(seat) = self.seat_mut(level) else { return };
+        seat.is_asking = false;
+        seat.asked = NodeSet::new();
+        seat.round = seat.round.saturating_add(1);
+        if seat.stage == Stage::Enrolling && seat.round >= ROUNDS_BEFORE_START {
+            // Of whom nobody has heard is nobody.
+            let guesses = seat.places.iter_mut().filter(|place| !place.is_known);
+            guesses.for_each(|place| place.holders = NodeSet::new());
+            self.start_seat(cx, level, out);
+        }
+        self.ask(cx, level, out);
+    }
+
+    /// Somebody has a seat beside one of ours, or where one of ours might be.
+    pub(super) fn enrol(
+        &mut self,
+        cx: &mut Context<'_>,
+        level: u8,
+        from: NodeId,
+        holders: NodeSet,
+        out: &mut Effects<Self>,
+    ) {
+        let Some(place) = place_of(cx, level, from) else { return };
+        if let Some(seat) = self.seat(level) {
+            let holders_here = seat.fellows.clone();
+            let answer = Message::Enrolled { level, holders: holders_here, is_holder: true };
+            out.send(from, answer);
+            self.note(cx, level, place, holders, Some(from), out);
+        } else if self.seats.len() + 1 >= usize::from(level) {
+            let holders = self.selection(level - 1).chosen.clone();
+            if !holders.is_empty() {
+                out.send(from, Message::Enrolled { level, holders, is_holder: false });
+            }
+        } else {
+            let highest = u8::try_from(self.seats.len()).unwrap_or(u8::MAX);
+            let knowing = self.selection(highest).chosen.iter().find(|node| *node != cx.me);
+            if let Some(to) = knowing {
+                out.send(from, Message::Refer { level, to });
+            }
+        }
+    }
+
+    /// An answer: who has the seats of the answering node's group.
+    pub(super) fn enrolled(
+        &mut self,
+        cx: &mut Context<'_>,
+        level: u8,
+        from: NodeId,
+        holders: NodeSet,
+        is_holder: bool,
+        out: &mut Effects<Self>,
+    ) {
+        let Some(place) = place_of(cx, level, from) else { return };
+        let Some(seat) = self.seat(level) else { return };
+        // Whoever has a seat knows better than those who have none.
+        let is_outdone = !is_holder && seat.places.get(place).is_some_and(Place::is_confirmed);
+        if is_outdone || seat.stage == Stage::Settling {
+            return;
+        }
+        self.note(cx, level, place, holders, is_holder.then_some(from), out);
+        let Some(seat) = self.seat_mut(level) else { return };
+        let Some(place) = seat.places.get(place) else { return };
+        let open = place.holders.without(&place.confirmed).without(&seat.asked);
+        open.iter().for_each(|holder| seat.put_question(level, holder, out));
+        self.go_on_enrolling(cx, level, out);
+    }
+
+    /// Somebody else should know.
+    pub(super) fn referred(
+        &mut self,
+        cx: &mut Context<'_>,
+        level: u8,
+        from: NodeId,
+        to: NodeId,
+        out: &mut Effects<Self>,
+    ) {
+        let is_same_place = place_of(cx, level, from) == place_of(cx, level, to);
+        let Some(place) = place_of(cx, level, from) else { return };
+        let Some(seat) = self.seat_mut(level) else { return };
+        let is_open = seat.places.get(place).is_some_and(|place| !place.is_confirmed());
+        if is_same_place && is_open && !seat.asked.contains(to) {
+            seat.put_question(level, to, out);
+        }
+    }
+
+    /// Asks whoever is not sure to know of this node, and those who should know where nobody is.
+    fn ask(&mut self, cx: &Context<'_>, level: u8, out: &mut Effects<Self>) {
+        let Some(hierarchy) = cx.config.hierarchy.clone() else { return };
+        let Some(own) = hierarchy.place(cx.me, usize::from(level)) else { return };
+        let children = hierarchy.children(usize::from(level), own);
+        let Some(seat) = self.seat_mut(level) else { return };
+        let size = cx.config.options.super_peer.max.count();
+        let led = seat.led(cx.me);
+        let mut questions = NodeSet::new();
+        for (place, child) in seat.places.iter_mut().zip(children) {
+            if place.is_complete(led.as_ref()) {
+                continue;
+            }
+            if let Some(led) = &led {
+                place.confirmed = place.confirmed.iter().filter(|id| led.contains(*id)).collect();
+            }
+            let guesses = place.holders.without(&place.confirmed);
+            guesses.iter().for_each(|holder| {
+                questions.insert(holder);
+            });
+            if let Some(chunk) = usize::from(seat.round).checked_sub(1) {
+                let all: Vec<NodeId> = hierarchy.nodes(usize::from(level) - 1, child).collect();
+                let chunks = all.len().div_ceil(size).max(1);
+                for node in all.chunks(size).nth(chunk % chunks).into_iter().flatten() {
+                    questions.insert(*node);
+                }
+            }
+        }
+        questions.remove(cx.me);
+        for node in questions.iter() {
+            seat.put_question(level, node, out);
+        }
+        seat.wait(cx, level, out);
+    }
+
+    /// Begins the election as soon as something is known of every place.
+    fn go_on_enrolling(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
+        let Some(seat) = self.seat(level) else { return };
+        if seat.stage == Stage::Enrolling && seat.places.iter().all(|place| place.is_known) {
+            if let Some(seat) = self.seat_mut(level) {
+                seat.is_asking = false;
+                out.cancel_timer(Timer::Enrol(level));
+            }
+            self.start_seat(cx, level, out);
+        }
+        if let Some(seat) = self.seat_mut(level) {
+            seat.wait(cx, level, out);
+        }
+    }
+
+    /// Takes note of who has the seats of another group; whoever lost one is gone from this level.
+    fn note(
+        &mut self,
+        cx: &mut Context<'_>,
+        level: u8,
+        place: usize,
+        holders: NodeSet,
+        confirmed: Option<NodeId>,
+        out: &mut Effects<Self>,
+    ) {
+        let holders: NodeSet =
+            holders.iter().filter(|holder| place_of(cx, level, *holder) == Some(place)).collect();
+        let Some(seat) = self.seat_mut(level) else { return };
+        let Some(place) = seat.places.get_mut(place) else { return };
+        let gone = place.holders.without(&holders);
+        place.is_known = true;
+        place.confirmed = place.confirmed.without(&gone);
+        place.holders = holders;
+        if let Some(node) = confirmed
+            && place.holders.contains(node)
+        {
+            place.confirmed.insert(node);
+        }
+        for node in gone.iter() {
+            let failed = election::Command::Failed(node);
+            self.step_seat(cx, level, Event::Command(failed), out);
+        }
+        self.go_on_enrolling(cx, level, out);
+    }
+
+    /// The group below has selected others beside this node: all must hear of it.
+    fn sit_with_others(
+        &mut self,
+        cx: &mut Context<'_>,
+        level: u8,
+        chosen: NodeSet,
+        out: &mut Effects<Self>,
+    ) {
+        let Some(seat) = self.seat_mut(level) else { return };
+        let gone = seat.fellows.without(&chosen);
+        seat.fellows = chosen;
+        seat.places.iter_mut().for_each(|place| place.confirmed = NodeSet::new());
+        seat.asked = NodeSet::new();
+        seat.round = 0;
+        let is_settling = seat.stage == Stage::Settling;
+        for node in gone.iter() {
+            let failed = election::Command::Failed(node);
+            self.step_seat(cx, level, Event::Command(failed), out);
+        }
+        if !is_settling {
+            self.ask(cx, level, out);
+        }
+    }
+
+    /// Leaves this seat and all above it, as if this node had crashed there.
+    fn leave(&mut self, cx: &Context<'_>, level: u8, out: &mut Effects<Self>) {
+        while self.seats.len() >= usize::from(level) {
+            let top = u8::try_from(self.seats.len()).unwrap_or(u8::MAX);
+            let Some(seat) = self.seats.pop() else { break };
+            seat.timers(cx, top).into_iter().for_each(|timer| out.cancel_timer(timer));
+        }
+        self.watch(out);
+    }
+}
+
+impl Seat {
+    fn put_question(&mut self, level: u8, to: NodeId, out: &mut Effects<SuperPeer>) {
+        self.asked.insert(to);
+        out.send(to, Message::Enrol { level, holders: self.fellows.clone() });
+    }
+
+    /// Those whom this node leads here: nobody while an election is on, none if it follows.
+    fn led(&self, me: NodeId) -> Option<NodeSet> {
+        let view = self.view()?;
+        match view.status {
+            Status::Normal => (view.coordinator == Some(me)).then(|| view.up.clone()),
+            Status::Down | Status::Election | Status::Reorganization => Some(NodeSet::new()),
+        }
+    }
+
+    /// Waits for answers, if any are missing and nobody waits yet.
+    pub(super) fn wait(&mut self, cx: &Context<'_>, level: u8, out: &mut Effects<SuperPeer>) {
+        let led = self.led(cx.me);
+        let is_open = self.places.iter().any(|place| !place.is_complete(led.as_ref()));
+        match (self.is_asking, is_open) {
+            (false, true) => {
+                let after = match self.stage {
+                    Stage::Settling | Stage::Enrolling => cx.config.timing.answer(),
+                    Stage::Electing(_) => cx.config.timing.check_every(),
+                };
+                self.is_asking = true;
+                out.set_timer(Timer::Enrol(level), after);
+            }
+            (true, false) => {
+                self.is_asking = false;
+                out.cancel_timer(Timer::Enrol(level));
+            }
+            (false, false) | (true, true) => {}
+        }
+    }
+}
+
+impl Place {
+    fn is_confirmed(&self) -> bool {
+        !self.confirmed.is_empty()
+    }
+
+    /// Whether all who have its seats know of this node, and follow it if it leads.
+    fn is_complete(&self, led: Option<&NodeSet>) -> bool {
+        let is_filled = self.is_known && self.is_confirmed();
+        let is_led = led.is_none_or(|led| self.holders.iter().all(|holder| led.contains(holder)));
+        self.is_own || is_filled && is_led && self.confirmed.len() == self.holders.len()
+    }
+}
+
+/// The places of a seat, each with a guess at who has it.
+fn places(cx: &Context<'_>, hierarchy: &Hierarchy, level: u8) -> Vec<Place> {
+    let below = usize::from(level) - 1;
+    let Some(group) = hierarchy.place(cx.me, below + 1) else { return Vec::new() };
+    let own = hierarchy.place(cx.me, below);
+    let place = |child| {
+        if Some(child) == own {
+            return Place { is_known: true, is_own: true, ..Place::default() };
+        }
+        let holders = hierarchy.first(below, child).into_iter().collect();
+        Place { holders, ..Place::default() }
+    };
+    hierarchy.children(below + 1, group).map(place).collect()
+}
+
+/// Which of the places at a level is that of a node's group; none if it is not beside ours.
+fn place_of(cx: &Context<'_>, level: u8, node: NodeId) -> Option<usize> {
+    let hierarchy = cx.config.hierarchy.as_ref()?;
+    let below = usize::from(level).checked_sub(1)?;
+    let group = hierarchy.place(cx.me, below + 1)?;
+    let (own, theirs) = (hierarchy.place(cx.me, below)?, hierarchy.place(node, below)?);
+    let children = hierarchy.children(below + 1, group);
+    (theirs != own && children.contains(&theirs)).then(|| theirs - children.start)
+}

@@ -1,0 +1,75 @@
+//! The messages and timers of the algorithm inside a group.
+//!
+//! They are those of [`crate::election`] without the super-peers' own: no group inside a group, so
+//! that a message from outside cannot be nested without end.
+
+use minicbor::{Decode, Encode};
+
+use crate::election::{self, bully, bully_lecture, invitation, ring};
+
+macro_rules! inner {
+    ($($number:literal $variant:ident($module:ident)),+ $(,)?) => {
+        /// A message of an inner algorithm.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+        pub enum Message {
+            $(
+                #[doc = stringify!($variant)]
+                #[n($number)]
+                $variant(#[n(0)] $module::Message)
+            ),+
+        }
+
+        /// A timer of an inner algorithm.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Timer {
+            $( #[doc = stringify!($variant)] $variant($module::Timer) ),+
+        }
+
+        impl From<Message> for election::Message {
+            fn from(message: Message) -> Self {
+                match message {
+                    $( Message::$variant(message) => Self::$variant(message) ),+
+                }
+            }
+        }
+
+        impl From<Timer> for election::Timer {
+            fn from(timer: Timer) -> Self {
+                match timer {
+                    $( Timer::$variant(timer) => Self::$variant(timer) ),+
+                }
+            }
+        }
+
+        impl Message {
+            /// The same message without the name of its place; none if it is of no inner algorithm.
+            pub(super) fn of(message: election::Message) -> Option<Self> {
+                match message {
+                    $( election::Message::$variant(message) => Some(Self::$variant(message)), )+
+                    _ => None,
+                }
+            }
+        }
+
+        impl Timer {
+            /// The same timer without the name of its place; none if it is of no inner algorithm.
+            pub(super) fn of(timer: election::Timer) -> Option<Self> {
+                match timer {
+                    $( election::Timer::$variant(timer) => Some(Self::$variant(timer)), )+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+// As on the wire everywhere: never change a number, never use one again.
+inner! {
+    0 Bully(bully),
+    1 BullyLecture(bully_lecture),
+    2 Invitation(invitation),
+    3 RingChangRoberts(ring),
+    4 RingModified(ring),
+    5 RingList(ring),
+    6 RingActiveList(ring),
+}

@@ -1,0 +1,348 @@
+//! A seat in a group above: an inner election among those who have the other seats, and a hand-over
+//! of nothing.
+//!
+//! What the election says to the layer above is answered here: there is no task above the peer
+//! groups, so whoever is to stop has stopped, and a definition is empty.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use super::selection::Selection;
+use super::{Message, SuperPeer, Timer, catch_up, inner};
+use crate::dice::Fixed;
+use crate::election::{self, Election, Notice, View};
+use crate::group::Status;
+use crate::members::{Membership, NodeId, NodeSet};
+use crate::payload::{Definition, Report};
+use crate::policy::Preempt;
+use crate::protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
+use crate::reorganization::{self, Handover, Reorganization};
+use crate::trace::SeatState;
+
+/// One node's part in a group above its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Seat {
+    pub(super) stage: Stage,
+    /// Who was selected with this node, itself included.
+    pub(super) fellows: NodeSet,
+    /// Who has the seats of the other groups, in their order; its own place is empty.
+    pub(super) places: Vec<Place>,
+    /// How often those who should know were asked.
+    pub(super) round: u16,
+    /// Who was asked in this round.
+    pub(super) asked: NodeSet,
+    /// Whether somebody will be asked again.
+    pub(super) is_asking: bool,
+    pub(super) watched: NodeSet,
+    /// Whom this group has selected.
+    pub(super) selection: Selection,
+    hand_over: Reorganization,
+}
+
+/// How far it has come.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Stage {
+    /// The group below may not last.
+    Settling,
+    /// Others are asked who has the other seats.
+    Enrolling,
+    /// It takes part.
+    Electing(Box<Election>),
+}
+
+/// Who has the seats of another group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    /// Whoever has them, as far as is known.
+    pub(super) holders: NodeSet,
+    /// Those of them that know of this node.
+    pub(super) confirmed: NodeSet,
+    /// Whether the holders are more than a guess.
+    pub(super) is_known: bool,
+    /// Whether it is the place of this node's own group, whose holders are its fellows.
+    pub(super) is_own: bool,
+}
+
+enum Work {
+    Election(Event<Election>),
+    HandOver(Event<Reorganization>),
+}
+
+impl SuperPeer {
+    pub(super) fn step_seat(
+        &mut self,
+        cx: &mut Context<'_>,
+        level: u8,
+        event: Event<Election>,
+        out: &mut Effects<Self>,
+    ) {
+        self.work(cx, level, Work::Election(event), out);
+    }
+
+    pub(super) fn step_hand_over(
+        &mut self,
+        cx: &mut Context<'_>,
+        level: u8,
+        event: Event<Reorganization>,
+        out: &mut Effects<Self>,
+    ) {
+        self.work(cx, level, Work::HandOver(event), out);
+    }
+
+    /// Begins to take part, as a node that comes up.
+    pub(super) fn start_seat(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
+        let counter = self.counter;
+        let Some(seat) = self.seat_mut(level) else { return };
+        let Some(config) = seat.config(cx) else { return };
+        let mut effects = Effects::new();
+        let mut inner = Context { me: cx.me, now: cx.now, dice: &mut *cx.dice, config: &config };
+        let election = Election::start(&mut inner, Some(counter), &mut effects);
+        seat.stage = Stage::Electing(Box::new(election));
+        let mut queue = VecDeque::new();
+        seat.carry(level, effects, &mut queue, out);
+        self.finish(cx, level, queue, out);
+    }
+
+    fn work(&mut self, cx: &mut Context<'_>, level: u8, work: Work, out: &mut Effects<Self>) {
+        self.finish(cx, level, VecDeque::from([work]), out);
+    }
+
+    /// Lets the election and the hand-over answer each other until neither has more to say.
+    fn finish(
+        &mut self,
+        cx: &mut Context<'_>,
+        level: u8,
+        mut queue: VecDeque<Work>,
+        out: &mut Effects<Self>,
+    ) {
+        let mut counter = self.counter;
+        let Some(seat) = self.seat_mut(level) else { return };
+        let Some(config) = seat.config(cx) else { return };
+        let watched = seat.watched.clone();
+        let mut inner = Context { me: cx.me, now: cx.now, dice: &mut *cx.dice, config: &config };
+        while let Some(work) = queue.pop_front() {
+            match work {
+                Work::Election(event) => {
+                    let Stage::Electing(election) = &mut seat.stage else { return };
+                    catch_up(&mut inner, election, counter);
+                    let mut effects = Effects::new();
+                    election.step(&mut inner, event, &mut effects);
+                    counter = counter.max(election.counter());
+                    seat.carry(level, effects, &mut queue, out);
+                }
+                Work::HandOver(event) => {
+                    let mut effects = Effects::new();
+                    seat.hand_over.step(&mut inner, event, &mut effects);
+                    carry_hand_over(level, effects, &mut queue, out);
+                }
+            }
+        }
+        let has_changed = watched != seat.watched;
+        if let Stage::Electing(election) = &seat.stage {
+            counter = counter.max(election.counter());
+        }
+        self.counter = counter;
+        if has_changed {
+            self.watch(out);
+        }
+        self.review(cx, level, out);
+    }
+}
+
+impl Seat {
+    /// A seat that will be taken once the group below has lasted.
+    pub(super) fn new(cx: &mut Context<'_>, fellows: NodeSet, places: Vec<Place>) -> Self {
+        Self {
+            stage: Stage::Settling,
+            fellows,
+            places,
+            round: 0,
+            asked: NodeSet::new(),
+            is_asking: false,
+            watched: NodeSet::new(),
+            selection: Selection::default(),
+            hand_over: Reorganization::start(cx, None, &mut Effects::new()),
+        }
+    }
+
+    /// Everybody who has a seat in this group, as far as is known, this node included.
+    pub(super) fn members(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let others = self.places.iter().flat_map(|place| place.holders.iter());
+        self.fellows.iter().chain(others)
+    }
+
+    pub(super) fn view(&self) -> Option<View<'_>> {
+        match &self.stage {
+            Stage::Settling | Stage::Enrolling => None,
+            Stage::Electing(election) => Some(election.view()),
+        }
+    }
+
+    pub(super) fn coordinator(&self) -> Option<NodeId> {
+        self.view().and_then(|view| view.coordinator)
+    }
+
+    /// What a trace says of it.
+    pub(super) fn state(&self) -> SeatState {
+        let view = self.view();
+        SeatState {
+            status: view.map_or(Status::Down, |view| view.status),
+            coordinator: view.and_then(|view| view.coordinator),
+            group: view.and_then(|view| view.group),
+            super_peers: self.selection.chosen.clone(),
+        }
+    }
+
+    pub(super) fn is_in(&self, state: &SeatState) -> bool {
+        let view = self.view();
+        state.status == view.map_or(Status::Down, |view| view.status)
+            && state.coordinator == view.and_then(|view| view.coordinator)
+            && state.group == view.and_then(|view| view.group)
+            && state.super_peers == self.selection.chosen
+    }
+
+    /// To whom the election of this seat owes signs of life.
+    pub(super) fn ties(&self, cx: &Context<'_>) -> NodeSet {
+        let Stage::Electing(election) = &self.stage else { return NodeSet::new() };
+        let Some(config) = self.config(cx) else { return NodeSet::new() };
+        election.ties(&looking(cx, &config, &mut Fixed(0)))
+    }
+
+    /// Every timer that may be running for it.
+    pub(super) fn timers(&self, cx: &Context<'_>, level: u8) -> Vec<Timer> {
+        let mut timers = alloc::vec![
+            Timer::HandOver(level),
+            Timer::Settle(level),
+            Timer::Enrol(level),
+            Timer::Tell(level),
+        ];
+        if let (Stage::Electing(election), Some(config)) = (&self.stage, self.config(cx)) {
+            let running = election.timers(&looking(cx, &config, &mut Fixed(0)));
+            let running = running.into_iter().filter_map(inner::Timer::of);
+            timers.extend(running.map(|timer| Timer::Above(level, timer)));
+        }
+        timers
+    }
+
+    /// What its election is configured with: the members as they are known at this moment.
+    fn config(&self, cx: &Context<'_>) -> Option<GroupConfig> {
+        let members = self.members().filter_map(|id| cx.config.members.member(id));
+        Some(GroupConfig {
+            members: Membership::new(members).ok()?,
+            timing: cx.config.timing,
+            algorithm: cx.config.options.super_peer.inner.algorithm(),
+            options: cx.config.options,
+            recall: cx.config.recall,
+            preempt: Preempt::Always,
+            mutant: cx.config.mutant,
+            hierarchy: None,
+        })
+    }
+
+    fn carry(
+        &mut self,
+        level: u8,
+        mut effects: Effects<Election>,
+        queue: &mut VecDeque<Work>,
+        out: &mut Effects<SuperPeer>,
+    ) {
+        use reorganization::Command as Reorganize;
+        for effect in effects.drain() {
+            let notice = match effect {
+                Effect::Send { to, message } => {
+                    if let Some(message) = inner::Message::of(message) {
+                        out.send(to, Message::Above { level, message });
+                    }
+                    continue;
+                }
+                // No inner algorithm broadcasts.
+                Effect::Broadcast(_) => continue,
+                Effect::SetTimer { timer, after } => {
+                    if let Some(timer) = inner::Timer::of(timer) {
+                        out.set_timer(Timer::Above(level, timer), after);
+                    }
+                    continue;
+                }
+                Effect::CancelTimer(timer) => {
+                    if let Some(timer) = inner::Timer::of(timer) {
+                        out.cancel_timer(Timer::Above(level, timer));
+                    }
+                    continue;
+                }
+                Effect::Save(counter) => {
+                    out.save(counter);
+                    continue;
+                }
+                Effect::Notify(notice) => notice,
+            };
+            let command = match notice {
+                Notice::Stop => Reorganize::Stop,
+                Notice::Formed(formation) => Reorganize::Form(formation),
+                Notice::Joined { group, coordinator } => Reorganize::Join { group, coordinator },
+                Notice::Followed { group, coordinator } => {
+                    Reorganize::Follow { group, coordinator }
+                }
+                Notice::Watch(peers) => {
+                    self.watched = peers;
+                    continue;
+                }
+                // The trace counts the elections of peer groups.
+                Notice::Called | Notice::Ended(_) => continue,
+            };
+            queue.push_back(Work::HandOver(Event::Command(command)));
+        }
+    }
+}
+
+fn carry_hand_over(
+    level: u8,
+    mut effects: Effects<Reorganization>,
+    queue: &mut VecDeque<Work>,
+    out: &mut Effects<SuperPeer>,
+) {
+    use reorganization::Command as Reorganize;
+    use reorganization::Notice as Told;
+    for effect in effects.drain() {
+        let notice = match effect {
+            Effect::Send { to, message } => {
+                out.send(to, Message::HandOver { level, message });
+                continue;
+            }
+            Effect::Broadcast(_) => continue,
+            Effect::Save(record) => match record {},
+            Effect::SetTimer { timer: Handover, after } => {
+                out.set_timer(Timer::HandOver(level), after);
+                continue;
+            }
+            Effect::CancelTimer(Handover) => {
+                out.cancel_timer(Timer::HandOver(level));
+                continue;
+            }
+            Effect::Notify(notice) => notice,
+        };
+        let command = |command| Work::Election(Event::Command(command));
+        queue.push_back(match notice {
+            Told::Stop => Work::HandOver(Event::Command(Reorganize::Stopped(Report::default()))),
+            Told::Plan { group, .. } => {
+                let definition = Definition::default();
+                Work::HandOver(Event::Command(Reorganize::Define { group, definition }))
+            }
+            Told::Begin { .. } => continue,
+            Told::Stopped(report) => command(election::Command::Stopped(report)),
+            Told::Settled { missing, members } => {
+                command(election::Command::Settled { missing, members })
+            }
+            Told::Unsettled { missing } => command(election::Command::Unsettled { missing }),
+        });
+    }
+}
+
+/// A context for looking only.
+pub(super) fn looking<'a>(
+    cx: &Context<'_>,
+    config: &'a GroupConfig,
+    dice: &'a mut Fixed,
+) -> Context<'a> {
+    Context { me: cx.me, now: cx.now, dice, config }
+}

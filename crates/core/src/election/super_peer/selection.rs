@@ -1,0 +1,167 @@
+//! Whom a group selects: its coordinator first, then the next in rank, kept apart if that is wanted.
+//!
+//! The coordinator selects, since it knows who is in its group; with one super-peer everybody knows
+//! it without being told. What it tells is told again every check period, so a lost message does not
+//! matter for long.
+
+use alloc::vec::Vec;
+
+use super::{Disperse, Message, SuperPeer, Timer};
+use crate::group::{GroupNumber, Status};
+use crate::members::{Label, NodeId, NodeSet};
+use crate::mutant::Mutant;
+use crate::protocol::{Context, Effects};
+
+/// Whom a group has selected, as this member of it knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Selection {
+    /// In which formation of the group.
+    pub(super) group: Option<GroupNumber>,
+    pub(super) chosen: NodeSet,
+}
+
+/// What a member of a group at some level knows of it.
+struct Look {
+    coordinator: NodeId,
+    group: Option<GroupNumber>,
+    up: NodeSet,
+}
+
+impl SuperPeer {
+    /// After each step: has the group settled on other super-peers, and is this node one of them?
+    pub(super) fn review(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
+        // While an election is on the super-peers stay what they were.
+        let Some(look) = self.look(level) else { return };
+        if look.coordinator == cx.me {
+            let chosen = select(cx, &look);
+            let selection = Selection { group: look.group, chosen };
+            if *self.selection(level) != selection {
+                self.set_selection(level, selection);
+                self.tell(cx, level, &look, out);
+            }
+        } else {
+            let known = self.selection(level);
+            let is_news = known.group != look.group || !known.chosen.contains(look.coordinator);
+            if is_news && !(level == 0 && cx.is_mutated(Mutant::SuperPeerOfOtherGroup)) {
+                let chosen = [look.coordinator].into_iter().collect();
+                self.set_selection(level, Selection { group: look.group, chosen });
+                out.cancel_timer(Timer::Tell(level));
+            } else if is_news {
+                let chosen = stranger(cx).into_iter().collect();
+                self.set_selection(level, Selection { group: look.group, chosen });
+            }
+        }
+        self.sit_or_leave(cx, level, out);
+        if let Some(seat) = self.seat_mut(level) {
+            seat.wait(cx, level, out);
+        }
+    }
+
+    /// The coordinator has told whom it selected.
+    pub(super) fn selected(
+        &mut self,
+        cx: &mut Context<'_>,
+        level: u8,
+        from: NodeId,
+        group: GroupNumber,
+        super_peers: NodeSet,
+        out: &mut Effects<Self>,
+    ) {
+        let Some(look) = self.look(level) else { return };
+        if look.coordinator == from && from != cx.me && look.group == Some(group) {
+            self.set_selection(level, Selection { group: look.group, chosen: super_peers });
+            self.sit_or_leave(cx, level, out);
+        }
+    }
+
+    pub(super) fn tell_again(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
+        if let Some(look) = self.look(level)
+            && look.coordinator == cx.me
+        {
+            self.tell(cx, level, &look, out);
+        }
+    }
+
+    fn tell(&self, cx: &Context<'_>, level: u8, look: &Look, out: &mut Effects<Self>) {
+        let options = &cx.config.options.super_peer;
+        if options.super_peers(options.max.count()) == 1 {
+            return;
+        }
+        let Some(group) = look.group else { return };
+        let super_peers = &self.selection(level).chosen;
+        for member in look.up.iter() {
+            let super_peers = super_peers.clone();
+            out.send(member, Message::Selected { level, group, super_peers });
+        }
+        out.set_timer(Timer::Tell(level), cx.config.timing.check_every());
+    }
+
+    /// What this node knows of its group at a level, once the group has settled.
+    fn look(&self, level: u8) -> Option<Look> {
+        let view = match level {
+            0 => self.home.view(),
+            _ => self.seat(level)?.view()?,
+        };
+        if view.status != Status::Normal {
+            return None;
+        }
+        let coordinator = view.coordinator?;
+        Some(Look { coordinator, group: view.group, up: view.up.clone() })
+    }
+
+    /// Whom its group at a level has selected; nobody at a level where it has no seat.
+    pub(super) fn selection(&self, level: u8) -> &Selection {
+        match level {
+            0 => &self.selection,
+            _ => self.seat(level).map_or(&self.selection, |seat| &seat.selection),
+        }
+    }
+
+    fn set_selection(&mut self, level: u8, selection: Selection) {
+        match level {
+            0 => self.selection = selection,
+            _ => {
+                if let Some(seat) = self.seat_mut(level) {
+                    seat.selection = selection;
+                }
+            }
+        }
+    }
+}
+
+/// The coordinator, and others of highest rank: as many as the options say, or as there are.
+fn select(cx: &Context<'_>, look: &Look) -> NodeSet {
+    let options = &cx.config.options.super_peer;
+    let members = &cx.config.members;
+    let count = options.super_peers(look.up.len() + 1);
+    let mut chosen: NodeSet = [look.coordinator].into_iter().collect();
+    if count == 1 {
+        return chosen;
+    }
+    let mut others: Vec<_> = look.up.iter().filter_map(|id| members.member(id)).collect();
+    others.sort_unstable();
+    let rack = |id: NodeId| members.labels(id).rack;
+    let mut racks: Vec<Option<Label>> = alloc::vec![rack(look.coordinator)];
+    for member in others.iter().rev() {
+        if chosen.len() >= count {
+            break;
+        }
+        let place = rack(member.id);
+        // Of a node whose rack nobody named it is not known that it is on another one.
+        let is_apart = place.is_some() && racks[0].is_some() && !racks.contains(&place);
+        match options.disperse {
+            Disperse::On if !is_apart => continue,
+            Disperse::On | Disperse::Off => {}
+        }
+        racks.push(place);
+        chosen.insert(member.id);
+    }
+    chosen
+}
+
+/// The best of another group, for the mutant that follows it.
+fn stranger(cx: &Context<'_>) -> Option<NodeId> {
+    let hierarchy = cx.config.hierarchy.as_ref()?;
+    let own = hierarchy.place(cx.me, 0)?;
+    (0..hierarchy.groups(0)).find(|group| *group != own).and_then(|group| hierarchy.first(0, group))
+}

@@ -1,0 +1,92 @@
+//! Racks, zones and options for super-peers, and the peer groups that stand at the beginning.
+
+use tanist_core::election::{Algorithm, Standing};
+use tanist_core::group::Counter;
+use tanist_core::members::{Label, Labels};
+use tanist_core::options::Options;
+use tanist_core::policy::Preempt;
+use tanist_core::recall::Recall;
+use tanist_core::timing::TimingConfig;
+use tanist_core::{GroupConfig, Membership, Timing};
+
+use super::Maker;
+
+/// How often options are drawn before those that contradict each other are given up.
+const DRAWS_MAX: u32 = 40;
+
+impl Maker {
+    pub(super) fn peer_groups(
+        &mut self,
+        members: Membership,
+    ) -> (Membership, Options, Vec<Standing>) {
+        let places = 1 + self.extras.below(4);
+        let labels: Vec<_> =
+            self.ids.clone().into_iter().map(|id| (id, self.place(places))).collect();
+        let mut config = GroupConfig {
+            members: members.with_labels(labels),
+            timing: Timing::new(TimingConfig::bounded_by(
+                std::time::Duration::from_millis(1),
+                std::time::Duration::ZERO,
+            ))
+            .expect("derived timings keep their bounds"),
+            algorithm: Algorithm::SuperPeer,
+            options: Options::default(),
+            recall: Recall::Off,
+            preempt: Preempt::Always,
+            mutant: None,
+            hierarchy: None,
+        };
+        for _ in 0..DRAWS_MAX {
+            config.options = self.any_options();
+            if let Ok(arranged) = config.clone().arranged() {
+                config = arranged;
+                break;
+            }
+            config.options = Options::default();
+        }
+        let groups = self.standing_peers(&config);
+        (config.members, config.options, groups)
+    }
+
+    /// Mostly somewhere; whether a rack is in one zone is nobody's concern here.
+    fn place(&mut self, places: u64) -> Labels {
+        let mut label = |kind: &str| -> Option<Label> {
+            let number = self.extras.below(places + 1);
+            (number > 0).then(|| format!("{kind}{number}").parse().ok()).flatten()
+        };
+        Labels { zone: label("z"), rack: label("r") }
+    }
+
+    fn any_options(&mut self) -> Options {
+        let mut options = Options::default();
+        for option in self.algorithm.options() {
+            // Half of the time as ever, but for the size, since the usual one makes one group.
+            if option.name != "max" && self.extras.below(2) == 0 {
+                continue;
+            }
+            let names: Vec<&str> = option.values.iter().map(|value| value.name).collect();
+            if let Some(value) = self.extras.pick(&names) {
+                options
+                    .set(self.algorithm, option.name, value)
+                    .expect("the catalogue's values are accepted");
+            }
+        }
+        options
+    }
+
+    /// Half of the worlds boot; in the others every peer group stands under its highest.
+    fn standing_peers(&mut self, config: &GroupConfig) -> Vec<Standing> {
+        let Some(hierarchy) = &config.hierarchy else { return Vec::new() };
+        if self.chance.below(2) == 0 {
+            return Vec::new();
+        }
+        let peers = (0..hierarchy.groups(0)).filter_map(|group| hierarchy.peers(group));
+        peers
+            .filter_map(|peers| {
+                let coordinator = peers.members.all().last()?.id;
+                let members = peers.members.all().iter().map(|member| member.id).collect();
+                Some(Standing { group: Counter(1).group(coordinator), coordinator, members })
+            })
+            .collect()
+    }
+}

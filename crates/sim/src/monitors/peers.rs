@@ -1,0 +1,79 @@
+//! The peer groups of a run, as they follow from the first line of its trace.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tanist_core::election::Algorithm;
+use tanist_core::election::super_peer::Hierarchy;
+use tanist_core::options::Options;
+use tanist_core::policy::Preempt;
+use tanist_core::recall::Recall;
+use tanist_core::timing::TimingConfig;
+use tanist_core::trace::{Header, Peerage};
+use tanist_core::{GroupConfig, Membership, NodeId, NodeSet, Timing};
+
+use crate::board::{Board, Seat};
+
+/// Who is grouped with whom.
+#[derive(Clone)]
+pub(super) struct Peers {
+    pub(super) hierarchy: Arc<Hierarchy>,
+    pub(super) options: Options,
+}
+
+impl Peers {
+    /// None if the trace is of another algorithm, or of options that make no groups.
+    pub(super) fn of(header: &Header) -> Option<Self> {
+        let members = Membership::new(header.nodes.iter().copied()).ok()?;
+        let mut options = Options::default();
+        for option in &header.options {
+            let (name, value) = option.split_once('=')?;
+            options.set(Algorithm::SuperPeer, name, value).ok()?;
+        }
+        // Groups do not depend on the timing.
+        let timing = TimingConfig::bounded_by(Duration::from_millis(1), Duration::ZERO);
+        let config = GroupConfig {
+            members: members.with_labels(header.labels.iter().copied()),
+            timing: Timing::new(timing).ok()?,
+            algorithm: Algorithm::SuperPeer,
+            options,
+            recall: Recall::Off,
+            preempt: Preempt::Always,
+            mutant: None,
+            hierarchy: None,
+        };
+        let hierarchy = Arc::new(Hierarchy::new(&config).ok()?);
+        Some(Self { hierarchy, options })
+    }
+
+    /// The algorithm inside the groups.
+    pub(super) fn inner(&self) -> Algorithm {
+        self.options.super_peer.inner.algorithm()
+    }
+
+    /// Those of a node's peer group, itself included.
+    pub(super) fn home(&self, node: NodeId) -> NodeSet {
+        let group = self.hierarchy.place(node, 0);
+        let peers = group.and_then(|group| self.hierarchy.peers(group));
+        peers.map_or_else(NodeSet::new, members)
+    }
+
+    /// The live nodes of a peer group.
+    pub(super) fn live<'a>(
+        &'a self,
+        board: &'a Board,
+        group: usize,
+    ) -> impl Iterator<Item = &'a Seat> + 'a {
+        let all = self.hierarchy.peers(group).into_iter().flat_map(|peers| peers.members.all());
+        all.filter_map(|member| board.seat(member.id)).filter(|seat| seat.is_up)
+    }
+}
+
+/// The super-peers that a node knows, and its seats.
+pub(super) fn peerage(seat: &Seat) -> Option<&Peerage> {
+    seat.state.peerage.as_deref()
+}
+
+fn members(peers: &GroupConfig) -> NodeSet {
+    peers.members.all().iter().map(|member| member.id).collect()
+}

@@ -1,0 +1,119 @@
+//! V-02: without further failures, eventually every peer is Normal under the coordinator of its
+//! group and knows its super-peers: living members of that group, as many as were asked for.
+
+use std::collections::BTreeSet;
+
+use tanist_core::election::super_peer::Disperse;
+use tanist_core::trace::{Event, Header};
+use tanist_core::{NodeId, NodeSet, Status, Time};
+
+use super::a_1_1::name;
+use super::peers::{Peers, peerage};
+use super::settled::Settled;
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+#[derive(Clone)]
+pub(super) struct EverybodyHasSuperPeers {
+    peers: Peers,
+    settled: Settled,
+}
+
+impl EverybodyHasSuperPeers {
+    pub(super) fn new(peers: Peers, header: &Header) -> Self {
+        Self { peers, settled: Settled::new(header) }
+    }
+
+    /// A peer that has not what it should have, and what is wrong.
+    pub(super) fn without(&self, board: &Board) -> Option<Breach> {
+        (0..self.peers.hierarchy.groups(0)).find_map(|group| self.wrong_in(board, group))
+    }
+
+    fn wrong_in(&self, board: &Board, group: usize) -> Option<Breach> {
+        let live: NodeSet = self.peers.live(board, group).map(|seat| seat.id).collect();
+        let first = board.seat(live.first()?)?;
+        let chosen = peerage(first).map(|peerage| peerage.super_peers.clone()).unwrap_or_default();
+        for seat in self.peers.live(board, group) {
+            if seat.state.status != Status::Normal
+                || seat.state.coordinator != first.state.coordinator
+            {
+                let (status, coordinator) = (seat.state.status, name(seat.state.coordinator));
+                return breach(seat.id, format!("is {status} under {coordinator}"));
+            }
+            let known = peerage(seat).map(|peerage| &peerage.super_peers);
+            if known != Some(&chosen) {
+                let (id, all) = (first.id, &chosen);
+                return breach(seat.id, format!("does not know the super-peers {all} of {id}"));
+            }
+        }
+        if let Some(dead) = chosen.iter().find(|node| !live.contains(*node)) {
+            return breach(first.id, format!("takes {dead} for a super-peer, which is not there"));
+        }
+        let count = self.count(board, &chosen, &live);
+        if chosen.len() != count {
+            return breach(first.id, format!("has the super-peers {chosen} and not {count}"));
+        }
+        None
+    }
+
+    /// How many super-peers a group should have.
+    fn count(&self, board: &Board, chosen: &NodeSet, live: &NodeSet) -> usize {
+        let options = &self.peers.options.super_peer;
+        let wanted = options.super_peers(live.len()).min(live.len());
+        match options.disperse {
+            Disperse::Off => wanted,
+            // The coordinator is one of them, wherever it is.
+            Disperse::On => {
+                let racks = |nodes: &NodeSet| -> BTreeSet<_> {
+                    nodes.iter().filter_map(|node| board.members.labels(node).rack).collect()
+                };
+                let is_coordinator_placed = racks(chosen).len() == chosen.len();
+                let there = if is_coordinator_placed { racks(live).len() } else { 1 };
+                wanted.min(there.max(1))
+            }
+        }
+    }
+}
+
+fn breach(node: NodeId, why: String) -> Option<Breach> {
+    Some(Breach { nodes: vec![node], why: format!("{node} {why}") })
+}
+
+impl Monitor for EverybodyHasSuperPeers {
+    fn id(&self) -> &'static str {
+        "V-02"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::STATE.and(Interest::FAULT)
+    }
+
+    fn see(&mut self, board: &Board, at: Time, _event: &Event) -> Option<Breach> {
+        let is_good = self.without(board).is_none();
+        self.settled.note(at, board.disturbed_at, is_good);
+        None
+    }
+
+    fn finish(&mut self, board: &Board, at: Time) -> Option<Breach> {
+        if !self.is_applicable(board) {
+            return None;
+        }
+        let relapse = || Breach {
+            nodes: Vec::new(),
+            why: "the super-peers changed again and again within a check period".to_owned(),
+        };
+        self.without(board).or_else(|| self.settled.is_relapsing(at).then(relapse))
+    }
+
+    fn is_about_the_end(&self) -> bool {
+        true
+    }
+
+    fn is_settled(&self, board: &Board) -> bool {
+        self.without(board).is_none()
+    }
+
+    fn is_applicable(&self, board: &Board) -> bool {
+        board.is_whole() && board.live().next().is_some()
+    }
+}

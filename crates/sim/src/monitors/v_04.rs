@@ -1,0 +1,76 @@
+//! V-04: inside a peer group the inner algorithm's safety holds: any two of its nodes that are
+//! Normal or in Reorganization have the same coordinator, and if both are Normal the same definition.
+//!
+//! Invitation promises that of nodes with one group number only, and the lectures' bully of quiet
+//! times; other monitors see to those.
+
+use tanist_core::election::Algorithm;
+use tanist_core::trace::Event;
+use tanist_core::{Status, Time};
+
+use super::a_1_1::name;
+use super::peers::Peers;
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+#[derive(Clone)]
+pub(super) struct SafeInside {
+    peers: Peers,
+    is_promised: bool,
+}
+
+impl SafeInside {
+    pub(super) fn new(peers: Peers, is_beyond_model: bool) -> Self {
+        let is_synchronous = match peers.inner() {
+            Algorithm::Bully
+            | Algorithm::RingChangRoberts
+            | Algorithm::RingModified
+            | Algorithm::RingList
+            | Algorithm::RingActiveList => true,
+            Algorithm::BullyLecture
+            | Algorithm::Invitation
+            | Algorithm::AdhocExpandingRing
+            | Algorithm::AdhocDiffusing
+            | Algorithm::SuperPeer => false,
+        };
+        Self { peers, is_promised: is_synchronous && !is_beyond_model }
+    }
+}
+
+impl Monitor for SafeInside {
+    fn id(&self) -> &'static str {
+        "V-04"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::STATE
+    }
+
+    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+        let Event::State { node, state } = event else { return None };
+        if !self.is_promised || !state.status.has_coordinator() {
+            return None;
+        }
+        let group = self.peers.hierarchy.place(*node, 0)?;
+        let mut others =
+            self.peers.live(board, group).filter(|seat| seat.state.status.has_coordinator());
+        let is_normal = state.status == Status::Normal;
+        let other = others.find(|seat| {
+            let are_normal = is_normal && seat.state.status == Status::Normal;
+            seat.state.coordinator != state.coordinator
+                || are_normal && seat.state.definition != state.definition
+        })?;
+        let (mine, theirs) = (name(state.coordinator), name(other.state.coordinator));
+        Some(Breach {
+            nodes: vec![*node, other.id],
+            why: format!(
+                "{node} is {} under {mine}, {} of the same peer group is {} under {theirs}",
+                state.status, other.id, other.state.status,
+            ),
+        })
+    }
+
+    fn is_applicable(&self, _board: &Board) -> bool {
+        self.is_promised
+    }
+}

@@ -1,0 +1,125 @@
+//! V-05: without further failures, eventually the super-peers of each group above agree on one of
+//! them, nobody else has a seat there, and the top is one node.
+
+use tanist_core::trace::{Event, Header, SeatState};
+use tanist_core::{NodeId, NodeSet, Status, Time};
+
+use super::a_1_1::name;
+use super::peers::{Peers, peerage};
+use super::settled::Settled;
+use super::{Breach, Interest, Monitor};
+use crate::board::Board;
+
+#[derive(Clone)]
+pub(super) struct AgreedAbove {
+    peers: Peers,
+    settled: Settled,
+}
+
+impl AgreedAbove {
+    pub(super) fn new(peers: Peers, header: &Header) -> Self {
+        Self { peers, settled: Settled::new(header) }
+    }
+
+    /// Where somebody above is not in line, from the lowest level up.
+    pub(super) fn discord(&self, board: &Board) -> Option<Breach> {
+        let hierarchy = &self.peers.hierarchy;
+        let mut chosen: Vec<NodeSet> = (0..hierarchy.groups(0))
+            .map(|group| {
+                let first = self.peers.live(board, group).next();
+                let known = first.and_then(peerage).map(|peerage| peerage.super_peers.clone());
+                known.unwrap_or_default()
+            })
+            .collect();
+        for level in 1..hierarchy.depth() {
+            let mut next = Vec::new();
+            for group in 0..hierarchy.groups(level) {
+                let children = hierarchy.children(level, group);
+                let holders = chosen[children].iter().flat_map(NodeSet::iter).collect();
+                match self.agreed(board, level, group, &holders) {
+                    Ok(selected) => next.push(selected),
+                    Err(breach) => return Some(breach),
+                }
+            }
+            chosen = next;
+        }
+        None
+    }
+
+    /// Whom a group above has selected, if all its members agree.
+    fn agreed(
+        &self,
+        board: &Board,
+        level: usize,
+        group: usize,
+        holders: &NodeSet,
+    ) -> Result<NodeSet, Breach> {
+        let seat_of = |node: NodeId| -> Option<&SeatState> {
+            let seat = board.seat(node).filter(|seat| seat.is_up)?;
+            peerage(seat)?.seats.get(level - 1)
+        };
+        let breach = |node: NodeId, why: String| {
+            Err(Breach { nodes: vec![node], why: format!("{node} {why} at level {level}") })
+        };
+        let usurper = self
+            .peers
+            .hierarchy
+            .nodes(level, group)
+            .find(|node| !holders.contains(*node) && seat_of(*node).is_some());
+        if let Some(node) = usurper {
+            return breach(node, format!("has a seat beside {holders}"));
+        }
+        let Some(first) = holders.first() else { return Ok(NodeSet::new()) };
+        let coordinator = seat_of(first).and_then(|seat| seat.coordinator);
+        for node in holders.iter() {
+            let Some(seat) = seat_of(node) else { return breach(node, "has no seat".to_owned()) };
+            let is_led = coordinator.is_some_and(|leader| holders.contains(leader));
+            if seat.status != Status::Normal || seat.coordinator != coordinator || !is_led {
+                let (status, leader) = (seat.status, name(seat.coordinator));
+                return breach(node, format!("is {status} under {leader} among {holders}"));
+            }
+        }
+        let leader = coordinator.and_then(seat_of);
+        Ok(leader.map(|seat| seat.super_peers.clone()).unwrap_or_default())
+    }
+}
+
+impl Monitor for AgreedAbove {
+    fn id(&self) -> &'static str {
+        "V-05"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::STATE.and(Interest::FAULT)
+    }
+
+    fn see(&mut self, board: &Board, at: Time, _event: &Event) -> Option<Breach> {
+        let is_good = self.discord(board).is_none();
+        self.settled.note(at, board.disturbed_at, is_good);
+        None
+    }
+
+    fn finish(&mut self, board: &Board, at: Time) -> Option<Breach> {
+        if !self.is_applicable(board) {
+            return None;
+        }
+        let relapse = || Breach {
+            nodes: Vec::new(),
+            why: "every agreement above was given up again within a check period".to_owned(),
+        };
+        self.discord(board).or_else(|| self.settled.is_relapsing(at).then(relapse))
+    }
+
+    fn is_about_the_end(&self) -> bool {
+        true
+    }
+
+    fn is_settled(&self, board: &Board) -> bool {
+        self.discord(board).is_none()
+    }
+
+    fn is_applicable(&self, board: &Board) -> bool {
+        let has_levels = self.peers.hierarchy.depth() > 1;
+        has_levels && board.is_whole() && board.live().next().is_some()
+    }
+}
