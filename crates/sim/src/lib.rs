@@ -23,6 +23,7 @@ pub mod plot;
 pub mod record;
 pub mod recorded;
 pub mod run;
+pub mod scale;
 pub mod scenario;
 pub mod schedule;
 pub mod shrink;

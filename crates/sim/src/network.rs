@@ -96,9 +96,9 @@ pub struct Network {
     pub conditions: Conditions,
     /// What holds for particular messages.
     pub rules: Vec<Rule>,
-    /// `is_cut[from * n + to]`.
+    /// `is_cut[from * n + to]`; empty until a link is cut, since large networks have many pairs.
     is_cut: Vec<bool>,
-    /// The latest arrival on each link, for FIFO.
+    /// The latest arrival on each link, for FIFO; empty until a message is kept in order.
     latest: Vec<Time>,
     count: usize,
 }
@@ -123,29 +123,26 @@ impl Network {
     /// All links up.
     #[must_use]
     pub fn new(count: usize, conditions: Conditions, rules: Vec<Rule>) -> Self {
-        Self {
-            conditions,
-            rules,
-            is_cut: vec![false; count * count],
-            latest: vec![Time::ZERO; count * count],
-            count,
-        }
+        Self { conditions, rules, is_cut: Vec::new(), latest: Vec::new(), count }
     }
 
     /// Takes a link down or up, in one direction.
     pub fn set_cut(&mut self, from: usize, to: usize, is_cut: bool) {
+        if self.is_cut.is_empty() {
+            self.is_cut = vec![false; self.count * self.count];
+        }
         self.is_cut[from * self.count + to] = is_cut;
     }
 
     /// Whether a link is down.
     #[must_use]
     pub fn is_cut(&self, from: usize, to: usize) -> bool {
-        self.is_cut[from * self.count + to]
+        self.is_cut.get(from * self.count + to).copied().unwrap_or(false)
     }
 
     pub(crate) fn carry(&mut self, now: Time, parcel: &Parcel, chance: &mut Chance) -> Arrivals {
         let link = parcel.from.0 * self.count + parcel.to.0;
-        if self.is_cut[link] {
+        if self.is_cut(parcel.from.0, parcel.to.0) {
             return Arrivals::Lost(Loss::Cut);
         }
         match self.ruled(parcel) {
@@ -192,6 +189,9 @@ impl Network {
     fn in_order(&mut self, link: usize, at: Time) -> Time {
         if !self.conditions.is_fifo {
             return at;
+        }
+        if self.latest.is_empty() {
+            self.latest = vec![Time::ZERO; self.count * self.count];
         }
         self.latest[link] = self.latest[link].max(at);
         self.latest[link]

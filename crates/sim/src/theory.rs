@@ -277,6 +277,35 @@ pub mod invitation {
     }
 }
 
+/// Super-peers (theory 3.10): groups that elect by the textbook's bully, and groups of those whom
+/// they select.
+pub mod super_peers {
+    /// A group of p comes up at once: everybody asks those above and is answered, the highest halts,
+    /// appoints and tells the others: p(p - 1) + 6(p - 1).
+    #[must_use]
+    pub const fn cold_start(p: u64) -> u64 {
+        let others = p.saturating_sub(1);
+        p * others + 6 * others
+    }
+
+    /// The same above, where all ask all others for their seats first: 2p(p - 1) more.
+    #[must_use]
+    pub const fn cold_start_above(p: u64) -> u64 {
+        2 * p * p.saturating_sub(1) + cold_start(p)
+    }
+
+    /// What a network costs per node at most, whatever its size, in groups of at most p nodes: every
+    /// level has at most one p-th of the groups of the one below, and one more.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of messages are far below 2^52")]
+    pub fn per_node_max(p: u64, levels: u64, nodes: u64) -> f64 {
+        let (below, above) = (cold_start(p) as f64, cold_start_above(p) as f64);
+        let size = p as f64;
+        let rounded_up = levels as f64 * above / size / nodes as f64;
+        below / size + above / (size * (size - 1.0)) + rounded_up
+    }
+}
+
 /// Rings (theory 3.4 to 3.6): the algorithm's own messages, without acknowledgements and hand-over.
 pub mod ring {
     use super::{Amount, Bounds, Cost, cost};

@@ -187,6 +187,19 @@ impl Watch {
         }
     }
 
+    /// Nobody but the board and the counters, for runs that are too large for more.
+    #[must_use]
+    pub fn counting(members: Membership) -> Self {
+        Self {
+            board: Board::new(members),
+            counts: Counts::default(),
+            monitors: Vec::new(),
+            recording: None,
+            first: None,
+            is_finished: false,
+        }
+    }
+
     /// Shows everybody an event.
     pub fn see(&mut self, at: Time, event: Event) {
         self.counts.note(&event);

@@ -17,6 +17,7 @@ mod list;
 mod look;
 mod man;
 mod mutants;
+mod scale;
 mod sim_run;
 mod store;
 mod sweep;
@@ -90,6 +91,7 @@ pub(crate) enum Sim {
     Run(sim_run::Args),
     Sweep(sweep::Args),
     Fuzz(fuzz::Args),
+    Scale(scale::Args),
     Mutants(mutants::Args),
 }
 
@@ -129,6 +131,7 @@ impl Command {
             Self::Sim(Sim::Run(args)) => args.run(),
             Self::Sim(Sim::Sweep(args)) => args.run(),
             Self::Sim(Sim::Fuzz(args)) => args.run(),
+            Self::Sim(Sim::Scale(args)) => args.run(),
             Self::Sim(Sim::Mutants(args)) => args.run(),
             Self::Check(args) => args.run(),
             Self::Trace(trace) => trace.run(),
@@ -180,4 +183,5 @@ Examples:
   tanist sim list
   tanist sim run bully-figure-10-8 --svg run.svg
   tanist sim sweep invitation --nodes 2..32
-  tanist sim fuzz --algorithm bully --seeds 10000";
+  tanist sim fuzz --algorithm bully --seeds 10000
+  tanist sim scale --nodes 1000,10000";
