@@ -141,7 +141,8 @@ impl World {
                     seen.push((self.digest_of(thing), number));
                 }
                 Thing::At { due: Due::Command { .. } | Due::Refusal { .. }, .. }
-                | Thing::Fault(_) => {}
+                | Thing::Fault(_)
+                | Thing::Look => {}
             }
         }
         // Without a clock a node could ask the same thing for ever before it is heard once.
@@ -161,7 +162,8 @@ impl World {
                 due: Due::Deliver { .. } | Due::Timer { .. } | Due::Refusal { .. },
                 ..
             }
-            | Thing::Fault(_) => None,
+            | Thing::Fault(_)
+            | Thing::Look => None,
         });
         commands.min()
     }
@@ -173,7 +175,7 @@ impl World {
             .entries()
             .filter(|(_, thing)| match thing {
                 Thing::At { host, due: Due::Deliver { .. } } => self.hosts[*host].node.is_none(),
-                Thing::At { .. } | Thing::Fault(_) => false,
+                Thing::At { .. } | Thing::Fault(_) | Thing::Look => false,
             })
             .map(|(number, _)| number)
             .collect();
@@ -196,7 +198,7 @@ impl World {
             Thing::At { host, due: Due::Deliver { from, .. } } => {
                 Some((number, *host, *from, thing))
             }
-            Thing::At { .. } | Thing::Fault(_) => None,
+            Thing::At { .. } | Thing::Fault(_) | Thing::Look => None,
         });
         let under_way: u128 = match order {
             // A sum does not depend on the order.
@@ -242,6 +244,7 @@ impl World {
             Thing::At { host, due: Due::Command { command, .. } } => digest(&(2, *host, command)),
             Thing::At { host, due: Due::Refusal { peer, .. } } => digest(&(3, *host, *peer)),
             Thing::Fault(_) => digest(&4),
+            Thing::Look => digest(&5),
         }
     }
 }

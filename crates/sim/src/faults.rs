@@ -5,6 +5,8 @@ use std::time::Duration;
 use tanist_core::trace::{Event, Kind, Link};
 use tanist_core::{NodeId, Status, Time};
 
+use crate::ground::Position;
+
 /// Something done to the world from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -77,6 +79,15 @@ pub enum Action {
         node: NodeId,
         /// What it is.
         value: u32,
+    },
+    /// The node walks there in a straight line, where nodes have places.
+    Move {
+        /// Which.
+        node: NodeId,
+        /// To where.
+        to: Position,
+        /// How long it takes; zero means that it is there at once.
+        over: Duration,
     },
 }
 

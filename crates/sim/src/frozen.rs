@@ -119,7 +119,7 @@ impl Store {
             for timer in host.running() {
                 let set = entries.iter().find(|(number, _, thing)| match thing {
                     Thing::At { host: of, .. } => *of == at && host.is_running(timer, *number),
-                    Thing::Fault(_) => false,
+                    Thing::Fault(_) | Thing::Look => false,
                 });
                 self.freeze_time(world.now, set.map_or(world.now, |(_, due_at, _)| *due_at), to);
             }

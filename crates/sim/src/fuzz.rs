@@ -26,6 +26,7 @@ use crate::faults::{Action, Fault, Moment};
 use crate::host::RATE;
 use crate::monitors::Selection;
 use crate::network::{Conditions, Delay};
+use crate::radio::Topology;
 use crate::scenario::{Expect, Scenario};
 use crate::watch::Broken;
 
@@ -222,6 +223,7 @@ impl Maker {
             end: calm + round * ROUNDS_MAX,
             stops_at_break: false,
             conditions,
+            topology: Topology::Whole,
             rules: Vec::new(),
             pace: Pace { stop, plan },
             groups,

@@ -1,4 +1,5 @@
-//! The network between the nodes: delay, loss, duplication, reordering, and links that are cut.
+//! The network between the nodes: delay, loss, duplication, reordering, links that are cut, and who
+//! is in reach of whom at all.
 
 use std::time::Duration;
 
@@ -6,6 +7,7 @@ use tanist_core::trace::{Kind, Loss};
 use tanist_core::{NodeId, Time};
 
 use crate::chance::Chance;
+use crate::radio::{Reach, Topology};
 
 /// How long messages take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +102,8 @@ pub struct Network {
     is_cut: Vec<bool>,
     /// The latest arrival on each link, for FIFO; empty until a message is kept in order.
     latest: Vec<Time>,
+    /// Who is in reach of whom; everybody if none.
+    pub(crate) reach: Option<Reach>,
     count: usize,
 }
 
@@ -123,7 +127,13 @@ impl Network {
     /// All links up.
     #[must_use]
     pub fn new(count: usize, conditions: Conditions, rules: Vec<Rule>) -> Self {
-        Self { conditions, rules, is_cut: Vec::new(), latest: Vec::new(), count }
+        Self { conditions, rules, is_cut: Vec::new(), latest: Vec::new(), reach: None, count }
+    }
+
+    /// The same network where only some are in reach; the ids are in order.
+    #[must_use]
+    pub fn over(self, topology: &Topology, ids: Vec<NodeId>, seed: u64) -> Self {
+        Self { reach: Reach::new(topology, ids, seed), ..self }
     }
 
     /// Takes a link down or up, in one direction.
@@ -134,15 +144,37 @@ impl Network {
         self.is_cut[from * self.count + to] = is_cut;
     }
 
-    /// Whether a link is down.
+    /// Whether somebody has cut a link, be it in reach or not.
     #[must_use]
     pub fn is_cut(&self, from: usize, to: usize) -> bool {
         self.is_cut.get(from * self.count + to).copied().unwrap_or(false)
     }
 
+    /// Whether what one says can reach the other now.
+    #[must_use]
+    pub fn is_open(&self, from: usize, to: usize) -> bool {
+        !self.is_cut(from, to) && self.is_in_reach(from, to)
+    }
+
+    /// Whether one would be in reach of the other if nobody had cut anything.
+    #[must_use]
+    pub fn is_in_reach(&self, from: usize, to: usize) -> bool {
+        self.reach.as_ref().is_none_or(|reach| reach.contains(from, to))
+    }
+
+    /// Everybody whom a broadcast can reach now, in order.
+    #[must_use]
+    pub fn hearers(&self, of: usize) -> Vec<usize> {
+        let is_open = |to: &usize| !self.is_cut(of, *to);
+        match &self.reach {
+            None => (0..self.count).filter(|to| *to != of).filter(is_open).collect(),
+            Some(reach) => reach.neighbours(of).iter().copied().filter(is_open).collect(),
+        }
+    }
+
     pub(crate) fn carry(&mut self, now: Time, parcel: &Parcel, chance: &mut Chance) -> Arrivals {
         let link = parcel.from.0 * self.count + parcel.to.0;
-        if self.is_cut(parcel.from.0, parcel.to.0) {
+        if !self.is_open(parcel.from.0, parcel.to.0) {
             return Arrivals::Lost(Loss::Cut);
         }
         match self.ruled(parcel) {
@@ -152,7 +184,9 @@ impl Network {
             }
             None => {}
         }
-        if chance.happens(self.conditions.loss_ppm) {
+        let fading =
+            self.reach.as_ref().map_or(0, |reach| reach.loss_ppm(parcel.from.0, parcel.to.0));
+        if chance.happens(self.conditions.loss_ppm) || chance.happens(fading) {
             return Arrivals::Lost(Loss::Dropped);
         }
         let first = now + self.conditions.delay.draw(chance) + parcel.extra;

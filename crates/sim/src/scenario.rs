@@ -5,6 +5,7 @@
 
 mod events;
 pub mod file;
+mod radio;
 mod settings;
 pub mod text;
 
@@ -21,6 +22,7 @@ use crate::application::{Application, Pace};
 use crate::faults::Fault;
 use crate::monitors::Selection;
 use crate::network::{Conditions, Network, Rule};
+use crate::radio::Topology;
 use crate::watch::{Watch, WatchConfig};
 use crate::world::{Ingredients, World};
 
@@ -45,6 +47,8 @@ pub struct Scenario {
     pub stops_at_break: bool,
     /// What the network does.
     pub conditions: Conditions,
+    /// Who is in reach of whom.
+    pub topology: Topology,
     /// What it does to particular messages.
     pub rules: Vec<Rule>,
     /// How long applications take.
@@ -108,13 +112,15 @@ impl Scenario {
         let config = WatchConfig { assertions: self.selection, is_recorded };
         let members = self.config.members.clone();
         let watch = Watch::new(members, self.config.algorithm, self.header(seed), config);
-        let count = self.config.members.count();
         // Groups follow from the rest and are made here, so that a scenario can be changed freely;
         // options that make none were refused when it was read.
         let config = self.config.clone().arranged().unwrap_or_else(|_| self.config.clone());
+        let mut ids: Vec<NodeId> = self.config.members.all().iter().map(|node| node.id).collect();
+        ids.sort_unstable();
+        let network = Network::new(ids.len(), self.conditions.clone(), self.rules.clone());
         Ingredients {
             config,
-            network: Network::new(count, self.conditions.clone(), self.rules.clone()),
+            network: network.over(&self.topology, ids, seed),
             application: Application::BuiltIn(self.pace),
             groups: self.groups.clone(),
             down: self.down.clone(),

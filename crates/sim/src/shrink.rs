@@ -149,7 +149,8 @@ fn concerned(action: &Action) -> NodeSet {
         | Action::Return(node)
         | Action::PauseElections(node)
         | Action::ResumeElections(node)
-        | Action::Priority { node, .. } => [*node].into_iter().collect(),
+        | Action::Priority { node, .. }
+        | Action::Move { node, .. } => [*node].into_iter().collect(),
         Action::Refuse { node, peer } => [*node, *peer].into_iter().collect(),
         Action::Cut(_)
         | Action::Heal(_)

@@ -21,6 +21,7 @@ use crate::application::Pace;
 use crate::faults::{Action, Fault, Moment};
 use crate::monitors::Selection;
 use crate::network::{Conditions, Delay};
+use crate::radio::Topology;
 use crate::run::{Report, run};
 use crate::scenario::{Expect, Scenario};
 use crate::theory::{Amount, Bounds, Cost};
@@ -295,6 +296,7 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
             duplicate_ppm: 0,
             has_refusals: false,
         },
+        topology: Topology::Whole,
         rules: Vec::new(),
         pace: Pace::default(),
         groups: groups.collect(),

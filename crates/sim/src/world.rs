@@ -19,8 +19,10 @@ use tanist_core::{Effects, GroupConfig, NodeId, Time};
 use crate::application::{Application, Listener, Told};
 use crate::chance::Chance;
 use crate::faults::{Action, Fault, Moment};
+use crate::ground::Position;
 use crate::host::{Due, Host};
 use crate::network::Network;
+use crate::radio::Reach;
 use crate::schedule::Schedule;
 use crate::watch::Watch;
 
@@ -59,8 +61,13 @@ impl Clone for Scratch {
 
 #[derive(Clone)]
 pub(crate) enum Thing {
-    At { host: usize, due: Due },
+    At {
+        host: usize,
+        due: Due,
+    },
     Fault(Action),
+    /// Where is everybody?
+    Look,
 }
 
 #[derive(Clone)]
@@ -118,6 +125,7 @@ impl World {
         }
         world.planned.reverse();
         world.planned.sort_by_key(|(at, _)| Reverse(*at));
+        world.lay_out();
         world.stand(&groups);
         for id in ids {
             let stands = groups.iter().any(|group| group.members.contains(id));
@@ -178,6 +186,7 @@ impl World {
         self.now = at;
         match thing {
             Thing::Fault(action) => self.act(action),
+            Thing::Look => self.look_on(),
             Thing::At { host, due } => self.take_up(host, number, due),
         }
         true
@@ -203,6 +212,18 @@ impl World {
     fn is_alive(&self, listener: Listener) -> bool {
         let host = self.position(listener.node).map(|at| &self.hosts[at]);
         host.is_some_and(|host| host.node.is_some() && host.life == listener.life)
+    }
+
+    /// Where the nodes are, in order of id; nowhere in a world without places.
+    #[must_use]
+    pub fn positions(&self) -> &[Position] {
+        self.network.reach.as_ref().and_then(Reach::positions).unwrap_or_default()
+    }
+
+    /// Whom a node reaches now, by what it says to all: places in the order of ids.
+    #[must_use]
+    pub fn hearers(&self, of: usize) -> Vec<usize> {
+        self.network.hearers(of)
     }
 
     /// Whether a node is up.

@@ -111,6 +111,7 @@ fn is_wish(fault: &Fault) -> bool {
         | Action::Loss(_)
         | Action::Duplicate(_)
         | Action::Calm
+        | Action::Move { .. }
         | Action::Call(_)
         | Action::Check(_)
         | Action::Suspect(_)

@@ -115,6 +115,11 @@ impl Reader<'_> {
                 let value = line.value.ok_or_else(|| missing("value"))?;
                 Action::Priority { node: node()?, value }
             }
+            "move" => {
+                let to = line.to.as_ref().ok_or_else(|| missing("to"))?;
+                let over = line.over.as_ref().map_or(Ok(Duration::ZERO), |t| self.duration(t))?;
+                Action::Move { node: node()?, to: self.position(*to.as_ref(), &to.span())?, over }
+            }
             other => {
                 let what = format!("no fault {other:?}; there is {}", ACTIONS.join(", "));
                 return Err(self.error(&line.action.span(), what));
@@ -209,6 +214,7 @@ const ACTIONS: &[&str] = &[
     "pause-elections",
     "resume-elections",
     "priority",
+    "move",
 ];
 
 fn links(line: &FaultLine) -> Vec<Link> {

@@ -12,6 +12,7 @@ use tanist_core::{GroupConfig, Membership, NodeId, Status, Timing};
 use toml::Spanned;
 
 use super::Scenario;
+use super::radio::{MobilityTable, RadioTable};
 use crate::monitors::Selection;
 
 /// What is wrong with a scenario file, and where.
@@ -45,6 +46,8 @@ pub(super) struct File {
     pub(super) options: BTreeMap<Spanned<String>, Text>,
     pub(super) timing: Option<TimingTable>,
     pub(super) network: Option<NetworkTable>,
+    pub(super) radio: Option<Spanned<RadioTable>>,
+    pub(super) mobility: Option<Spanned<MobilityTable>>,
     pub(super) application: Option<ApplicationTable>,
     #[serde(default)]
     pub(super) group: Vec<Spanned<GroupLine>>,
@@ -73,6 +76,7 @@ pub(super) struct NodeLine {
     pub(super) priority: Option<u32>,
     pub(super) zone: Option<Text>,
     pub(super) rack: Option<Text>,
+    pub(super) at: Option<Spanned<[f64; 2]>>,
 }
 
 #[derive(Deserialize)]
@@ -149,6 +153,8 @@ pub(super) struct FaultLine {
     pub(super) hold: Option<Text>,
     pub(super) value: Option<u32>,
     pub(super) rate: Option<Spanned<f64>>,
+    pub(super) to: Option<Spanned<[f64; 2]>>,
+    pub(super) over: Option<Text>,
 }
 
 #[derive(Deserialize)]
@@ -242,6 +248,8 @@ impl Reader<'_> {
         let groups = self.groups(&file.group, &members, algorithm)?;
         let faults = self.all(&file.fault, &members, |line, span| self.fault(line, span))?;
         let rules = self.all(&file.message, &members, |line, span| self.rule(line, span))?;
+        let topology = self.topology(&file, &members)?;
+        self.check_moves(&file, &topology)?;
         for node in &file.down {
             self.known(*node.as_ref(), &members, &node.span())?;
         }
@@ -272,6 +280,7 @@ impl Reader<'_> {
             end: self.duration(&file.end)?,
             stops_at_break: file.stop_at_break,
             conditions: self.conditions(file.network.as_ref(), timing.message_max)?,
+            topology,
             rules,
             pace: self.pace(file.application.as_ref())?,
             groups,

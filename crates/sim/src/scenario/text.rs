@@ -8,6 +8,7 @@ use tanist_core::recall::Recall;
 use tanist_core::time::micros;
 use tanist_core::trace::Link;
 
+use super::radio::{place, write_topology};
 use super::{ExpectNode, Scenario};
 use crate::faults::{Action, Happening, Moment};
 use crate::network::{Delay, Fate};
@@ -113,6 +114,7 @@ impl Scenario {
             }
         }
         self.write_network(to)?;
+        write_topology(to, &self.topology)?;
         if self.pace.stop + self.pace.plan > Duration::ZERO {
             let (stop, plan) = (span(self.pace.stop), span(self.pace.plan));
             writeln!(to, "\n[application]\nstop = {stop:?}\nplan = {plan:?}")?;
@@ -288,6 +290,10 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
             named(to, "priority", *node)?;
             writeln!(to, "value = {value}")
         }
+        Action::Move { node, to: goal, over } => {
+            named(to, "move", *node)?;
+            writeln!(to, "to = {}\nover = {:?}", place(*goal), span(*over))
+        }
     }
 }
 
@@ -313,6 +319,6 @@ pub fn span(span: Duration) -> String {
     }
 }
 
-fn share(millionths: u32) -> String {
+pub(super) fn share(millionths: u32) -> String {
     format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
 }

@@ -1,6 +1,7 @@
 //! What is done to the world from outside: machines that die and come back, links that are cut.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tanist_core::election::Standing;
 use tanist_core::node::{Command, Node};
@@ -9,8 +10,9 @@ use tanist_core::{Context, NodeId, Protocol, Status};
 
 use crate::application::{self};
 use crate::faults::{Action, Moment};
+use crate::ground::Position;
 use crate::host::Due;
-use crate::network::Delay;
+use crate::network::{Delay, Network};
 use crate::schedule::Class;
 
 use super::{Thing, World};
@@ -51,6 +53,9 @@ impl World {
                 let conditions = &mut self.network.conditions;
                 conditions.delay = Delay::Uniform { min: max / 4, max };
                 (conditions.loss_ppm, conditions.duplicate_ppm) = (0, 0);
+                if let Some(reach) = &mut self.network.reach {
+                    reach.calm();
+                }
             }
             Action::Call(node) => self.command(node, Command::Call),
             Action::Check(node) => self.command(node, Command::Check),
@@ -61,6 +66,7 @@ impl World {
             Action::PauseElections(node) => self.command(node, Command::Pause),
             Action::ResumeElections(node) => self.command(node, Command::Resume),
             Action::Priority { node, value } => self.command(node, Command::Priority(value)),
+            Action::Move { node, to, over } => self.send_off(node, to, over),
         }
     }
 
@@ -160,7 +166,68 @@ impl World {
                 self.network.set_cut(from, to, is_cut);
             }
         }
+        // What is out of reach has been told as cut, and stays so.
+        let links = if is_cut { links } else { self.filtered(links, Network::is_in_reach) };
         self.emit(if is_cut { Event::Cut { links } } else { Event::Heal { links } });
+    }
+
+    fn filtered(
+        &self,
+        mut links: Vec<Link>,
+        keeps: fn(&Network, usize, usize) -> bool,
+    ) -> Vec<Link> {
+        links.retain(|link| match (self.position(link.from), self.position(link.to)) {
+            (Some(from), Some(to)) => keeps(&self.network, from, to),
+            (None, _) | (_, None) => true,
+        });
+        links
+    }
+
+    /// Tells who is out of reach, and begins to look where everybody is, if somebody moves.
+    pub(super) fn lay_out(&mut self) {
+        let Some(reach) = &self.network.reach else { return };
+        let links = reach.missing();
+        if !links.is_empty() {
+            self.emit(Event::Cut { links });
+        }
+        self.plan_look();
+    }
+
+    fn send_off(&mut self, node: NodeId, to: Position, over: Duration) {
+        let (Some(at), now) = (self.position(node), self.now) else { return };
+        let Some(reach) = &mut self.network.reach else { return };
+        let was_still = reach.next_look(now).is_none();
+        reach.go(now, at, to, over);
+        if over.is_zero() {
+            self.look();
+        } else if was_still {
+            self.plan_look();
+        }
+    }
+
+    fn plan_look(&mut self) {
+        let next = self.network.reach.as_ref().and_then(|reach| reach.next_look(self.now));
+        if let Some(step) = next {
+            self.schedule.add(self.now + step, Class::Fault, Thing::Look);
+        }
+    }
+
+    /// Looks where everybody is, and when to do so again.
+    pub(super) fn look_on(&mut self) {
+        self.look();
+        self.plan_look();
+    }
+
+    fn look(&mut self) {
+        let Some(reach) = &mut self.network.reach else { return };
+        let shift = reach.look(self.now);
+        if !shift.went.is_empty() {
+            self.emit(Event::Cut { links: shift.went });
+        }
+        let links = self.filtered(shift.came, Network::is_open);
+        if !links.is_empty() {
+            self.emit(Event::Heal { links });
+        }
     }
 
     pub(super) fn cut_links(&self) -> Vec<Link> {
@@ -220,7 +287,8 @@ impl World {
                 | Action::Return(_)
                 | Action::PauseElections(_)
                 | Action::ResumeElections(_)
-                | Action::Priority { .. } => {
+                | Action::Priority { .. }
+                | Action::Move { .. } => {
                     self.schedule.add(self.now + after, Class::Fault, Thing::Fault(action));
                 }
             }

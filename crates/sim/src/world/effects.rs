@@ -28,7 +28,7 @@ impl World {
         let node = host.id;
         let why = if host.node.is_none() {
             Some(Loss::Down)
-        } else if self.position(from).is_some_and(|from| self.network.is_cut(from, at)) {
+        } else if self.position(from).is_some_and(|from| !self.network.is_open(from, at)) {
             Some(Loss::Cut)
         } else {
             None
@@ -56,7 +56,7 @@ impl World {
     /// The sender's transport will learn that nobody listens at this machine.
     pub(super) fn refuse(&mut self, at: usize, sender: NodeId, id: u64) {
         let Some(sender) = self.position(sender) else { return };
-        if !self.network.is_cut(at, sender) {
+        if self.network.is_open(at, sender) {
             let when = self.now + self.network.refusal_delay(&mut self.chance);
             let due = Due::Refusal { peer: self.hosts[at].id, id, life: self.hosts[sender].life };
             self.deliver(sender, when, due);
@@ -121,12 +121,10 @@ impl World {
         self.messages += 1;
         let id = self.messages;
         self.emit(Event::Broadcast { node: from, id, message: facts });
-        for target in (0..self.hosts.len()).filter(|target| *target != at) {
-            // Whoever is out of reach does not lose anything: it was not meant in particular.
-            if !self.network.is_cut(at, target) {
-                let to = self.hosts[target].id;
-                self.carry((at, from), (target, to), id, facts, message.clone());
-            }
+        // Whoever is out of reach does not lose anything: it was not meant in particular.
+        for target in self.network.hearers(at) {
+            let to = self.hosts[target].id;
+            self.carry((at, from), (target, to), id, facts, message.clone());
         }
     }
 

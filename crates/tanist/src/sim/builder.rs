@@ -232,6 +232,7 @@ impl<T: GroupTask> WorldBuilder<T> {
             end: self.limit,
             stops_at_break: false,
             conditions: self.conditions,
+            topology: tanist_sim::radio::Topology::Whole,
             rules: Vec::new(),
             pace: self.pace,
             groups: Vec::new(),
