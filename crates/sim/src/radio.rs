@@ -118,7 +118,7 @@ impl Reach {
             Topology::Radio(config) => {
                 // Places and ways have a sequence of their own: a seed's are the same for every
                 // protocol.
-                let seed = seed ^ 0x7261_6469_6f;
+                let seed = seed ^ 0x0072_6164_696f;
                 let positions = config.layout.positions(&ids, &mut Chance::new(seed));
                 let walkers = ids.iter().zip(&positions);
                 let walkers =

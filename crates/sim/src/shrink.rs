@@ -9,7 +9,9 @@ use tanist_core::{Membership, NodeId, NodeSet};
 use crate::application::Pace;
 use crate::faults::{Action, Moment};
 use crate::fuzz::judge;
+use crate::ground::Layout;
 use crate::network::Delay;
+use crate::radio::{Fading, Topology};
 use crate::scenario::Scenario;
 
 /// How many runs shrinking may take.
@@ -87,7 +89,7 @@ impl Shrinking {
 
     fn simplify(&mut self) {
         let max = self.best.timing.message_max;
-        let changes: [fn(&mut Scenario, Duration); 8] = [
+        let changes: [fn(&mut Scenario, Duration); 11] = [
             |scenario, _| scenario.config.options = Options::default(),
             |scenario, _| scenario.pace = Pace::default(),
             |scenario, _| scenario.conditions.duplicate_ppm = 0,
@@ -96,6 +98,14 @@ impl Shrinking {
             |scenario, max| scenario.conditions.delay = Delay::Fixed(max),
             |scenario, _| scenario.rules.clear(),
             |scenario, _| scenario.conditions.has_refusals = false,
+            |scenario, _| {
+                scenario.topology = Topology::Whole;
+                // Nobody is anywhere there.
+                let is_move = |action: &Action| matches!(action, Action::Move { .. });
+                scenario.faults.retain(|fault| !is_move(&fault.action));
+            },
+            |scenario, _| still(&mut scenario.topology),
+            |scenario, _| clear(&mut scenario.topology),
         ];
         for change in changes {
             let mut smaller = self.best.clone();
@@ -105,12 +115,42 @@ impl Shrinking {
     }
 }
 
+/// Nobody walks by itself.
+fn still(topology: &mut Topology) {
+    match topology {
+        Topology::Whole | Topology::Links(_) => {}
+        Topology::Radio(radio) => radio.mobility = None,
+    }
+}
+
+/// Nothing is lost by distance.
+fn clear(topology: &mut Topology) {
+    match topology {
+        Topology::Whole | Topology::Links(_) => {}
+        Topology::Radio(radio) => radio.fading = Fading::Flat(0),
+    }
+}
+
+fn without_place(topology: &mut Topology, gone: NodeId) {
+    match topology {
+        Topology::Whole => {}
+        Topology::Links(links) => links.retain(|(a, b)| *a != gone && *b != gone),
+        Topology::Radio(radio) => match &mut radio.layout {
+            Layout::At(places) => {
+                places.remove(&gone);
+            }
+            Layout::Line(_) | Layout::Grid(_) | Layout::Circle(_) | Layout::Random(_) => {}
+        },
+    }
+}
+
 fn without_node(scenario: &Scenario, gone: NodeId) -> Option<Scenario> {
     let mut smaller = scenario.clone();
     let left = scenario.config.members.all().iter().filter(|member| member.id != gone);
     let labels = scenario.config.members.labelled().iter().copied();
     smaller.config.members = Membership::new(left.copied()).ok()?.with_labels(labels);
     smaller.down.retain(|node| *node != gone);
+    without_place(&mut smaller.topology, gone);
     for group in &mut smaller.groups {
         group.members.remove(gone);
     }
