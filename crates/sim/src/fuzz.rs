@@ -6,6 +6,7 @@
 //! acknowledge, definitions from the coordinator only, and recovery once the network behaves again.
 
 mod peers;
+mod radio;
 mod wishes;
 
 use std::time::Duration;
@@ -109,6 +110,8 @@ struct Maker {
     extras: Chance,
     /// A third one, for what people ask of nodes.
     wishes: Chance,
+    /// A fourth one, for where nodes are.
+    air: Chance,
     /// Whether messages may be late, lost and doubled, links cut, and nodes paused.
     is_rough: bool,
     /// Whether roughness leaves the algorithm's model.
@@ -152,7 +155,7 @@ impl Maker {
                 }
             }
         };
-        Self {
+        let mut maker = Self {
             algorithm,
             seed,
             mutant,
@@ -162,7 +165,12 @@ impl Maker {
             chance,
             extras: Chance::new(seed ^ 0x6865_6172_7462_6561),
             wishes: Chance::new(seed ^ 0x7769_7368_6573),
+            air: Chance::new(seed ^ 0x0061_6972),
+        };
+        if algorithm.is_radio() {
+            maker.spread();
         }
+        maker
     }
 
     fn scenario(mut self) -> Scenario {
@@ -186,8 +194,10 @@ impl Maker {
         };
         let conditions = self.conditions(&timing);
         let (mut faults, mut calm) = self.faults(&timing);
-        // Those of a peer group do not see the numbers that its super-peers use above.
-        let has_recall = self.extras.below(4) == 0 && self.algorithm != Algorithm::SuperPeer;
+        // Who remembers a number may be out of reach of the one that asks for it; and those of a peer
+        // group do not see the numbers that its super-peers use above.
+        let can_recall = !self.algorithm.is_radio() && self.algorithm != Algorithm::SuperPeer;
+        let has_recall = self.extras.below(4) == 0 && can_recall;
         let recall = if has_recall { Recall::On } else { Recall::Off };
         match recall {
             Recall::Off => {}
@@ -200,6 +210,10 @@ impl Maker {
             preempt = self.preempt(&timing, &options);
             self.rank(&mut faults, calm);
         }
+        let topology = match self.algorithm.is_radio() {
+            true => self.topology(&timing, &mut faults, calm),
+            false => Topology::Whole,
+        };
         let stop = self.chance.between(Duration::ZERO, timing.processing_max);
         let plan = self.chance.between(Duration::ZERO, timing.processing_max);
         let checked = Timing::new(timing).expect("drawn timings keep their bounds");
@@ -223,7 +237,7 @@ impl Maker {
             end: calm + round * ROUNDS_MAX,
             stops_at_break: false,
             conditions,
-            topology: Topology::Whole,
+            topology,
             rules: Vec::new(),
             pace: Pace { stop, plan },
             groups,
