@@ -5,8 +5,8 @@
 //! says whom the group has selected. Those who are not sure to know of this node are asked again
 //! every check period. So of two nodes that take seats one after the other, the later one tells the
 //! earlier; a seat is taken T after the group was formed, so that its members know by then. What was
-//! true once may not be any more, so a coordinator asks again for all who are not in its group, and
-//! whoever is in an election that does not end asks for everybody.
+//! true once may not be any more, so who is not in the group that was elected is asked for again, and
+//! everybody is in an election that does not end.
 //!
 //! Assumes that somebody of a group that has a super-peer is in reach. Leaves out: groups of which
 //! nobody answers; their place stays empty until somebody does.
@@ -157,14 +157,14 @@ impl SuperPeer {
         let children = hierarchy.children(usize::from(level), own);
         let Some(seat) = self.seat_mut(level) else { return };
         let size = cx.config.options.super_peer.max.count();
-        let led = seat.led(cx.me);
+        let joined = seat.joined(cx);
         let mut questions = NodeSet::new();
         for (place, child) in seat.places.iter_mut().zip(children) {
-            if place.is_complete(led.as_ref()) {
+            if place.is_complete(joined.as_ref()) {
                 continue;
             }
-            if let Some(led) = &led {
-                place.confirmed = place.confirmed.iter().filter(|id| led.contains(*id)).collect();
+            if let Some(group) = &joined {
+                place.confirmed = place.confirmed.iter().filter(|id| group.contains(*id)).collect();
             }
             let guesses = place.holders.without(&place.confirmed);
             guesses.iter().for_each(|holder| {
@@ -271,19 +271,23 @@ impl Seat {
         out.send(to, Message::Enrol { level, holders: self.fellows.clone() });
     }
 
-    /// Those whom this node leads here: nobody while an election is on, none if it follows.
-    fn led(&self, me: NodeId) -> Option<NodeSet> {
+    /// The group that this node is in here, if it knows: nobody while an election is on.
+    fn joined(&self, cx: &Context<'_>) -> Option<NodeSet> {
         let view = self.view()?;
         match view.status {
-            Status::Normal => (view.coordinator == Some(me)).then(|| view.up.clone()),
+            Status::Normal => {
+                let is_listed = cx.config.options.super_peer.inner.algorithm().hands_over();
+                let is_known = is_listed || view.coordinator == Some(cx.me);
+                is_known.then(|| view.up.iter().chain(view.coordinator).collect())
+            }
             Status::Down | Status::Election | Status::Reorganization => Some(NodeSet::new()),
         }
     }
 
     /// Waits for answers, if any are missing and nobody waits yet.
     pub(super) fn wait(&mut self, cx: &Context<'_>, level: u8, out: &mut Effects<SuperPeer>) {
-        let led = self.led(cx.me);
-        let is_open = self.places.iter().any(|place| !place.is_complete(led.as_ref()));
+        let joined = self.joined(cx);
+        let is_open = self.places.iter().any(|place| !place.is_complete(joined.as_ref()));
         match (self.is_asking, is_open) {
             (false, true) => {
                 let after = match self.stage {
@@ -307,11 +311,12 @@ impl Place {
         !self.confirmed.is_empty()
     }
 
-    /// Whether all who have its seats know of this node, and follow it if it leads.
-    fn is_complete(&self, led: Option<&NodeSet>) -> bool {
-        let is_filled = self.is_known && self.is_confirmed();
-        let is_led = led.is_none_or(|led| self.holders.iter().all(|holder| led.contains(holder)));
-        self.is_own || is_filled && is_led && self.confirmed.len() == self.holders.len()
+    /// Whether all who have its seats know of this node, and are in its group.
+    fn is_complete(&self, joined: Option<&NodeSet>) -> bool {
+        let is_filled = self.is_known && self.confirmed.len() == self.holders.len();
+        let is_joined =
+            joined.is_none_or(|group| self.holders.iter().all(|holder| group.contains(holder)));
+        self.is_own || is_filled && self.is_confirmed() && is_joined
     }
 }
 

@@ -98,15 +98,19 @@ impl SuperPeer {
 
     /// What this node knows of its group at a level, once the group has settled.
     fn look(&self, level: u8) -> Option<Look> {
+        let seat = self.seat(level);
         let view = match level {
             0 => self.home.view(),
-            _ => self.seat(level)?.view()?,
+            _ => seat?.view()?,
         };
         if view.status != Status::Normal {
             return None;
         }
         let coordinator = view.coordinator?;
-        Some(Look { coordinator, group: view.group, up: view.up.clone() })
+        // Whoever has lost its seat may be listed until the next election there.
+        let has_left = |node| seat.is_some_and(|seat| !seat.members().any(|member| member == node));
+        let up = view.up.iter().filter(|node| !has_left(*node)).collect();
+        Some(Look { coordinator, group: view.group, up })
     }
 
     /// Whom its group at a level has selected; nobody at a level where it has no seat.
