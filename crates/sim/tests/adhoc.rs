@@ -62,7 +62,7 @@ fn a_line_a_star_a_ring_and_a_clique_each_elect_their_best() {
 }
 
 /// A random world: a graph, crashes, restarts, links that come and go, loss; then quiet.
-fn storm(algorithm: Algorithm, seed: u64) -> Scenario {
+pub(crate) fn storm(algorithm: Algorithm, seed: u64) -> Scenario {
     let mut chance = Chance::new(seed);
     let nodes = u32::try_from(2 + chance.below(7)).unwrap_or(2);
     let graph = |chance: &mut Chance| -> Vec<(u32, u32)> {

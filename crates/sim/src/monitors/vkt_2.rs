@@ -3,6 +3,7 @@
 //! Nobody is taken for gone sooner than T after it was asked. A node that is down, paused or aside,
 //! or that has said something else meanwhile, may have been given up for another reason.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tanist_core::trace::{Event, Header, Kind};
@@ -15,6 +16,8 @@ use crate::board::Board;
 pub(super) struct AckAfterChildren {
     answer: Duration,
     open: Vec<Question>,
+    /// Who has answered its parent, in which computation: it may do so again.
+    reported: BTreeMap<NodeId, GroupNumber>,
 }
 
 #[derive(Clone, Copy)]
@@ -27,7 +30,8 @@ struct Question {
 
 impl AckAfterChildren {
     pub(super) fn new(header: &Header) -> Self {
-        Self { answer: Duration::from_micros(header.answer_us), open: Vec::new() }
+        let answer = Duration::from_micros(header.answer_us);
+        Self { answer, open: Vec::new(), reported: BTreeMap::new() }
     }
 
     fn unanswered(
@@ -54,14 +58,15 @@ impl Monitor for AckAfterChildren {
     }
 
     fn memory(&self) -> u64 {
-        self.open
-            .iter()
-            .map(|question| {
-                let Question { asker, asked, computation, .. } = *question;
-                let nodes = [asker.0, asked.0, computation.node.0].map(u64::from);
-                mix(&nodes).wrapping_add(mix(&[computation.counter]))
-            })
-            .fold(0, u64::wrapping_add)
+        let open = self.open.iter().map(|question| {
+            let Question { asker, asked, computation, .. } = *question;
+            let nodes = [asker.0, asked.0, computation.node.0].map(u64::from);
+            mix(&nodes).wrapping_add(mix(&[computation.counter]))
+        });
+        let reported = self.reported.iter().map(|(node, computation)| {
+            mix(&[u64::from(node.0), u64::from(computation.node.0), computation.counter])
+        });
+        open.chain(reported).fold(0, u64::wrapping_add)
     }
 
     fn interest(&self) -> Interest {
@@ -82,6 +87,9 @@ impl Monitor for AckAfterChildren {
                 if message.kind != Kind::Ack || message.ok != Some(true) {
                     return None;
                 }
+                if self.reported.insert(*node, computation) == Some(computation) {
+                    return None;
+                }
                 let asked = self.unanswered(board, at, *node, computation)?;
                 Some(Breach {
                     nodes: vec![*node, asked],
@@ -93,6 +101,7 @@ impl Monitor for AckAfterChildren {
                 None
             }
             Event::Crash { node } | Event::Aside { node } | Event::Start { node, .. } => {
+                self.reported.remove(node);
                 self.open.retain(|question| question.asker != *node && question.asked != *node);
                 None
             }

@@ -120,13 +120,13 @@ impl Diffusing {
             self.join(cx, index, Some(from), out);
         } else if index < computation.index {
             // The lower one is given up: it shall take part in the higher one. A parent does so
-            // already, and said this before.
+            // already and said this before, and so it will be with whoever was asked.
             let index = computation.index;
-            if computation.has_parent(from) {
+            if computation.has_parent(from) || computation.awaiting.contains_key(&from) {
                 return;
             }
             if !computation.has_reported {
-                computation.awaiting.entry(from).or_insert(0);
+                computation.awaiting.insert(from, 0);
             }
             out.send(from, Message::Election { index });
         } else if computation.has_parent(from) {
