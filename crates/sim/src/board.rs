@@ -7,6 +7,8 @@
 use tanist_core::trace::{Event, Kind, Link, NodeState};
 use tanist_core::{GroupNumber, Membership, NodeId, NodeSet, Status, Time};
 
+use crate::monitors::Interest;
+
 /// What is known of all nodes and links.
 #[derive(Clone, Debug)]
 pub struct Board {
@@ -18,6 +20,8 @@ pub struct Board {
     /// When something was last done to the world from outside.
     pub disturbed_at: Time,
     cuts: usize,
+    changes: u64,
+    links_changed: u64,
 }
 
 /// What is known of one node.
@@ -76,6 +80,8 @@ impl Board {
             is_cut: Vec::new(),
             disturbed_at: Time::ZERO,
             cuts: 0,
+            changes: 0,
+            links_changed: 0,
         }
     }
 
@@ -161,8 +167,23 @@ impl Board {
         self.nodes[at].clone_from(seat);
     }
 
+    /// How often something changed in what nodes are and in who reaches whom: a view that was made
+    /// at this number is still right.
+    #[must_use]
+    pub const fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// How many links went down or came back, each direction by itself.
+    #[must_use]
+    pub const fn links_changed(&self) -> u64 {
+        self.links_changed
+    }
+
     /// Takes an event into account.
     pub fn note(&mut self, at: Time, event: &Event) {
+        let interest = Interest::of(event);
+        self.changes += u64::from(interest.meets(Interest::STATE.and(Interest::FAULT)));
         match event {
             Event::Start { node, .. } => {
                 self.disturbed_at = at;
@@ -242,6 +263,7 @@ impl Board {
         self.is_cut.resize(count * count, false);
         for link in links {
             if let (Some(from), Some(to)) = (self.position(link.from), self.position(link.to)) {
+                self.links_changed += 1;
                 let was_cut = std::mem::replace(&mut self.is_cut[from * count + to], is_cut);
                 // Counted as they change: in a radio network of hundreds they change all the time.
                 self.cuts = self.cuts + usize::from(is_cut) - usize::from(was_cut);

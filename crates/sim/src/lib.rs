@@ -6,6 +6,7 @@
 //! scenario, judged), [`sweep`] and [`theory`] (counts against formulas), [`fuzz`] and [`shrink`]
 //! (many seeds).
 
+pub mod agreement;
 pub mod application;
 pub mod board;
 pub mod chance;
@@ -15,6 +16,7 @@ pub mod digest;
 pub mod faults;
 pub mod frozen;
 pub mod fuzz;
+pub mod graph;
 pub mod ground;
 pub mod host;
 pub mod library;
@@ -25,6 +27,7 @@ pub mod plot;
 pub mod radio;
 pub mod record;
 pub mod recorded;
+pub mod roaming;
 pub mod run;
 pub mod scale;
 pub mod scenario;

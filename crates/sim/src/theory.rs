@@ -4,6 +4,8 @@
 //! links are FIFO, a send to a dead node counts, and at equal times deliveries precede timers. An
 //! empty set of addressees is no wait. Detection is not included unless the case says so.
 
+pub mod adhoc;
+
 use std::fmt;
 use std::time::Duration;
 

@@ -1,0 +1,176 @@
+//! For how much of the time nodes agree with their component on who leads it.
+//!
+//! At a moment a component is a part of the network whose nodes run and reach each other over links
+//! that work both ways. It is led if exactly one of its nodes leads: is Normal and its own
+//! coordinator. A node agrees if its component is led and it is Normal under that leader. Two
+//! shares follow, both exact, since nothing changes between two events:
+//!
+//! - of nodes: the mean over time and running nodes of "it agrees";
+//! - of components, the stricter one: the mean over time and components of "all in it agree".
+//!
+//! Assumes nothing of the algorithm. Leaves out which node it is that leads.
+
+use std::time::Duration;
+
+use tanist_core::time::micros;
+use tanist_core::{NodeId, Status, Time};
+
+use crate::board::{Board, Seat};
+use crate::world::World;
+
+/// How far nodes agreed in a stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Agreement {
+    /// Microseconds that nodes ran, added up.
+    nodes: u128,
+    /// Those in which they agreed.
+    nodes_agreed: u128,
+    /// Microseconds that components were there, added up.
+    components: u128,
+    /// Those in which all in them agreed.
+    components_agreed: u128,
+    /// Microseconds looked at.
+    span: u128,
+}
+
+impl Agreement {
+    /// The share of nodes and time.
+    #[must_use]
+    pub fn of_nodes(&self) -> f64 {
+        ratio(self.nodes_agreed, self.nodes)
+    }
+
+    /// The share of components and time.
+    #[must_use]
+    pub fn of_components(&self) -> f64 {
+        ratio(self.components_agreed, self.components)
+    }
+
+    /// How many components there were, on average over time.
+    #[must_use]
+    pub fn components_mean(&self) -> f64 {
+        ratio(self.components, self.span)
+    }
+
+    fn add(&mut self, sight: &Sight, span: Duration) {
+        let span = u128::from(micros(span));
+        self.span += span;
+        self.nodes += span * sight.nodes as u128;
+        self.nodes_agreed += span * sight.nodes_agreed as u128;
+        self.components += span * sight.components.len() as u128;
+        let whole = sight.components.iter().filter(|component| component.is_agreed);
+        self.components_agreed += span * whole.count() as u128;
+    }
+}
+
+/// One part of the network at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Its nodes, as places in the order of ids.
+    pub nodes: Vec<usize>,
+    /// The only one of them that leads.
+    pub leader: Option<NodeId>,
+    /// Whether all follow that one.
+    pub is_agreed: bool,
+}
+
+/// The network at one moment.
+#[derive(Clone, Debug, Default)]
+struct Sight {
+    components: Vec<Component>,
+    nodes: usize,
+    nodes_agreed: usize,
+}
+
+/// Runs a world to this moment and says how far its nodes agreed on the way. `on_second` is told
+/// every simulated second.
+pub fn watch(world: &mut World, end: Time, on_second: &mut dyn FnMut(u64)) -> Agreement {
+    let mut agreement = Agreement::default();
+    let mut sight = look(world);
+    let mut seen = world.watch.board.changes();
+    let mut now = world.now();
+    while now < end {
+        let next = world.next_at().filter(|at| *at <= end);
+        let upto = next.unwrap_or(end);
+        if upto > now {
+            if world.watch.board.changes() != seen {
+                seen = world.watch.board.changes();
+                sight = look(world);
+            }
+            agreement.add(&sight, upto.since(now));
+            let second = upto.as_micros() / 1_000_000;
+            if second > now.as_micros() / 1_000_000 {
+                on_second(second);
+            }
+            now = upto;
+        }
+        match next {
+            Some(_) => {
+                world.step();
+            }
+            None => world.run_until(end),
+        }
+    }
+    agreement
+}
+
+/// The components of a world at this moment, biggest first.
+#[must_use]
+pub fn components(world: &World) -> Vec<Component> {
+    let mut components = look(world).components;
+    components.sort_by_key(|component| std::cmp::Reverse(component.nodes.len()));
+    components
+}
+
+fn look(world: &World) -> Sight {
+    let board = &world.watch.board;
+    let seats = board.seats();
+    let runs = |at: usize| seats[at].is_up && !seats[at].is_paused;
+    let mut sight =
+        Sight { nodes: (0..seats.len()).filter(|at| runs(*at)).count(), ..Sight::default() };
+    let mut is_seen = vec![false; seats.len()];
+    for first in (0..seats.len()).filter(|at| runs(*at)) {
+        if std::mem::replace(&mut is_seen[first], true) {
+            continue;
+        }
+        let mut nodes = vec![first];
+        let mut done = 0;
+        while let Some(at) = nodes.get(done).copied() {
+            done += 1;
+            for near in world.hearers(at) {
+                let (a, b) = (seats[at].id, seats[near].id);
+                if runs(near) && !is_seen[near] && board.can_talk(a, b) {
+                    is_seen[near] = true;
+                    nodes.push(near);
+                }
+            }
+        }
+        sight.add(board, nodes);
+    }
+    sight
+}
+
+impl Sight {
+    fn add(&mut self, board: &Board, nodes: Vec<usize>) {
+        let seats = board.seats();
+        let follows = |at: usize, leader: NodeId| {
+            let Seat { state, .. } = &seats[at];
+            state.status == Status::Normal && state.coordinator == Some(leader)
+        };
+        let mut leaders =
+            nodes.iter().map(|at| (*at, seats[*at].id)).filter(|(at, id)| follows(*at, *id));
+        let leader = match (leaders.next(), leaders.next()) {
+            (Some((_, leader)), None) => Some(leader),
+            (Some(_), Some(_)) | (None, _) => None,
+        };
+        let agreed = |leader| nodes.iter().filter(|at| follows(**at, leader)).count();
+        let agreed = leader.map_or(0, agreed);
+        self.nodes_agreed += agreed;
+        self.components.push(Component { is_agreed: agreed == nodes.len(), leader, nodes });
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share to be printed")]
+fn ratio(part: u128, whole: u128) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

@@ -1,0 +1,179 @@
+//! Many nodes that roam, as in the paper of Vasudevan, Kurose and Towsley (2004): a scenario from a
+//! few figures, and what comes of it.
+//!
+//! The paper's simulations let 20 to 50 nodes move by random waypoint in 2000 m x 2000 m, at 3 to
+//! 19 m/s, with ranges from 200 to 300 m, and a leader that beats every 20 s.
+
+use std::time::Duration;
+
+use tanist_core::election::Algorithm;
+use tanist_core::members::MembershipError;
+use tanist_core::options::Options;
+use tanist_core::policy::Preempt;
+use tanist_core::recall::Recall;
+use tanist_core::timing::{TimingConfig, TimingError};
+use tanist_core::{GroupConfig, Membership, Time, Timing};
+
+use crate::agreement::{self, Agreement, Component};
+use crate::application::Pace;
+use crate::ground::{Area, Layout, Position};
+use crate::mobility::Mobility;
+use crate::monitors::Selection;
+use crate::network::{Conditions, Delay};
+use crate::radio::{Fading, RadioConfig, Topology};
+use crate::scenario::{Expect, Scenario};
+use crate::watch::{Counts, Watch};
+use crate::world::World;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Roaming {
+    /// By which algorithm.
+    pub algorithm: Algorithm,
+    /// With which options.
+    pub options: Options,
+    /// How many nodes.
+    pub nodes: u32,
+    /// For how long.
+    pub time: Duration,
+    /// How far they are heard, in decimetres.
+    pub range: u32,
+    /// What is lost within the range.
+    pub fading: Fading,
+    /// How they move.
+    pub mobility: Mobility,
+    /// A message takes at most this long over one link.
+    pub message_max: Duration,
+    /// How often a leader gives a sign of life.
+    pub heartbeat: Duration,
+    /// Where all chance comes from.
+    pub seed: u64,
+}
+
+/// Why there is nothing to run.
+#[derive(Debug, thiserror::Error)]
+pub enum RoamingError {
+    /// No nodes.
+    #[error("{0}, and nothing was run")]
+    Members(#[from] MembershipError),
+    /// Waits that cannot work.
+    #[error("these times cannot work, and nothing was run: {0}")]
+    Timing(#[from] TimingError),
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// How far nodes agreed.
+    pub agreement: Agreement,
+    /// What was counted.
+    pub counts: Counts,
+    /// How often a link came or went, in both directions together.
+    pub links_changed: u64,
+    /// How many others a node heard, on average, at the end.
+    pub neighbours: f64,
+    /// Steps that nodes took.
+    pub steps: u64,
+    /// The components at the end, biggest first.
+    pub components: Vec<Component>,
+    /// Where everybody was at the end.
+    pub positions: Vec<Position>,
+    /// Who heard whom at the end, each pair once, as places in the order of ids.
+    pub links: Vec<(usize, usize)>,
+}
+
+impl Roaming {
+    /// The scenario that this is; `tanist sim run` runs it, too.
+    ///
+    /// # Errors
+    /// If there are no nodes, or if waits would be shorter than messages take.
+    pub fn scenario(&self) -> Result<Scenario, RoamingError> {
+        let timing = TimingConfig {
+            heartbeat: Some(self.heartbeat),
+            check_every: self.heartbeat,
+            timeout_every: self.heartbeat,
+            // Whole components miss the same heartbeats; they should not all begin at once.
+            jitter: Some(self.heartbeat / 2),
+            ..TimingConfig::bounded_by(self.message_max, self.message_max / 2)
+        };
+        Ok(Scenario {
+            name: "roaming".to_owned(),
+            about: format!("{} nodes roam under {}", self.nodes, self.algorithm.name()),
+            config: GroupConfig {
+                members: Membership::numbered(self.nodes)?,
+                timing: Timing::new(timing)?,
+                algorithm: self.algorithm,
+                options: self.options,
+                recall: Recall::Off,
+                preempt: Preempt::Always,
+                mutant: None,
+            },
+            timing,
+            seed: self.seed,
+            end: self.time,
+            stops_at_break: false,
+            conditions: Conditions {
+                delay: Delay::Uniform { min: self.message_max / 4, max: self.message_max },
+                is_fifo: false,
+                loss_ppm: 0,
+                duplicate_ppm: 0,
+                has_refusals: false,
+            },
+            topology: Topology::Radio(RadioConfig {
+                range: self.range,
+                fading: self.fading,
+                layout: Layout::Random(self.area()),
+                mobility: Some(self.mobility),
+                step: STEP,
+            }),
+            rules: Vec::new(),
+            pace: Pace::default(),
+            groups: Vec::new(),
+            down: Vec::new(),
+            faults: Vec::new(),
+            selection: Selection::STANDARD,
+            expect: Expect::default(),
+        })
+    }
+
+    const fn area(&self) -> Area {
+        self.mobility.area
+    }
+
+    /// Runs it; `on_second` is told every simulated second.
+    ///
+    /// # Errors
+    /// As for [`Roaming::scenario`].
+    pub fn run(&self, on_second: &mut dyn FnMut(u64)) -> Result<Outcome, RoamingError> {
+        let scenario = self.scenario()?;
+        let mut ingredients = scenario.ingredients(self.seed, false);
+        // What must hold is judged in smaller worlds; here it would take longer than the run.
+        ingredients.watch = Watch::counting(scenario.config.members.clone());
+        let mut world = World::new(ingredients, self.seed);
+        let agreement = agreement::watch(&mut world, Time::ZERO + self.time, on_second);
+        let links = links(&world);
+        let nodes = f64::from(self.nodes.max(1));
+        Ok(Outcome {
+            agreement,
+            counts: world.watch.counts.clone(),
+            links_changed: world.watch.board.links_changed() / 2,
+            neighbours: f64::from(u32::try_from(links.len()).unwrap_or(u32::MAX)) * 2.0 / nodes,
+            steps: world.events(),
+            components: agreement::components(&world),
+            positions: world.positions().to_vec(),
+            links,
+        })
+    }
+}
+
+fn links(world: &World) -> Vec<(usize, usize)> {
+    let all = 0..world.positions().len();
+    all.flat_map(|from| {
+        let later = world.hearers(from).into_iter().filter(move |to| *to > from);
+        later.map(move |to| (from, to))
+    })
+    .collect()
+}
+
+/// How often places are looked at: at 19 m/s that is two metres.
+const STEP: Duration = Duration::from_millis(100);
