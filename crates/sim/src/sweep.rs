@@ -1,5 +1,6 @@
 //! Runs a case for many sizes of group and compares what was counted with what theory says.
 
+mod adhoc;
 mod cases;
 mod ring;
 
@@ -79,6 +80,8 @@ enum Measure {
     Merge,
     /// Messages of these kinds; until the last node knew its coordinator.
     Known(&'static [Kind]),
+    /// Messages of these kinds; from the call of an election until a node's state last changed.
+    Called(&'static [Kind]),
     /// Messages of these kinds; until the last of them arrived.
     Rounds(&'static [Kind]),
 }
@@ -93,6 +96,9 @@ struct Plan {
     groups: Vec<(u32, RangeInclusive<u32>)>,
     down: Vec<u32>,
     faults: Vec<(u64, Action)>,
+    topology: Topology,
+    /// T, where the case is about something that must not be asked for while it goes well.
+    answer: Option<Duration>,
 }
 
 impl Plan {
@@ -256,12 +262,15 @@ fn figures(report: &Report, measure: Measure) -> (u64, u64) {
             (counts.of_all(&kinds), settled.saturating_sub(began))
         }
         Measure::Known(kinds) => (report.counts.of_all(kinds), ring::all_know(report)),
+        Measure::Called(kinds) => {
+            (report.counts.of_all(kinds), settled.saturating_sub(adhoc::called(report)))
+        }
         Measure::Rounds(kinds) => (report.counts.of_all(kinds), ring::last_arrival(report, kinds)),
     }
 }
 
 fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
-    let timing = timing();
+    let timing = TimingConfig { answer: plan.answer, ..timing() };
     let members = plan.members(n);
     let mut options = Options::default();
     for (name, value) in plan.options {
@@ -296,7 +305,7 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
             duplicate_ppm: 0,
             has_refusals: false,
         },
-        topology: Topology::Whole,
+        topology: plan.topology,
         rules: Vec::new(),
         pace: Pace::default(),
         groups: groups.collect(),
@@ -320,7 +329,8 @@ const fn table(algorithm: Algorithm) -> &'static [Case] {
         Algorithm::RingModified => ring::MODIFIED,
         Algorithm::RingList => ring::LIST,
         Algorithm::RingActiveList => ring::ACTIVE_LIST,
-        Algorithm::AdhocExpandingRing | Algorithm::AdhocDiffusing => &[],
+        Algorithm::AdhocExpandingRing => adhoc::EXPANDING_RING,
+        Algorithm::AdhocDiffusing => adhoc::DIFFUSING,
         Algorithm::SuperPeer => &[],
     }
 }

@@ -1,0 +1,94 @@
+//! The cases of the ad-hoc algorithms, on graphs that stay as they are.
+
+use tanist_core::NodeId;
+use tanist_core::time::micros;
+use tanist_core::trace::{Event, Kind};
+
+use super::{Case, D, Measure, NEVER, Plan, Verdict};
+use crate::faults::Action;
+use crate::graph::Graph;
+use crate::run::Report;
+use crate::theory;
+
+/// Questions, answers and the result, each to one neighbour.
+const COMPUTATION: Measure = Measure::Called(&[Kind::Election, Kind::Ack, Kind::Leader]);
+
+pub(super) const DIFFUSING: &[Case] = &[
+    Case {
+        name: "complete",
+        least: 2,
+        runs: |n| vec![computes(n, &Graph::complete(n))],
+        theory: theory::adhoc::diffusing_complete,
+        measure: COMPUTATION,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "line",
+        least: 2,
+        runs: |n| vec![computes(n, &Graph::line(n))],
+        theory: theory::adhoc::diffusing_line,
+        measure: COMPUTATION,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "random",
+        least: 2,
+        runs: |n| vec![computes(n, &theory::adhoc::random_graph(n))],
+        theory: theory::adhoc::diffusing_random,
+        measure: COMPUTATION,
+        verdict: Verdict::Exact,
+    },
+];
+
+/// The candidate's floods, each broadcast counted once.
+const FLOODS: Measure = Measure::Called(&[Kind::Election]);
+
+pub(super) const EXPANDING_RING: &[Case] = &[
+    Case {
+        name: "line",
+        least: 2,
+        runs: |n| vec![stands(n, &Graph::line(n))],
+        theory: theory::adhoc::rings_line,
+        measure: FLOODS,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "grid",
+        least: 2,
+        runs: |n| vec![stands(n, &Graph::grid(n))],
+        theory: theory::adhoc::rings_grid,
+        measure: FLOODS,
+        verdict: Verdict::Exact,
+    },
+];
+
+/// Everybody follows N and has heard its neighbours pass on a heartbeat; then 1 begins.
+fn computes(n: u32, graph: &Graph) -> Plan {
+    let faults = vec![
+        (0, Action::Check(NodeId(n))),
+        (micros(D) * u64::from(n) * 10, Action::Call(NodeId(1))),
+    ];
+    Plan {
+        groups: vec![(n, 1..=n)],
+        faults,
+        topology: graph.topology(),
+        // Nobody is asked whether it is still there: nothing breaks in the time of a case.
+        answer: Some(NEVER / 100),
+        ..Plan::default()
+    }
+}
+
+/// Everybody follows N; 1, which is better, stands against it, and nobody else does.
+fn stands(n: u32, graph: &Graph) -> Plan {
+    let priorities = (1..=n).map(|node| if node == 1 { n + 1 } else { node }).collect();
+    let faults = vec![(0, Action::Call(NodeId(1)))];
+    let topology = graph.topology();
+    Plan { priorities, groups: vec![(n, 1..=n)], faults, topology, ..Plan::default() }
+}
+
+/// When the first election began.
+pub(super) fn called(report: &Report) -> u64 {
+    let mut entries = report.recording.entries.iter();
+    let call = entries.find(|entry| matches!(entry.event, Event::Call { .. }));
+    call.map_or(0, |entry| entry.at.as_micros())
+}
