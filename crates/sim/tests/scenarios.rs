@@ -28,7 +28,7 @@ fn every_counterexample_comes_in_a_pair() {
     let names: BTreeSet<&str> = library::all().iter().map(|(name, _)| *name).collect();
     for id in [
         "l1", "l2", "l3", "b1", "b2", "b3", "b4", "b5", "b6", "i1", "i2", "i3", "i4", "i5", "i6",
-        "r1", "r2", "r3", "r4", "r5",
+        "r1", "r2", "r3", "r4", "r5", "w1",
     ] {
         let (broken, held) = (format!("ce-{id}-broken"), format!("ce-{id}-held"));
         assert!(names.contains(broken.as_str()), "{broken} is missing");
