@@ -13,10 +13,11 @@ use tanist_core::timing::{Timing, TimingConfig};
 use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority};
 
 use crate::error::StartError;
-use crate::group::{Group, Setup};
+use crate::group::{Group, Setup, Ways};
 use crate::key::GroupKey;
 use crate::task::GroupTask;
 use crate::transport::Limits;
+use crate::transport::radio::Reach;
 
 /// Describes a node; [`Builder::start`] starts it.
 ///
@@ -56,6 +57,7 @@ pub struct Builder {
     key: Option<GroupKey>,
     key_file: Option<PathBuf>,
     listen: Option<SocketAddr>,
+    radio: Option<Reach>,
     trace: Option<PathBuf>,
 }
 
@@ -75,6 +77,7 @@ impl Builder {
             key: None,
             key_file: None,
             listen: None,
+            radio: None,
             trace: None,
         }
     }
@@ -157,6 +160,31 @@ impl Builder {
         self
     }
 
+    /// Reaches those around it by broadcast, one hop far, instead of everybody by links: for
+    /// networks in which nobody knows who is near. Then [`Builder::peers`] are names alone, `n1`,
+    /// and the algorithm is one of those for ad-hoc networks.
+    ///
+    /// ```no_run
+    /// use tanist::transport::radio::{Cast, Interfaces, Reach};
+    /// use tanist::Group;
+    ///
+    /// # async fn example() -> Result<(), tanist::StartError> {
+    /// let interfaces = Interfaces::Named(vec!["wlan0".to_owned()]);
+    /// let group = Group::builder("rovers")
+    ///     .node("n2")
+    ///     .peers(["n1", "n2", "n3"])
+    ///     .radio(Reach { interfaces, port: 7400, cast: Cast::Broadcast })
+    ///     .data_dir("/var/lib/tanist")
+    ///     .key_file("/etc/tanist/group.key")
+    ///     .start()
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn radio(mut self, reach: Reach) -> Self {
+        self.radio = Some(reach);
+        self
+    }
+
     /// Writes down everything that the node does, in the simulator's schema: `tanist trace` reads
     /// it.
     pub fn trace(mut self, path: impl Into<PathBuf>) -> Self {
@@ -205,7 +233,10 @@ impl Builder {
         let me = parse_node(&name).ok_or_else(|| StartError::Name(name.clone()))?;
         let mut peers = Vec::new();
         for peer in &self.peers {
-            peers.push(parse_peer(peer).ok_or_else(|| StartError::Peer(peer.clone()))?);
+            // By radio nobody has an address.
+            let named = self.radio.as_ref().and_then(|_| parse_node(peer));
+            let parsed = named.map(|id| (id, String::new())).or_else(|| parse_peer(peer));
+            peers.push(parsed.ok_or_else(|| StartError::Peer(peer.clone()))?);
         }
         let mut priorities = Vec::new();
         for (name, priority) in &self.priorities {
@@ -238,7 +269,13 @@ impl Builder {
             name: self.group.into(),
             me,
             peers: peers.into_iter().filter(|(id, _)| *id != me).collect(),
-            listen: self.listen.map_or(address, |address| address.to_string()),
+            ways: match self.radio {
+                Some(reach) => Ways::Radio(reach),
+                None => {
+                    let listen = self.listen.map_or(address, |address| address.to_string());
+                    Ways::Links { listen }
+                }
+            },
             config: GroupConfig {
                 members,
                 timing,

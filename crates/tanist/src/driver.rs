@@ -4,6 +4,8 @@
 //! does not make its node look dead, and the disk may be waited for where it must be. It decides
 //! nothing about elections: those rules are [`tanist_core`]'s, and the simulator runs the same.
 
+mod carrier;
+mod dice;
 mod inbox;
 
 use std::collections::BTreeMap;
@@ -16,11 +18,13 @@ use tanist_core::node::{Command, Message, Node, Notice};
 use tanist_core::policy::RankError;
 use tanist_core::trace::{Entry, Event as Trace, NodeState};
 use tanist_core::{
-    Context, Dice, Effect, Effects, Event, GroupConfig, GroupNumber, NodeId, NodeSet, Protocol,
-    Time, wire,
+    Context, Effect, Effects, Event, GroupConfig, GroupNumber, NodeId, NodeSet, Protocol, Time,
+    wire,
 };
 use tokio::sync::{mpsc, oneshot};
 
+pub(crate) use self::carrier::Carrier;
+use self::dice::SystemDice;
 pub(crate) use self::inbox::{Inbox, Request};
 use crate::application::Application;
 use crate::clock::{self, Alarm};
@@ -31,7 +35,7 @@ use crate::role::{Role, Suspension, View, Why};
 use crate::shared::Shared;
 use crate::store::Store;
 use crate::timers::Timers;
-use crate::transport::{Incoming, Ticket, Transport};
+use crate::transport::{Incoming, Ticket};
 
 /// What a driver is made of.
 pub(crate) struct Parts {
@@ -39,7 +43,7 @@ pub(crate) struct Parts {
     pub(crate) config: GroupConfig,
     pub(crate) store: Store,
     pub(crate) is_restarted: bool,
-    pub(crate) transport: Transport,
+    pub(crate) carrier: Carrier,
     pub(crate) incoming: mpsc::Receiver<Incoming>,
     pub(crate) inbox: Inbox,
     pub(crate) application: Application,
@@ -56,7 +60,7 @@ pub(crate) struct Driver {
     timers: Timers,
     alarm: Alarm,
     store: Store,
-    transport: Transport,
+    carrier: Carrier,
     incoming: mpsc::Receiver<Incoming>,
     inbox: Inbox,
     application: Application,
@@ -85,7 +89,7 @@ impl Driver {
     }
 
     fn start(parts: Parts) -> Result<Self, Failure> {
-        let Parts { me, config, store, is_restarted, transport, .. } = parts;
+        let Parts { me, config, store, is_restarted, carrier, .. } = parts;
         let mut effects = Effects::new();
         let saved = store.counter();
         let mut cx = Context { me, now: clock::now(), dice: &mut SystemDice, config: &config };
@@ -97,7 +101,7 @@ impl Driver {
             timers: Timers::default(),
             alarm: Alarm::new().map_err(Failure::Clock)?,
             store,
-            transport,
+            carrier,
             incoming: parts.incoming,
             inbox: parts.inbox,
             application: parts.application,
@@ -148,10 +152,10 @@ impl Driver {
     /// Steps aside and goes: the others elect as soon as the application has stopped here. Until
     /// then the node answers as ever.
     async fn leave(&mut self) -> Result<(), Failure> {
-        let mut written = self.transport.counters().frames_out;
+        let mut written = self.carrier.counters().frames_out;
         self.step(Event::Command(Command::StepAside { hold: None }))?;
         while !self.node.is_aside() {
-            written = self.transport.counters().frames_out;
+            written = self.carrier.counters().frames_out;
             self.alarm.set(self.timers.next()).map_err(Failure::Clock)?;
             tokio::select! {
                 biased;
@@ -181,10 +185,10 @@ impl Driver {
     /// Lets the farewells reach the kernel, for a little while: a peer that does not get one has
     /// the closed connection as evidence.
     async fn flush(&self, written: u64) {
-        let links = self.transport.peers().iter().filter(|peer| peer.is_connected).count();
+        let links = self.carrier.peers().iter().filter(|peer| peer.is_connected).count();
         let all = written + u64::try_from(links).unwrap_or(0);
         let end = clock::now() + self.config.timing.answer();
-        while self.transport.counters().frames_out < all && clock::now() < end {
+        while self.carrier.counters().frames_out < all && clock::now() < end {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -253,24 +257,24 @@ impl Driver {
             Request::Pause { is_on: true } => Some(Command::Pause),
             Request::Pause { is_on: false } => Some(Command::Resume),
             Request::Block(peers) => {
-                self.transport.block(&peers);
+                self.carrier.block(&peers);
                 None
             }
             Request::Unblock => {
-                self.transport.unblock_all();
+                self.carrier.unblock_all();
                 None
             }
             Request::Inspect { probe, reply } => {
                 for peer in probe.iter() {
-                    let ticket = self.transport.probe(peer);
+                    let ticket = self.carrier.probe(peer);
                     self.last_sent.insert(peer, ticket);
                 }
                 // Whoever asked may have gone away.
-                let _ = reply.send(self.meter.read(&self.transport));
+                let _ = reply.send(self.meter.read(&self.carrier));
                 None
             }
             Request::HoldPort(reply) => {
-                let _ = reply.send(self.transport.hold_port());
+                let _ = reply.send(self.carrier.hold_port());
                 None
             }
             Request::Shutdown => None,
@@ -362,21 +366,27 @@ impl Driver {
         self.meter.sent(facts.kind);
         let payload = wire::encode(message);
         if matches!(message, Message::Detector(_)) {
-            return self.transport.send_datagram(to, &payload);
+            return self.carrier.send_datagram(to, &payload);
         }
-        let id = self.next_message;
-        self.next_message += 1;
+        let id = self.name_message();
         self.note(|node| Trace::Send { node, to, id, message: facts });
-        let ticket = self.transport.send(to, id, payload);
+        let ticket = self.carrier.send(to, id, payload);
         self.last_sent.insert(to, ticket);
     }
 
-    /// Over links that join everybody with everybody, all others are in reach.
+    /// One transmission, as far as the trace and the counts go.
     fn broadcast(&mut self, message: &Message) {
-        let others: Vec<NodeId> = self.config.members.others(self.me).collect();
-        for peer in others {
-            self.send(peer, message);
-        }
+        let facts = message.facts(self.config.algorithm);
+        self.meter.sent(facts.kind);
+        let id = self.name_message();
+        self.note(|node| Trace::Broadcast { node, id, message: facts });
+        let tickets = self.carrier.broadcast(id, &wire::encode(message));
+        self.last_sent.extend(tickets);
+    }
+
+    fn name_message(&mut self) -> u64 {
+        self.next_message += 1;
+        self.next_message - 1
     }
 
     fn notify(&mut self, notice: Notice) -> Result<Option<Command>, Failure> {
@@ -479,16 +489,6 @@ impl Drop for Ending {
 
 /// Long after an election is over and long before the next is likely.
 const RESERVE_AFTER: Duration = Duration::from_secs(1);
-
-/// Chance from the operating system.
-struct SystemDice;
-
-impl Dice for SystemDice {
-    fn roll(&mut self, faces: u32) -> u32 {
-        // Without a source of chance the lowest face is as good as any: it only spreads delays.
-        getrandom::u32().unwrap_or(0) % faces.max(1)
-    }
-}
 
 /// Node and clock in one number: two lives of a node never send the same one, unless they send
 /// more than a message each microsecond.

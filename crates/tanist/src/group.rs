@@ -11,7 +11,7 @@ use tanist_core::trace::Header;
 use tanist_core::{NodeId, NodeSet};
 use tokio::sync::{mpsc, oneshot, watch};
 
-pub(crate) use self::start::Setup;
+pub(crate) use self::start::{Setup, Ways};
 use crate::builder::Builder;
 use crate::control::Control;
 use crate::driver::Request;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tanist_core::trace::Kind;
 
-use crate::transport::{Counters, PeerView, Transport};
+use crate::driver::Carrier;
+use crate::transport::{Counters, PeerView};
 
 /// Counts since the node came up, and what it knows of its peers.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -37,7 +38,7 @@ impl Meter {
         *self.received.entry(kind.name()).or_default() += 1;
     }
 
-    pub(crate) fn read(&self, transport: &Transport) -> Self {
-        Self { transport: transport.counters(), peers: transport.peers(), ..self.clone() }
+    pub(crate) fn read(&self, carrier: &Carrier) -> Self {
+        Self { transport: carrier.counters(), peers: carrier.peers(), ..self.clone() }
     }
 }

@@ -10,14 +10,15 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::Group;
 use crate::application::Application;
 use crate::control::Control;
-use crate::driver::{self, Driver, Inbox, Parts, Request};
+use crate::driver::{self, Carrier, Driver, Inbox, Parts, Request};
 use crate::error::{Failure, StartError};
 use crate::journal::{Journal, Memory};
 use crate::key::GroupKey;
 use crate::shared::{Identity, Shared};
 use crate::store::Store;
 use crate::task::{self, Ask, GroupTask};
-use crate::transport::{self, Limits, Sockets, Transport};
+use crate::transport::radio::{Antennas, Radio, RadioConfig, Reach};
+use crate::transport::{self, Incoming, Limits, Sockets, Transport};
 
 /// Everything that a node needs to start, checked.
 #[derive(Debug)]
@@ -25,12 +26,57 @@ pub(crate) struct Setup {
     pub(crate) name: Arc<str>,
     pub(crate) me: NodeId,
     pub(crate) peers: Vec<(NodeId, String)>,
-    pub(crate) listen: String,
+    pub(crate) ways: Ways,
     pub(crate) config: GroupConfig,
     pub(crate) limits: Limits,
     pub(crate) data_dir: PathBuf,
     pub(crate) key: GroupKey,
     pub(crate) trace: Option<PathBuf>,
+}
+
+/// How a node reaches others.
+#[derive(Debug)]
+pub(crate) enum Ways {
+    /// By links, and it listens here for theirs.
+    Links { listen: String },
+    /// Those around it, by broadcast.
+    Radio(Reach),
+}
+
+impl Ways {
+    /// Takes the port or the interfaces that they need.
+    fn open(&self) -> Result<Opened, StartError> {
+        Ok(match self {
+            Self::Links { listen } => Opened::Links(Sockets::bind(listen)?),
+            Self::Radio(reach) => {
+                Opened::Radio(Antennas::open(reach).map_err(transport::StartError::from)?)
+            }
+        })
+    }
+}
+
+enum Opened {
+    Links(Sockets),
+    Radio(Antennas),
+}
+
+impl Opened {
+    fn start(
+        self,
+        config: transport::Config,
+        incoming: mpsc::Sender<Incoming>,
+    ) -> Result<Carrier, StartError> {
+        Ok(match self {
+            Self::Links(sockets) => Carrier::Links(Transport::start(config, sockets, incoming)?),
+            Self::Radio(antennas) => {
+                let transport::Config { me, group, key, peers, limits } = config;
+                let peers = peers.into_iter().map(|(id, _)| id).collect();
+                let patience = limits.unacknowledged;
+                let config = RadioConfig { me, group, key, peers, patience };
+                Carrier::Radio(Radio::start(config, antennas, incoming)?)
+            }
+        })
+    }
 }
 
 impl Group {
@@ -136,8 +182,8 @@ fn run(
 /// The port first, then the disk: a second start of the same node touches nothing.
 fn prepare(setup: Setup, prepared: Prepared) -> Result<Parts, StartError> {
     let Prepared { application, inbox, shared, memory } = prepared;
-    let Setup { name, me, peers, listen, config, limits, data_dir, key, trace } = setup;
-    let sockets = Sockets::bind(&listen)?;
+    let Setup { name, me, peers, ways, config, limits, data_dir, key, trace } = setup;
+    let opened_ways = ways.open()?;
     let opened = Store::open(&data_dir, me, &name)?;
     let journal = match trace {
         Some(path) => {
@@ -153,7 +199,7 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<Parts, StartError> {
         config,
         store: opened.store,
         is_restarted: !opened.is_new,
-        transport: Transport::start(transport, sockets, arrivals)?,
+        carrier: opened_ways.start(transport, arrivals)?,
         incoming,
         inbox,
         application,

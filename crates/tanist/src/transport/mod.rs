@@ -26,6 +26,7 @@ mod link;
 mod listener;
 mod peer;
 mod queue;
+pub mod radio;
 mod reading;
 pub mod session;
 mod sessions;
@@ -286,6 +287,9 @@ pub enum StartError {
          the limit of open files (ulimit -n)"
     )]
     Sockets(io::Error),
+    /// Neighbours cannot be reached.
+    #[error(transparent)]
+    Antenna(#[from] radio::AntennaError),
 }
 
 /// The longest name of a group, in bytes.

@@ -1,0 +1,104 @@
+//! What carries messages to others: links to everybody, or the air to those around.
+//!
+//! The driver says what is to be said and to whom; only here does it matter which of the two a node
+//! has. Over links that join everybody with everybody, all others are in reach of a broadcast.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use tanist_core::NodeId;
+
+use crate::transport::radio::Radio;
+use crate::transport::{Counters, PeerView, Ticket, Transport};
+
+/// What carries messages to others.
+#[derive(Debug)]
+pub(crate) enum Carrier {
+    /// One link per pair.
+    Links(Transport),
+    /// Broadcasts, one hop far.
+    Radio(Radio),
+}
+
+impl Carrier {
+    /// Hands over a message for one node. Of the air there is never evidence, so its tickets are
+    /// all the same.
+    pub(super) fn send(&mut self, to: NodeId, id: u64, payload: Vec<u8>) -> Ticket {
+        match self {
+            Self::Links(links) => links.send(to, id, payload),
+            Self::Radio(radio) => {
+                radio.send(to, id, &payload);
+                Ticket::default()
+            }
+        }
+    }
+
+    /// Hands over a message for everybody in reach; gives the tickets of those that are known.
+    pub(super) fn broadcast(&mut self, id: u64, payload: &[u8]) -> Vec<(NodeId, Ticket)> {
+        match self {
+            Self::Links(links) => {
+                let peers: Vec<NodeId> = links.peers().iter().map(|peer| peer.id).collect();
+                let send = |peer| (peer, links.send(peer, id, payload.to_vec()));
+                peers.into_iter().map(send).collect()
+            }
+            Self::Radio(radio) => {
+                radio.broadcast(id, payload);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn send_datagram(&mut self, to: NodeId, payload: &[u8]) {
+        match self {
+            Self::Links(links) => links.send_datagram(to, payload),
+            Self::Radio(radio) => radio.send_datagram(to, payload),
+        }
+    }
+
+    pub(super) fn probe(&mut self, to: NodeId) -> Ticket {
+        match self {
+            Self::Links(links) => links.probe(to),
+            Self::Radio(radio) => {
+                radio.probe(to);
+                Ticket::default()
+            }
+        }
+    }
+
+    pub(super) fn hold_port(&self) -> io::Result<OwnedFd> {
+        match self {
+            Self::Links(links) => links.hold_port(),
+            Self::Radio(radio) => radio.hold_port(),
+        }
+    }
+
+    pub(super) fn block(&mut self, peers: &[NodeId]) {
+        match self {
+            Self::Links(links) => links.block(peers),
+            Self::Radio(radio) => radio.block(peers),
+        }
+    }
+
+    pub(super) fn unblock_all(&mut self) {
+        match self {
+            Self::Links(links) => links.unblock_all(),
+            Self::Radio(radio) => radio.unblock_all(),
+        }
+    }
+
+    /// What is counted.
+    pub(crate) fn counters(&self) -> Counters {
+        match self {
+            Self::Links(links) => links.counters(),
+            Self::Radio(radio) => radio.counters(),
+        }
+    }
+
+    /// What is known of every other node.
+    pub(crate) fn peers(&self) -> Vec<PeerView> {
+        match self {
+            Self::Links(links) => links.peers(),
+            Self::Radio(radio) => radio.peers(),
+        }
+    }
+}

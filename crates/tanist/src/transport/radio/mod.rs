@@ -1,0 +1,388 @@
+//! How nodes reach those around them without knowing who that is: by broadcast, one hop far.
+//!
+//! ```text
+//! driver --broadcast--> one datagram per interface ---> whoever is in reach      sealed
+//! driver --send-------> the same, with an addressee --> the others ignore it
+//! driver <--Incoming-- packets of neighbours that have answered a question of ours
+//! ```
+//!
+//! There are no links: nothing is sent again, nothing is in order for certain, and nobody is ever
+//! known to be gone. Passing on what is for others further away is the protocol's own business.
+//! Whoever has the group's key and an id of the list may speak; everything else is dropped and
+//! counted. What was said before and is played again is not taken (`neighbour.rs`).
+//!
+//! Leaves out: frames over one datagram, and interfaces that appear while the node runs.
+
+mod antenna;
+mod neighbour;
+mod packet;
+mod seal;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tanist_core::members::NodeId;
+use tokio::net::UdpSocket;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use self::antenna::Antenna;
+pub use self::antenna::{AntennaError, Antennas, Cast, CastError, Interfaces, Reach};
+use self::neighbour::{Neighbour, Reaction, Said};
+use self::packet::{Body, Kind, PACKET_MAX, PAYLOAD_MAX, Packet, PacketError};
+use self::seal::{Life, Seal};
+use super::counters::{Counters, Tally};
+use super::session::{OpenError, SealError};
+use super::throttle::Throttle;
+use super::{GROUP_NAME_MAX, Incoming, PeerView, StartError};
+use crate::clock;
+use crate::key::GroupKey;
+
+/// Who a node is and whom it may hear.
+#[derive(Clone, Debug)]
+pub struct RadioConfig {
+    /// This node.
+    pub me: NodeId,
+    /// The name of the group.
+    pub group: Arc<str>,
+    /// The secret that the group shares.
+    pub key: GroupKey,
+    /// The other nodes.
+    pub peers: Vec<NodeId>,
+    /// A node that was not heard for so long is no neighbour any more.
+    pub patience: Duration,
+}
+
+/// All that one node says and hears on its interfaces. Dropping it closes them.
+#[derive(Debug)]
+pub struct Radio {
+    station: Arc<Station>,
+    // Dropping the set ends its tasks, and with them their sockets.
+    _tasks: JoinSet<()>,
+}
+
+impl Radio {
+    /// Says that the node is there and begins to hear, with tasks on the current runtime. What is
+    /// heard goes to `incoming`; what finds no room there is dropped and counted.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime, and on one without its I/O driver.
+    pub fn start(
+        config: RadioConfig,
+        antennas: Antennas,
+        incoming: mpsc::Sender<Incoming>,
+    ) -> Result<Self, StartError> {
+        if config.group.len() > GROUP_NAME_MAX {
+            return Err(StartError::GroupName { length: config.group.len() });
+        }
+        let life = Life::new().map_err(StartError::Incarnation)?;
+        let greeting = getrandom::u64().map_err(StartError::Incarnation)?;
+        let seal = Seal::new(&config.key, &config.group, config.me, life);
+        let now = clock::now();
+        let mut neighbours: BTreeMap<NodeId, Neighbour> =
+            config.peers.iter().map(|peer| (*peer, Neighbour::default())).collect();
+        neighbours.remove(&config.me);
+        for neighbour in neighbours.values_mut() {
+            // Everybody who hears the greeting answers it, and is known from then on.
+            neighbour.greet(now, greeting);
+        }
+        let body = Body::new(Kind::Ask, None, greeting, &[]);
+        let bytes = packet::encode(&seal, config.me, life, 0, &body);
+        let antennas = antennas.greet(&bytes.expect("a question fits into a packet"))?;
+        let mut sockets = Vec::new();
+        for antenna in &antennas {
+            let socket = antenna.socket.try_clone().map_err(StartError::Sockets)?;
+            sockets.push(UdpSocket::from_std(socket).map_err(StartError::Sockets)?);
+        }
+        let station = Arc::new(Station {
+            config,
+            life,
+            seal,
+            sequence: AtomicU64::new(1),
+            antennas,
+            neighbours: Mutex::new(neighbours),
+            incoming,
+            tally: Tally::default(),
+            warning: Throttle::default(),
+        });
+        let mut tasks = JoinSet::new();
+        for (at, socket) in sockets.into_iter().enumerate() {
+            tasks.spawn(listen(Arc::clone(&station), at, socket));
+        }
+        Ok(Self { station, _tasks: tasks })
+    }
+
+    /// Says a frame to everybody in reach. Never waits.
+    pub fn broadcast(&mut self, id: u64, payload: &[u8]) {
+        self.station.say(Kind::Frame, None, id, payload);
+    }
+
+    /// Says a frame that only one node takes, if it is in reach. Never waits.
+    pub fn send(&mut self, to: NodeId, id: u64, payload: &[u8]) {
+        self.station.say_to(Kind::Frame, to, id, payload);
+    }
+
+    /// Says a sign of life that only one node takes, if it is in reach.
+    pub fn send_datagram(&mut self, to: NodeId, payload: &[u8]) {
+        self.station.say_to(Kind::Datagram, to, 0, payload);
+    }
+
+    /// Asks a node whether it is in reach, which shows in [`Self::peers`] when it answers.
+    pub fn probe(&mut self, to: NodeId) {
+        let fresh = self.station.fresh();
+        let asked = self.station.lock().get_mut(&to).map(|of| of.ask(clock::now(), fresh));
+        if let Some(number) = asked {
+            self.station.say_to(Kind::Ask, to, number, &[]);
+        }
+    }
+
+    /// A socket of this node. Nobody notices that it is held: nothing is ever refused here.
+    pub fn hold_port(&self) -> io::Result<OwnedFd> {
+        let first = self.station.antennas.first().ok_or(io::ErrorKind::NotConnected)?;
+        first.socket.try_clone().map(OwnedFd::from)
+    }
+
+    /// All counters, as they are.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.station.tally.snapshot()
+    }
+
+    /// What is known of each configured node, in order of id. One that was heard lately counts as
+    /// connected; its address is where it was heard from.
+    #[must_use]
+    pub fn peers(&self) -> Vec<PeerView> {
+        let (now, patience) = (clock::now(), self.station.config.patience);
+        let neighbours = self.station.lock();
+        let view = |(id, of): (&NodeId, &Neighbour)| PeerView {
+            id: *id,
+            address: of.place.clone().unwrap_or_default(),
+            is_connected: of.is_near(now, patience),
+            is_refused: false,
+            heard: of.heard,
+            is_blocked: of.is_blocked,
+            round_trip: of.round_trip.filter(|_| of.is_near(now, patience)),
+            bytes_out: 0,
+            bytes_in: of.bytes_in,
+        };
+        neighbours.iter().map(view).collect()
+    }
+
+    /// For experiments: discards everything to and from these nodes, in addition to those that are
+    /// blocked already. What is said to everybody still goes out, and is discarded where it is heard.
+    pub fn block(&mut self, peers: &[NodeId]) {
+        let mut neighbours = self.station.lock();
+        for peer in peers {
+            if let Some(of) = neighbours.get_mut(peer) {
+                of.is_blocked = true;
+            }
+        }
+    }
+
+    /// Ends what [`Self::block`] began.
+    pub fn unblock_all(&mut self) {
+        self.station.lock().values_mut().for_each(|of| of.is_blocked = false);
+    }
+}
+
+/// What the tasks of one node share. Its lock is held for a few instructions and never across an
+/// await.
+#[derive(Debug)]
+struct Station {
+    config: RadioConfig,
+    life: Life,
+    seal: Seal,
+    sequence: AtomicU64,
+    antennas: Vec<Antenna>,
+    neighbours: Mutex<BTreeMap<NodeId, Neighbour>>,
+    incoming: mpsc::Sender<Incoming>,
+    tally: Tally,
+    warning: Throttle,
+}
+
+impl Station {
+    fn say_to(&self, kind: Kind, to: NodeId, number: u64, payload: &[u8]) {
+        match self.lock().get(&to).map(|of| of.is_blocked) {
+            Some(false) => {}
+            Some(true) => return self.tally.discarded_blocked.bump(),
+            None => return self.tally.refused_unknown_peer.bump(),
+        }
+        self.say(kind, Some(to), number, payload);
+    }
+
+    fn say(&self, kind: Kind, to: Option<NodeId>, number: u64, payload: &[u8]) {
+        let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
+        let body = Body::new(kind, to, number, payload);
+        match packet::encode(&self.seal, self.config.me, self.life, sequence, &body) {
+            Ok(bytes) => self.transmit(kind, &bytes),
+            Err(SealError::Exhausted) => self.tally.datagrams_dropped.bump(),
+            Err(SealError::TooLong) => {
+                self.tally.refused_too_long.bump();
+                if let Some(held_back) = self.warning.pass() {
+                    tracing::warn!(
+                        length = payload.len(),
+                        held_back,
+                        "a message is longer than the {PAYLOAD_MAX} bytes that fit into one packet, \
+                         so it is not sent; a smaller group has shorter messages"
+                    );
+                }
+            }
+        }
+    }
+
+    fn transmit(&self, kind: Kind, bytes: &[u8]) {
+        let mut is_out = false;
+        for antenna in &self.antennas {
+            // An interface that is down, or has no room, loses the packet; so may the air.
+            match antenna.send(bytes) {
+                Ok(length) => {
+                    is_out = true;
+                    self.tally.datagrams_out.bump();
+                    self.tally.bytes_out.add(length);
+                }
+                Err(error) => {
+                    self.tally.datagrams_dropped.bump();
+                    tracing::debug!(interface = antenna.interface, %error, "nothing was sent");
+                }
+            }
+        }
+        if is_out && kind == Kind::Frame {
+            self.tally.frames_out.bump();
+        }
+    }
+
+    /// Takes what came in on an interface.
+    fn take(&self, bytes: &[u8], from: SocketAddr, interface: &str) {
+        let tally = &self.tally;
+        let packet = match Packet::decode(bytes) {
+            Ok(packet) => packet,
+            Err(PacketError::Version) => return tally.refused_version.bump(),
+            Err(PacketError::TooLong) => return tally.refused_too_long.bump(),
+            Err(PacketError::Short) => return tally.refused_malformed.bump(),
+        };
+        if packet.sender == self.config.me {
+            return self.notice_own_id(&packet);
+        }
+        let mut neighbours = self.lock();
+        let Some(of) = neighbours.get_mut(&packet.sender) else {
+            return tally.refused_unknown_peer.bump();
+        };
+        let RadioConfig { key, group, .. } = &self.config;
+        let (new, opened) = match of.seal(packet.life) {
+            Some(seal) => (None, packet.open(seal)),
+            None => {
+                let seal = Seal::new(key, group, packet.sender, packet.life);
+                let opened = packet.open(&seal);
+                (Some(seal), opened)
+            }
+        };
+        let plaintext = match opened {
+            Ok(plaintext) => plaintext,
+            Err(OpenError::Seal | OpenError::Replayed) => return tally.refused_seal.bump(),
+        };
+        let Some(body) = Body::decode(&plaintext) else {
+            return tally.refused_malformed.bump();
+        };
+        let Some(kind) = Kind::of(body.kind) else {
+            return tally.refused_kind.bump();
+        };
+        if of.is_blocked {
+            return tally.discarded_blocked.bump();
+        }
+        let is_for_us = body.to.is_none_or(|to| to == self.config.me.0);
+        let said = Said { kind, number: body.number, payload: body.payload.to_vec(), is_for_us };
+        let packet_of = (packet.life, new, packet.sequence);
+        let reaction = of.hear(packet_of, said, clock::now(), self.fresh());
+        if reaction.is_replayed {
+            return tally.refused_replay.bump();
+        }
+        of.bytes_in += bytes.len() as u64;
+        of.place = Some(format!("{} on {interface}", from.ip()));
+        tally.bytes_in.add(bytes.len());
+        self.hand_over(packet.sender, &reaction);
+        // Other tasks want the lock, and speaking needs it.
+        drop(neighbours);
+        if let Some(number) = reaction.answer {
+            self.say_to(Kind::Answer, packet.sender, number, &[]);
+        }
+        if let Some(number) = reaction.ask {
+            self.say_to(Kind::Ask, packet.sender, number, &[]);
+        }
+    }
+
+    /// Tells the driver, in order: the lock of the neighbours is held meanwhile.
+    fn hand_over(&self, peer: NodeId, reaction: &Reaction) {
+        let met = reaction.met.map(|life| Incoming::Met { peer, incarnation: life.incarnation() });
+        let said = reaction.take.iter().filter_map(|said| {
+            let payload = said.payload.clone();
+            match said.kind {
+                Kind::Frame => Some(Incoming::Frame { from: peer, id: said.number, payload }),
+                Kind::Datagram => Some(Incoming::Datagram { from: peer, payload }),
+                Kind::Ask | Kind::Answer => None,
+            }
+        });
+        for incoming in met.into_iter().chain(said) {
+            let is_frame = matches!(incoming, Incoming::Frame { .. });
+            let is_datagram = matches!(incoming, Incoming::Datagram { .. });
+            match self.incoming.try_send(incoming) {
+                Ok(()) if is_frame => self.tally.frames_in.bump(),
+                Ok(()) if is_datagram => self.tally.datagrams_in.bump(),
+                Ok(()) => {}
+                Err(_) => self.tally.datagrams_dropped.bump(),
+            }
+        }
+    }
+
+    /// Our own voice comes back from most interfaces; another one's with our id should not.
+    fn notice_own_id(&self, packet: &Packet<'_>) {
+        if packet.life == self.life {
+            return;
+        }
+        let RadioConfig { key, group, me, .. } = &self.config;
+        if packet.open(&Seal::new(key, group, *me, packet.life)).is_err() {
+            return self.tally.refused_seal.bump();
+        }
+        self.tally.refused_own_id.bump();
+        if let Some(held_back) = self.warning.pass() {
+            tracing::warn!(
+                node = %me, held_back,
+                "somebody else speaks with this node's id, or an old recording is played; if it \
+                 goes on, look for a second node with the same `node`"
+            );
+        }
+    }
+
+    /// What a new question is recognised by. The system's source of chance gave this node its life,
+    /// so it works; were it to stop, a number that was not used before is the next best.
+    fn fresh(&self) -> u64 {
+        getrandom::u64().unwrap_or_else(|_| self.sequence.load(Ordering::Relaxed))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<NodeId, Neighbour>> {
+        self.neighbours.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Hears one interface, for ever.
+async fn listen(station: Arc<Station>, at: usize, socket: UdpSocket) {
+    let interface = &station.antennas[at].interface;
+    // One byte more than allowed, so that a longer packet shows.
+    let mut buffer = [0; PACKET_MAX + 1];
+    loop {
+        match socket.recv_from(&mut buffer).await {
+            Ok((length, from)) => station.take(&buffer[..length], from, interface),
+            Err(error) => {
+                tracing::debug!(%interface, %error, "cannot hear; trying again");
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+}
+
+const RETRY: Duration = Duration::from_millis(100);
