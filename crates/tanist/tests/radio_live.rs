@@ -81,7 +81,7 @@ impl Node {
             match incoming.expect("the radio is there") {
                 Incoming::Frame { from, id, payload } => return (from.0, id, payload),
                 Incoming::Met { .. } => {}
-                other => panic!("{other:?}"),
+                other @ (Incoming::Datagram { .. } | Incoming::Gone { .. }) => panic!("{other:?}"),
             }
         }
     }
@@ -89,10 +89,10 @@ impl Node {
     async fn meets(&mut self, id: u32) -> u64 {
         loop {
             let incoming = timeout(PATIENCE, self.incoming.recv()).await.expect("somebody comes");
-            match incoming.expect("the radio is there") {
-                Incoming::Met { peer, incarnation } if peer == NodeId(id) => return incarnation,
-                Incoming::Met { .. } => {}
-                other => panic!("{other:?}"),
+            if let Incoming::Met { peer, incarnation } = incoming.expect("the radio is there")
+                && peer == NodeId(id)
+            {
+                return incarnation;
             }
         }
     }
