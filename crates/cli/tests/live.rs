@@ -7,4 +7,5 @@ mod live {
     pub(crate) mod failover;
     pub(crate) mod group;
     pub(crate) mod look;
+    pub(crate) mod rings;
 }
