@@ -106,6 +106,7 @@ impl Roaming {
                 options: self.options,
                 recall: Recall::Off,
                 preempt: Preempt::Always,
+                hierarchy: None,
                 mutant: None,
             },
             timing,
