@@ -24,18 +24,15 @@ impl Diffusing {
         }
         computation.awaiting.retain(|_, missed| *missed <= MISSED_MAX);
         out.set_timer(Timer::Probe, cx.config.timing.answer());
-        match &mut computation.parent {
-            Some(Parent { node, missed }) => {
-                *missed += 1;
-                let (node, is_gone) = (*node, *missed > MISSED_MAX);
-                if is_gone {
-                    self.neighbours.forget(node);
-                    self.lose_parent(cx, out);
-                } else {
-                    out.send(node, Message::Probe { index, awaits_ack: false });
-                }
+        if let Some(Parent { node, missed }) = &mut computation.parent {
+            *missed += 1;
+            let (node, is_gone) = (*node, *missed > MISSED_MAX);
+            if is_gone {
+                self.neighbours.forget(node);
+                self.lose_parent(cx, out);
+            } else {
+                out.send(node, Message::Probe { index, awaits_ack: false });
             }
-            None => {}
         }
         self.report_when_done(cx, out);
     }
