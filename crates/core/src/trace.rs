@@ -4,13 +4,16 @@
 //! JSON. Monitors read traces and nothing else, so one monitor judges every kind of run. The schema
 //! is described for other programs in `docs/trace.md`.
 
+mod names;
+
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub use names::{Kind, TimerName};
 
 use crate::group::{GroupNumber, Status};
 use crate::members::{Labels, Member, NodeId, NodeSet};
@@ -401,122 +404,4 @@ pub enum Outcome {
     Yielded,
     /// A member was lost on the way; it begins anew.
     Failed,
-}
-
-macro_rules! names {
-    ($(#[$meta:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name {
-            $(#[doc = $text] #[serde(rename = $text)] $variant),*
-        }
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The name as the sources print it.
-            #[must_use]
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $text),*
-                }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-    };
-}
-
-names! {
-    /// Every kind of message, by the name that its source gives it.
-    Kind {
-        AreYouUp = "AreYouUp",
-        AyuAnswer = "AYU_answer",
-        AreYouNormal = "AreYouNormal",
-        AynAnswer = "AYN_answer",
-        EnterElection = "Enter_Election",
-        EeAnswer = "EE_answer",
-        SetCoordinator = "Set_Coordinator",
-        ScAnswer = "SC_answer",
-        NewState = "New_State",
-        NsAnswer = "NS_answer",
-        Election = "election",
-        Answer = "answer",
-        Coordinator = "coordinator",
-        AreYouCoordinator = "AreYouCoordinator",
-        AycAnswer = "AYC_answer",
-        AreYouThere = "AreYouThere",
-        AytAnswer = "AYT_answer",
-        Invitation = "Invitation",
-        Accept = "Accept",
-        AcceptAnswer = "Accept_answer",
-        Ready = "Ready",
-        ReadyAnswer = "Ready_answer",
-        Heartbeat = "heartbeat",
-        Recall = "Recall",
-        RecallAnswer = "Recall_answer",
-        Elected = "elected",
-        Ack = "ack",
-        Follow = "follow",
-        Told = "told",
-        Elect = "elect",
-        Leader = "leader",
-        Probe = "probe",
-        Reply = "reply",
-        Hello = "hello",
-        Farewell = "Farewell",
-        Pause = "Pause",
-        Rank = "Rank",
-        AmongSuperPeers = "among_super_peers",
-        Selected = "Selected",
-        Enrol = "Enrol",
-        Enrolled = "Enrolled",
-        Refer = "Refer",
-    }
-}
-
-impl Kind {
-    /// Whether sending this promises that the sender's application has stopped (B-34, B-37, I-46);
-    /// whoever says farewell promises it as well.
-    #[must_use]
-    pub fn acknowledges_stop(self) -> bool {
-        matches!(self, Self::EeAnswer | Self::Accept | Self::Follow | Self::Farewell)
-    }
-}
-
-names! {
-    /// Every timer, named for what it ends.
-    TimerName {
-        Answers = "answers",
-        Announcement = "announcement",
-        Check = "check",
-        Timeout = "timeout",
-        Delay = "delay",
-        Stall = "stall",
-        Retry = "retry",
-        Announce = "announce",
-        Silence = "silence",
-        Handover = "handover",
-        Beat = "beat",
-        Recall = "recall",
-        Acknowledgement = "acknowledgement",
-        Follows = "follows",
-        Hold = "hold",
-        Quiet = "quiet",
-        Remind = "remind",
-        Yield = "yield",
-        Ring = "ring",
-        Relay = "relay",
-        Hello = "hello",
-        Probe = "probe",
-        Age = "age",
-        Settle = "settle",
-        Enrol = "enrol",
-        Tell = "tell",
-    }
 }
