@@ -227,17 +227,20 @@ impl Diffusing {
         if computation.index != index {
             return;
         }
-        let is_own_offer = computation.best == Some(group);
+        if group.node == cx.me && computation.best != Some(group) {
+            // Somebody still follows this node under an earlier number; it leads under none.
+            return;
+        }
         if cx.config.members.outranks(cx.me, group.node) {
             // The tree went on without this node, which is better than the winner.
             return self.call(cx, out);
         }
         self.pass_down(group, from, out);
-        if group.node != cx.me {
+        if group.node == cx.me {
+            self.lead(cx, group, out);
+        } else {
             self.reign.adopt(cx, group, out);
             self.settle(group, out);
-        } else if is_own_offer {
-            self.lead(cx, group, out);
         }
     }
 

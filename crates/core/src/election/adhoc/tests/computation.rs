@@ -102,6 +102,14 @@ fn the_best_leads_under_the_number_that_it_has_offered() {
 }
 
 #[test]
+fn nobody_leads_again_under_an_earlier_number() {
+    let mut node = member(4, [3]);
+    let index = number(2, 3);
+    node.hear(3, election(index));
+    assert_eq!(node.hear(3, Message::Leader { index, group: number(1, 4) }), NOTHING);
+}
+
+#[test]
 fn a_higher_computation_ends_a_lower_one() {
     let mut node = member(2, [1, 3]);
     node.tell(Command::Call);
