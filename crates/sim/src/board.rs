@@ -106,7 +106,7 @@ impl Board {
     #[must_use]
     pub fn hears(&self, from: NodeId, to: NodeId) -> bool {
         let (Some(from), Some(to)) = (self.position(from), self.position(to)) else { return false };
-        !self.is_cut[from * self.nodes.len() + to]
+        !self.is_cut.get(from * self.nodes.len() + to).copied().unwrap_or(false)
     }
 
     /// Whether both directions between two nodes are up.
