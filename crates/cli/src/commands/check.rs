@@ -134,6 +134,8 @@ impl Args {
                 Problem::Usage(format!("{error}. Nothing was run. See: tanist algorithms"))
             })?;
         }
+        let arranged = scenario.config.clone().arranged();
+        arranged.map_err(|error| Problem::Usage(format!("{error}. Nothing was run.")))?;
         Ok(scenario)
     }
 

@@ -29,6 +29,8 @@ pub mod inner;
 mod options;
 mod seat;
 mod selection;
+#[cfg(test)]
+mod tests;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -363,15 +365,22 @@ impl SuperPeer {
 }
 
 impl Elects for SuperPeer {
-    /// The peer groups stand; whoever leads one takes its seat above as ever.
+    /// The peer groups stand; whoever leads one takes its seat above as ever. Whoever stands under
+    /// a node of another group has just come up.
     fn standing(
         cx: &mut Context<'_>,
         saved: Counter,
         standing: &Standing,
         out: &mut Effects<Self>,
     ) -> Self {
+        let fellows = cx.config.fellows(cx.me);
+        if !fellows.contains(standing.coordinator) {
+            return Self::start(cx, Some(saved), out);
+        }
+        let members = standing.members.iter().filter(|node| fellows.contains(*node)).collect();
+        let standing = Standing { members, ..*standing };
         let mut effects = Effects::new();
-        let home = at_home(cx, |cx| Election::standing(cx, saved, standing, &mut effects));
+        let home = at_home(cx, |cx| Election::standing(cx, saved, &standing, &mut effects));
         let mut node = Self::new(home, saved);
         node.carry_home(effects, out);
         node.review(cx, 0, out);
