@@ -3,6 +3,7 @@
 mod adhoc;
 mod cases;
 mod ring;
+mod super_peer;
 
 use std::fmt::Write;
 use std::ops::RangeInclusive;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
+use tanist_core::members::{Label, Labels};
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
@@ -92,6 +94,8 @@ struct Plan {
     /// The priorities of nodes 1, 2 and so on; none if node i has priority i.
     priorities: Vec<u32>,
     options: &'static [(&'static str, &'static str)],
+    /// Where nodes are, by a rack's name.
+    racks: Vec<(NodeId, Label)>,
     /// Coordinator and lowest and highest member of each group that stands.
     groups: Vec<(u32, RangeInclusive<u32>)>,
     down: Vec<u32>,
@@ -108,7 +112,10 @@ impl Plan {
             Priority(given.copied().unwrap_or(id))
         };
         let members = (1..=n).map(|id| Member { priority: priority(id), id: NodeId(id) });
-        Membership::new(members).expect("a case has at least two nodes, each once")
+        let members = Membership::new(members).expect("a case has at least two nodes, each once");
+        let place =
+            |(node, rack): &(NodeId, Label)| (*node, Labels { zone: None, rack: Some(*rack) });
+        members.with_labels(self.racks.iter().map(place))
     }
 }
 
@@ -331,6 +338,6 @@ const fn table(algorithm: Algorithm) -> &'static [Case] {
         Algorithm::RingActiveList => ring::ACTIVE_LIST,
         Algorithm::AdhocExpandingRing => adhoc::EXPANDING_RING,
         Algorithm::AdhocDiffusing => adhoc::DIFFUSING,
-        Algorithm::SuperPeer => &[],
+        Algorithm::SuperPeer => super_peer::CASES,
     }
 }

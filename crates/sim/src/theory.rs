@@ -282,6 +282,48 @@ pub mod invitation {
 /// Super-peers (theory 3.10): groups that elect by the textbook's bully, and groups of those whom
 /// they select.
 pub mod super_peers {
+    use super::{Bounds, Cost, cost};
+
+    /// The lectures' bully among p of whom the highest is dead: p^2 - p - 1.
+    const fn worst(p: u64) -> u64 {
+        p * p - p - 1
+    }
+
+    /// How many groups the case `two-level` makes of n nodes: of about the cube root of 2n each,
+    /// which costs least, but of three at least and not more than 64 groups.
+    #[must_use]
+    pub const fn groups(n: u64) -> u64 {
+        let mut size = 3;
+        while size * size * size < 2 * n || size * 64 < n {
+            size += 1;
+        }
+        n / size
+    }
+
+    /// The nodes of one of these groups, from 0.
+    #[must_use]
+    pub const fn group(n: u64, at: u64) -> (u64, u64) {
+        let count = groups(n);
+        (at * n / count, (at + 1) * n / count)
+    }
+
+    /// In each of G groups of P the highest is dead and all others come up; the group of highest
+    /// rank loses its super-peer before the second level begins. G f(P) + f(G), if G divides N. T
+    /// for the first level, T until the seats are taken, T until the dead are given up and 2d until
+    /// the others are found, then T + d.
+    #[must_use]
+    pub const fn two_level(n: u64, b: &Bounds) -> Cost {
+        let count = groups(n);
+        let mut messages = worst(count);
+        let mut at = 0;
+        while at < count {
+            let (first, end) = group(n, at);
+            messages += worst(end - first);
+            at += 1;
+        }
+        cost(messages, 4 * b.t + 3 * b.d)
+    }
+
     /// A group of p comes up at once: everybody asks those above and is answered, the highest halts,
     /// appoints and tells the others: p(p - 1) + 6(p - 1).
     #[must_use]

@@ -67,6 +67,15 @@ fn active_list_sweeps_match_theory() {
 }
 
 #[test]
+fn two_levels_of_super_peers_cost_what_theory_says() {
+    let rows = sweep(Algorithm::SuperPeer, Some("two-level"), 2..=120, &mut |_| {});
+    // Two groups would leave the second level to one node.
+    assert_eq!(rows.len(), 112);
+    let wrong: Vec<_> = rows.iter().filter(|row| !row.is_match).copied().collect();
+    assert!(wrong.is_empty(), "\n{}", csv(&wrong));
+}
+
+#[test]
 fn the_csv_has_the_columns_that_readers_rely_on() {
     let rows = sweep(Algorithm::BullyLecture, Some("worst"), 5..=5, &mut |_| {});
     assert_eq!(

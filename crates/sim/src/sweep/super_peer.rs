@@ -1,0 +1,51 @@
+//! The case of the super-peers: two levels, each at its worst.
+
+use tanist_core::NodeId;
+use tanist_core::members::Label;
+use tanist_core::trace::Kind;
+
+use super::{Case, Measure, Plan, Verdict};
+use crate::faults::Action;
+use crate::theory::super_peers;
+
+/// The elections' own messages, without those that find the other super-peers.
+const ELECTIONS: Measure =
+    Measure::Rounds(&[Kind::Election, Kind::Answer, Kind::Coordinator, Kind::AmongSuperPeers]);
+
+pub(super) const CASES: &[Case] = &[Case {
+    name: "two-level",
+    least: 9,
+    runs: |n| vec![two_levels(n)],
+    theory: super_peers::two_level,
+    measure: ELECTIONS,
+    verdict: Verdict::Exact,
+}];
+
+/// Groups by rack. The highest of each is down, and the second highest of the last dies when it has
+/// won its group: the second level finds its highest dead, as the first does.
+fn two_levels(n: u32) -> Plan {
+    let count = super_peers::groups(u64::from(n));
+    let mut plan = Plan {
+        options: &[("inner", "bully-lecture"), ("max", "64"), ("min", "3")],
+        ..Plan::default()
+    };
+    for group in 0..count {
+        let (first, end) = super_peers::group(u64::from(n), group);
+        let nodes: Vec<u32> =
+            (first + 1..=end).filter_map(|node| u32::try_from(node).ok()).collect();
+        let rack: Option<Label> = format!("rack-{group}").parse().ok();
+        plan.racks.extend(nodes.iter().filter_map(|node| Some((NodeId(*node), rack?))));
+        plan.down.extend(nodes.last());
+        if group + 1 == count {
+            let winner = nodes.iter().rev().nth(1).map(|node| (WON, Action::Crash(NodeId(*node))));
+            plan.faults.extend(winner);
+            // Nobody of that group is left to miss it, long after all was counted.
+            plan.faults.extend(nodes.iter().map(|node| (OVER, Action::Crash(NodeId(*node)))));
+        }
+    }
+    plan
+}
+
+/// After T the groups have elected, and after 2T their super-peers take their seats; T is 2.5 ms.
+const WON: u64 = 3750;
+const OVER: u64 = 50_000_000;
