@@ -103,12 +103,23 @@ impl Hierarchy {
     /// The group of a level that a node belongs to, or would if it were a super-peer of all below.
     #[must_use]
     pub fn place(&self, node: NodeId, level: usize) -> Option<usize> {
-        let at = self.home.binary_search_by_key(&node, |(id, _)| *id).ok()?;
-        let mut group = usize::try_from(self.home[at].1).ok()?;
+        let mut group = usize::try_from(self.home(node)?).ok()?;
         for below in self.levels.get(..level)? {
             group = below[group].parent;
         }
         (level < self.levels.len()).then_some(group)
+    }
+
+    fn home(&self, node: NodeId) -> Option<u32> {
+        // Most large networks number their nodes from 1.
+        let guess = usize::try_from(node.0).ok()?.wrapping_sub(1);
+        if let Some((id, group)) = self.home.get(guess)
+            && *id == node
+        {
+            return Some(*group);
+        }
+        let at = self.home.binary_search_by_key(&node, |(id, _)| *id).ok()?;
+        Some(self.home[at].1)
     }
 
     /// The groups of the level below whose super-peers meet in this one.

@@ -7,6 +7,7 @@
 use alloc::vec::Vec;
 
 use super::{Disperse, Message, SuperPeer, Timer};
+use crate::election::View;
 use crate::group::{GroupNumber, Status};
 use crate::members::{Label, NodeId, NodeSet};
 use crate::mutant::Mutant;
@@ -31,7 +32,10 @@ impl SuperPeer {
     /// After each step: has the group settled on other super-peers, and is this node one of them?
     pub(super) fn review(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
         // While an election is on the super-peers stay what they were.
-        let Some(look) = self.look(level) else { return };
+        if self.is_as_it_was(cx, level) {
+            return self.go_on_asking(cx, level, out);
+        }
+        let Some(look) = self.look(level) else { return self.go_on_asking(cx, level, out) };
         if look.coordinator == cx.me {
             let chosen = select(cx, &look);
             let selection = Selection { group: look.group, chosen };
@@ -52,8 +56,32 @@ impl SuperPeer {
             }
         }
         self.sit_or_leave(cx, level, out);
+        self.go_on_asking(cx, level, out);
+    }
+
+    /// What most steps leave: the same formation of the group, and whoever follows was told, or one
+    /// super-peer is all that there is to tell.
+    fn is_as_it_was(&self, cx: &Context<'_>, level: u8) -> bool {
+        let Some(view) = self.view_at(level) else { return true };
+        let known = self.selection(level);
+        let is_same = view.status == Status::Normal
+            && known.group == view.group
+            && view.coordinator.is_some_and(|coordinator| known.chosen.contains(coordinator));
+        let options = &cx.config.options.super_peer;
+        let follows = view.coordinator != Some(cx.me);
+        is_same && (follows || options.super_peers(options.max.count()) == 1)
+    }
+
+    fn go_on_asking(&mut self, cx: &Context<'_>, level: u8, out: &mut Effects<Self>) {
         if let Some(seat) = self.seat_mut(level) {
             seat.wait(cx, level, out);
+        }
+    }
+
+    fn view_at(&self, level: u8) -> Option<View<'_>> {
+        match level {
+            0 => Some(self.home.view()),
+            _ => self.seat(level)?.view(),
         }
     }
 
@@ -99,10 +127,7 @@ impl SuperPeer {
     /// What this node knows of its group at a level, once the group has settled.
     fn look(&self, level: u8) -> Option<Look> {
         let seat = self.seat(level);
-        let view = match level {
-            0 => self.home.view(),
-            _ => seat?.view()?,
-        };
+        let view = self.view_at(level)?;
         if view.status != Status::Normal {
             return None;
         }
