@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::Config;
+use crate::config::{Config, split_peer};
 use crate::live::change::ChangeLine;
 
 /// The variables for an event at a node that this file describes: its state, as the textbook has
@@ -46,7 +46,8 @@ pub(crate) fn environment(
 }
 
 fn address(config: &Config, node: &str) -> String {
-    let mut peers = config.peers.iter().filter_map(|peer| peer.split_once('='));
+    // By radio nobody has an address, and the variable is empty.
+    let mut peers = config.peers.iter().filter_map(|peer| split_peer(peer));
     let found = peers.find(|(name, _)| *name == node);
     found.map(|(_, address)| address.to_owned()).unwrap_or_default()
 }

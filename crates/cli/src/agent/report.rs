@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tanist::{GroupNumber, NodeId, parse_node};
 
 use super::Agent;
+use crate::config::read_peer;
 
 /// A node at a glance. Names stay as they are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,6 +113,9 @@ pub(crate) struct SettingsReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MembersReport {
     pub(crate) status: StatusReport,
+    /// Whether others are reached by broadcast: then `is_connected` says that one is a neighbour.
+    #[serde(default)]
+    pub(crate) radio: bool,
     pub(crate) members: Vec<MemberReport>,
 }
 
@@ -151,6 +155,7 @@ impl Agent {
         let meter = self.group().meter().await?;
         let status = self.status();
         let (now, own_priority) = (tanist::clock::now(), self.group().priority());
+        let is_radio = self.config().radio.is_some();
         let rows = self.peers().into_iter().map(|(node, address)| {
             let peer = meter.peers.iter().find(|peer| peer.id == node);
             let name = node.to_string();
@@ -158,8 +163,10 @@ impl Agent {
             let is_member = status.leader.is_some() && status.members.contains(&name);
             let seen = peer.and_then(|peer| peer.heard).map(|heard| now.since(heard));
             let rtt = peer.and_then(|peer| peer.round_trip);
+            // By radio, where it was heard from is all there is.
+            let heard_at = peer.map(|peer| peer.address.clone()).filter(|_| is_radio);
             MemberReport {
-                address,
+                address: heard_at.unwrap_or(address),
                 role: match (is_leader, is_member) {
                     (true, _) => "leader",
                     (false, true) => "member",
@@ -178,7 +185,7 @@ impl Agent {
             }
         });
         let members = rows.collect();
-        Some(MembersReport { status, members })
+        Some(MembersReport { status, radio: is_radio, members })
     }
 
     /// What it was told at its start, and where its things are.
@@ -193,7 +200,10 @@ impl Agent {
             process: std::process::id(),
             data_dir: whole(&config.data_dir),
             key_file: whole(&config.key_file),
-            listen: config.listen.map_or(mine, |address| address.to_string()),
+            listen: match &config.radio {
+                Some(reach) => format!("{}, UDP port {}", reach.cast, reach.port),
+                None => config.listen.map_or(mine, |address| address.to_string()),
+            },
             message_max_ms: millis(timing.message_max),
             processing_max_ms: millis(timing.processing_max),
             heartbeat_ms: timing.heartbeat.map(millis),
@@ -211,7 +221,8 @@ impl Agent {
     fn peers(&self) -> Vec<(NodeId, String)> {
         let config = self.config();
         let split = |peer: &String| {
-            let (name, address) = peer.split_once('=')?;
+            let (name, address) = read_peer(peer)?;
+            let address = if config.radio.is_some() { "" } else { address };
             Some((parse_node(name)?, address.to_owned()))
         };
         config.peers.iter().filter_map(split).collect()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::config::{Config, ConfigArgs, Sources};
+use crate::config::{Config, ConfigArgs, Sources, read_peer};
 use crate::exit::Exit;
 use crate::hooks::event::Event;
 use crate::hooks::program::{End, Ran, RunError};
@@ -150,7 +150,7 @@ impl std::fmt::Display for Tried {
 
 /// A change as it could be: all nodes are there, and the event's role is this node's.
 fn made_up(config: &Config, event: Event) -> ChangeLine {
-    let names = config.peers.iter().filter_map(|peer| peer.split_once('='));
+    let names = config.peers.iter().filter_map(|peer| read_peer(peer));
     let members: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
     let me = config.node.clone();
     let other = members.iter().find(|name| **name != me).cloned().unwrap_or_else(|| me.clone());

@@ -12,6 +12,7 @@ use tanist_core::timing::{Timing, TimingError};
 use super::draft::Draft;
 use super::key::{KEYS, Key};
 use super::origin::Origin;
+use super::radio;
 use super::timing::TimingTable;
 use super::value::{Value, spoken};
 use crate::library::nearest;
@@ -25,8 +26,11 @@ pub(crate) fn check(draft: &mut Draft, file: &Origin) {
             refuse_missing(draft, file, name);
         }
     }
-    check_priorities(draft);
+    for table in ["priorities", "zones", "racks"] {
+        check_strangers(draft, table);
+    }
     check_algorithm(draft);
+    radio::check(draft);
     check_timing(draft);
     check_counts(draft);
 }
@@ -54,11 +58,14 @@ fn check_peers(draft: &mut Draft) {
         let what = "it names nobody; write all nodes, this one included";
         return draft.refuse(setting.origin, Some("peers"), what);
     }
+    let is_radio = radio::is_on(&draft.settings);
     let mut seen: Vec<(&str, &str)> = Vec::new();
     for (at, peer) in peers.iter().enumerate() {
         let place = setting.items.get(at).unwrap_or(&setting.origin).clone();
-        let Some((name, address)) = split_peer(peer) else {
-            let what = format!("`{peer}` names no peer; write n1=10.0.0.1:7400");
+        let read = if is_radio { read_peer(peer) } else { split_peer(peer) };
+        let Some((name, address)) = read else {
+            let example = if is_radio { "n1" } else { "n1=10.0.0.1:7400" };
+            let what = format!("`{peer}` names no peer; write {example}");
             draft.refuse(place, Some("peers"), what);
             continue;
         };
@@ -66,7 +73,8 @@ fn check_peers(draft: &mut Draft) {
             let what = format!("{name} is there twice; every node has a name of its own");
             draft.refuse(place.clone(), Some("peers"), what);
         }
-        if let Some((other, _)) = seen.iter().find(|(_, other)| *other == address) {
+        let same = seen.iter().find(|(_, other)| *other == address && !address.is_empty());
+        if let Some((other, _)) = same {
             let what = format!("{name} has the address of {other}, {address}; give it its own");
             draft.refuse(place, Some("peers"), what);
         }
@@ -83,10 +91,15 @@ pub(crate) fn split_peer(peer: &str) -> Option<(&str, &str)> {
     is_address.then_some((name, address))
 }
 
+/// Name and address of a peer; where nobody has an address, a name with none.
+pub(crate) fn read_peer(peer: &str) -> Option<(&str, &str)> {
+    split_peer(peer).or_else(|| parse_node(peer).map(|_| (peer, "")))
+}
+
 /// The names of all peers, each once.
 pub(crate) fn peer_names(draft: &Draft) -> Vec<String> {
     let peers = draft.settings.value("peers").map_or(&[][..], Value::as_list);
-    let names = peers.iter().filter_map(|peer| split_peer(peer).map(|(name, _)| name.to_owned()));
+    let names = peers.iter().filter_map(|peer| read_peer(peer).map(|(name, _)| name.to_owned()));
     let mut names: Vec<String> = names.collect();
     names.sort();
     names.dedup();
@@ -125,17 +138,18 @@ fn leading_part(host: &str) -> &str {
     host.split('.').next().unwrap_or_default()
 }
 
-fn check_priorities(draft: &mut Draft) {
+/// Entries of a table by nodes that name none.
+fn check_strangers(draft: &mut Draft, table: &str) {
     let names = peer_names(draft);
     let strangers: Vec<(String, Origin)> = draft
         .settings
-        .entries("priorities")
+        .entries(table)
         .filter(|(name, _)| !names.is_empty() && !names.iter().any(|known| known == name))
         .map(|(name, setting)| (name.to_owned(), setting.origin.clone()))
         .collect();
     for (name, place) in strangers {
         let what = format!("{name} is not one of the peers {}", names.join(", "));
-        draft.refuse(place, Some(&format!("priorities.{name}")), what);
+        draft.refuse(place, Some(&format!("{table}.{name}")), what);
     }
 }
 

@@ -107,6 +107,8 @@ pub(crate) const KEYS: &[Key] = &[
     with_default(key("peers_version", Kind::Number, "1", "which version of that list it is"), "1"),
     live(key("priority", Kind::Number, "10", "this node's own; else the number in its name")),
     key("priorities", Kind::Numbers, "{ n1 = 30 }", "of all nodes, the same on all nodes"),
+    key("zones", Kind::Texts, "{ n1 = \"north\" }", "where nodes are, the same on all nodes"),
+    key("racks", Kind::Texts, "{ n1 = \"r7\" }", "what may fail together, the same on all nodes"),
     with_default(
         key(
             "preempt",
@@ -155,6 +157,25 @@ pub(crate) const KEYS: &[Key] = &[
             "how often other groups are looked for",
         ),
         "2s",
+    ),
+    key(
+        "radio.interfaces",
+        Kind::List,
+        "[\"wlan0\"]",
+        "reach neighbours by broadcast on these, or [\"all\"]",
+    ),
+    with_default(
+        key("radio.port", Kind::Number, "7400", "the UDP port of that, the same on all nodes"),
+        "7400",
+    ),
+    with_default(
+        key(
+            "radio.group",
+            Kind::Text,
+            "\"broadcast\"",
+            "broadcast, or a multicast address, the same on all nodes",
+        ),
+        "broadcast",
     ),
     key("http.listen", Kind::Address, "\"127.0.0.1:7480\"", "the HTTP interface"),
     key("http.agent_check", Kind::Address, "\"0.0.0.0:7482\"", "the line that HAProxy asks for"),

@@ -17,6 +17,7 @@ mod draft;
 mod file;
 mod key;
 mod origin;
+mod radio;
 mod reader;
 pub(crate) mod sample;
 mod sources;
@@ -30,10 +31,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tanist::transport::radio::Reach;
 use tanist::{Algorithm, Builder, Group, NodeId, Preempt};
 
 pub(crate) use self::change::Change;
-pub(crate) use self::check::split_peer;
+pub(crate) use self::check::{read_peer, split_peer};
 pub(crate) use self::draft::{Setting, Settings};
 pub(crate) use self::key::Effect;
 pub(crate) use self::origin::{Finding, Origin, Severity};
@@ -49,7 +51,7 @@ pub(crate) struct Config {
     pub(crate) group: String,
     /// Which node this is.
     pub(crate) node: String,
-    /// All nodes, this one included: `n1=10.0.0.1:7400`.
+    /// All nodes, this one included: `n1=10.0.0.1:7400`; by radio `n1` is enough.
     pub(crate) peers: Vec<String>,
     /// Which version of that list it is.
     pub(crate) peers_version: u32,
@@ -57,6 +59,10 @@ pub(crate) struct Config {
     pub(crate) priority: Option<u32>,
     /// Priorities that are not the number in the node's name.
     pub(crate) priorities: BTreeMap<String, u32>,
+    /// Where nodes are.
+    pub(crate) zones: BTreeMap<String, String>,
+    /// What may fail together.
+    pub(crate) racks: BTreeMap<String, String>,
     /// Whether a node of higher priority takes over.
     pub(crate) preempt: Preempt,
     /// Who elects.
@@ -75,6 +81,8 @@ pub(crate) struct Config {
     pub(crate) trace: Option<PathBuf>,
     /// Bounds and periods.
     pub(crate) timing: TimingTable,
+    /// How neighbours are reached, if not everybody by links.
+    pub(crate) radio: Option<Reach>,
     /// What is served over HTTP, and to whom.
     pub(crate) http: HttpTable,
     /// Programs that run when something happens.
@@ -223,6 +231,9 @@ impl Config {
         }
         if let Some(address) = self.listen {
             builder = builder.listen(address);
+        }
+        if let Some(reach) = &self.radio {
+            builder = builder.radio(reach.clone());
         }
         if let Some(path) = &self.trace {
             builder = builder.trace(path);

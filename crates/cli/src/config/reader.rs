@@ -1,11 +1,13 @@
 //! Typed values out of settings that were checked.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::draft::Settings;
 use super::origin::Finding;
+use super::radio;
 use super::timing::TimingTable;
 use super::value::Value;
 use super::{Config, HealthTable, HooksTable, HttpTable, LogFormat, LogLevel, LogTable};
@@ -26,17 +28,18 @@ impl Reader<'_> {
             priorities: entries("priorities")
                 .filter_map(|(name, setting)| Some((name.to_owned(), setting.value.as_number()?)))
                 .collect(),
+            zones: self.texts("zones"),
+            racks: self.texts("racks"),
             preempt: self.0.value("preempt").and_then(Value::as_preempt)?,
             algorithm: self.0.value("algorithm").and_then(Value::as_algorithm)?,
-            options: entries("options")
-                .map(|(name, setting)| (name.to_owned(), setting.value.to_string()))
-                .collect(),
+            options: self.texts("options"),
             data_dir: self.path("data_dir")?,
             key_file: self.path("key_file")?,
             socket: self.path("socket"),
             listen: self.address("listen"),
             trace: self.path("trace"),
             timing: TimingTable::of(self.0),
+            radio: radio::reach(self.0),
             http: self.http(),
             hooks: self.hooks()?,
             health: self.health(),
@@ -93,6 +96,11 @@ impl Reader<'_> {
             Some(_) | None => LogLevel::Info,
         };
         LogTable { format: if is_json { LogFormat::Json } else { LogFormat::Text }, level }
+    }
+
+    fn texts(&self, table: &str) -> BTreeMap<String, String> {
+        let entries = self.0.entries(table);
+        entries.map(|(name, setting)| (name.to_owned(), setting.value.to_string())).collect()
     }
 
     fn text(&self, name: &str) -> Option<String> {

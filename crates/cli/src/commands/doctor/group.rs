@@ -87,6 +87,9 @@ fn state(seen: &MembersReport, settings: &SettingsReport, findings: &mut Finding
 }
 
 fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
+    if seen.radio {
+        return neighbours(seen, findings);
+    }
     let others = || seen.members.iter().filter(|member| !member.is_self);
     let is_lost = |member: &&MemberReport| member.role == "-" && !member.is_connected;
     let (lost, all) = (others().filter(is_lost).count(), others().count());
@@ -111,6 +114,19 @@ fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
             findings.warn("peers", what, fix);
         }
     }
+}
+
+/// By radio most nodes are out of reach, and that is well; nobody in reach is not.
+fn neighbours(seen: &MembersReport, findings: &mut Findings) {
+    let near = seen.members.iter().filter(|member| member.is_connected);
+    let names: Vec<&str> = near.map(|member| member.node.as_str()).collect();
+    if names.is_empty() {
+        let what = "No neighbour was heard within suspect_after.".to_owned();
+        let fix = "look at the interface (ip -s link), the range, the firewall for UDP, and \
+                   whether port, group and key are the same there";
+        return findings.warn("peers", what, fix);
+    }
+    findings.well("peers", format!("In reach: {}.", names.join(" ")));
 }
 
 fn round_trips(seen: &MembersReport, settings: &SettingsReport, findings: &mut Findings) {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use tanist::GroupKey;
+use tanist::transport::radio::{Antennas, Reach};
 
 use super::finding::Findings;
 use crate::agent::report::SettingsReport;
@@ -39,6 +40,9 @@ pub(super) fn settings(config: &Config) -> SettingsReport {
 }
 
 fn listen(config: &Config) -> String {
+    if let Some(reach) = &config.radio {
+        return format!("{}, UDP port {}", reach.cast, reach.port);
+    }
     let own = config
         .peers
         .iter()
@@ -111,6 +115,9 @@ fn sync_time(directory: &Path) -> std::io::Result<Duration> {
 
 /// The port of an agent that does not run, and the peers that it would dial.
 pub(super) fn ports(config: &Config, findings: &mut Findings) {
+    if let Some(reach) = &config.radio {
+        return interfaces(reach, findings);
+    }
     let address = listen(config);
     let bound = TcpListener::bind(&address).and_then(|_| UdpSocket::bind(&address));
     match bound {
@@ -129,6 +136,17 @@ pub(super) fn ports(config: &Config, findings: &mut Findings) {
         if node != config.node {
             dial(node, address, findings);
         }
+    }
+}
+
+/// The interfaces of an agent that does not run.
+fn interfaces(reach: &Reach, findings: &mut Findings) {
+    match Antennas::open(reach) {
+        Ok(_) => {
+            let what = format!("{} on UDP port {} can be had.", reach.cast, reach.port);
+            findings.well("port", what);
+        }
+        Err(error) => findings.problem("port", format!("{error}."), "correct [radio]"),
     }
 }
 

@@ -62,6 +62,9 @@ pub(crate) fn text(seen: &MembersReport, is_wide: bool) -> String {
 fn table(seen: &MembersReport, is_wide: bool) -> Table {
     let mut columns = vec![left("NODE"), left("ROLE"), left("STATE"), left("ADDRESS")];
     columns.extend([right("PRIORITY"), right("RTT"), right("SEEN")]);
+    if seen.radio {
+        columns.push(left("NEIGHBOUR"));
+    }
     if is_wide {
         columns.extend([left("LINK"), left("PEERS")]);
     }
@@ -73,11 +76,15 @@ fn table(seen: &MembersReport, is_wide: bool) -> Table {
             member.node.clone(),
             format!("{mark}{}", member.role),
             state(seen, member),
-            member.address.clone(),
+            Some(member.address.clone()).filter(|at| !at.is_empty()).unwrap_or_else(none),
             member.priority.to_string(),
             member.rtt_ms.map_or_else(none, |rtt| format!("{rtt:.1}ms")),
             if member.is_self { "now".to_owned() } else { member.seen_ms.map_or_else(none, ago) },
         ];
+        if seen.radio {
+            let is_near = !member.is_self && member.is_connected;
+            cells.push(if is_near { "yes".to_owned() } else { none() });
+        }
         if is_wide {
             let version = format!("version {}", seen.status.peers_version);
             cells.push(link(member).to_owned());
@@ -94,6 +101,8 @@ fn state(seen: &MembersReport, member: &MemberReport) -> String {
     let text = match (member.is_self, member.role.as_str(), member.is_refused) {
         (true, ..) => seen.status.state.as_str(),
         (false, "-", true) => "down",
+        // A leader of an ad-hoc network does not know who follows it.
+        (false, "-", false) if member.is_connected && seen.radio => "in reach",
         (false, "-", false) if member.is_connected => "elsewhere",
         (false, "-", false) => "unknown",
         (false, ..) => "normal",
@@ -120,6 +129,8 @@ fn ago(millis: u64) -> String {
 const EXAMPLES: &str = "\
 STATE is what the asked node knows: its own, `normal` for members of its group, `elsewhere` for
 nodes that it reaches and that are in another group, `down` where nobody listens, else `unknown`.
+With [radio], a NEIGHBOUR was heard within suspect_after and is `in reach`, and ADDRESS is where
+that came from.
 
 Examples:
   tanist members

@@ -303,7 +303,11 @@ impl Station {
             return tally.refused_replay.bump();
         }
         of.bytes_in += bytes.len() as u64;
-        of.place = Some(format!("{} on {interface}", from.ip()));
+        // An interface may have no address at all.
+        of.place = Some(match from.ip() {
+            ip if ip.is_unspecified() => format!("on {interface}"),
+            ip => format!("{ip} on {interface}"),
+        });
         tally.bytes_in.add(bytes.len());
         self.hand_over(packet.sender, &reaction);
         // Other tasks want the lock, and speaking needs it.

@@ -1,0 +1,16 @@
+//! Agents that hear only their neighbours: a line of machines, each with a network of its own.
+//!
+//! Needs root (CAP_NET_ADMIN, CAP_SYS_ADMIN) and `ip` of Debian's package iproute2. Without them
+//! the tests say that they are skipped; with TANIST_TEST_REQUIRE_NETNS=1 they fail instead.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
+
+#[path = "live/group.rs"]
+#[allow(dead_code, reason = "every test program uses its own part of it")]
+mod group;
+
+mod adhoc {
+    pub(crate) mod agents;
+    mod errors;
+    mod line;
+    pub(crate) mod namespaces;
+}
