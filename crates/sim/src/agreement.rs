@@ -16,6 +16,7 @@ use tanist_core::time::micros;
 use tanist_core::{NodeId, Status, Time};
 
 use crate::board::{Board, Seat};
+use crate::scale::Wish;
 use crate::world::World;
 
 /// How far nodes agreed in a stretch of time.
@@ -52,6 +53,12 @@ impl Agreement {
         ratio(self.components, self.span)
     }
 
+    /// How long was looked.
+    #[must_use]
+    pub fn span(&self) -> Duration {
+        Duration::from_micros(u64::try_from(self.span).unwrap_or(u64::MAX))
+    }
+
     fn add(&mut self, sight: &Sight, span: Duration) {
         let span = u128::from(micros(span));
         self.span += span;
@@ -83,8 +90,8 @@ struct Sight {
 }
 
 /// Runs a world to this moment and says how far its nodes agreed on the way. `on_second` is told
-/// every simulated second.
-pub fn watch(world: &mut World, end: Time, on_second: &mut dyn FnMut(u64)) -> Agreement {
+/// every simulated second, and may stop it there.
+pub fn watch(world: &mut World, end: Time, on_second: &mut dyn FnMut(u64) -> Wish) -> Agreement {
     let mut agreement = Agreement::default();
     let mut sight = look(world);
     let mut seen = world.watch.board.changes();
@@ -99,10 +106,11 @@ pub fn watch(world: &mut World, end: Time, on_second: &mut dyn FnMut(u64)) -> Ag
             }
             agreement.add(&sight, upto.since(now));
             let second = upto.as_micros() / 1_000_000;
-            if second > now.as_micros() / 1_000_000 {
-                on_second(second);
-            }
+            let is_next = second > now.as_micros() / 1_000_000;
             now = upto;
+            if is_next && on_second(second) == Wish::Stop {
+                break;
+            }
         }
         match next {
             Some(_) => {

@@ -20,6 +20,7 @@ pub mod graph;
 pub mod ground;
 pub mod host;
 pub mod library;
+pub mod map;
 pub mod mobility;
 pub mod monitors;
 pub mod network;

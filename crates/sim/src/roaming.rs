@@ -12,7 +12,7 @@ use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
 use tanist_core::timing::{TimingConfig, TimingError};
-use tanist_core::{GroupConfig, Membership, Time, Timing};
+use tanist_core::{GroupConfig, Membership, NodeId, Time, Timing};
 
 use crate::agreement::{self, Agreement, Component};
 use crate::application::Pace;
@@ -21,6 +21,7 @@ use crate::mobility::Mobility;
 use crate::monitors::Selection;
 use crate::network::{Conditions, Delay};
 use crate::radio::{Fading, RadioConfig, Topology};
+use crate::scale::Wish;
 use crate::scenario::{Expect, Scenario};
 use crate::watch::{Counts, Watch};
 use crate::world::World;
@@ -76,7 +77,9 @@ pub struct Outcome {
     pub steps: u64,
     /// The components at the end, biggest first.
     pub components: Vec<Component>,
-    /// Where everybody was at the end.
+    /// Who everybody was, in order of id, and where at the end.
+    pub ids: Vec<NodeId>,
+    /// Where everybody was at the end, in the same order.
     pub positions: Vec<Position>,
     /// Who heard whom at the end, each pair once, as places in the order of ids.
     pub links: Vec<(usize, usize)>,
@@ -141,11 +144,11 @@ impl Roaming {
         self.mobility.area
     }
 
-    /// Runs it; `on_second` is told every simulated second.
+    /// Runs it; `on_second` is told every simulated second, and may stop it there.
     ///
     /// # Errors
     /// As for [`Roaming::scenario`].
-    pub fn run(&self, on_second: &mut dyn FnMut(u64)) -> Result<Outcome, RoamingError> {
+    pub fn run(&self, on_second: &mut dyn FnMut(u64) -> Wish) -> Result<Outcome, RoamingError> {
         let scenario = self.scenario()?;
         let mut ingredients = scenario.ingredients(self.seed, false);
         // What must hold is judged in smaller worlds; here it would take longer than the run.
@@ -161,6 +164,7 @@ impl Roaming {
             neighbours: f64::from(u32::try_from(links.len()).unwrap_or(u32::MAX)) * 2.0 / nodes,
             steps: world.events(),
             components: agreement::components(&world),
+            ids: world.watch.board.seats().iter().map(|seat| seat.id).collect(),
             positions: world.positions().to_vec(),
             links,
         })
