@@ -16,6 +16,7 @@
 
 pub(crate) mod links;
 pub(crate) mod svg;
+pub mod topology;
 
 mod labels;
 mod lanes;

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use tanist_sim::diagram::topology::{self, Topology};
 use tanist_sim::monitors::Verdict;
 use tanist_sim::run::NodeAtEnd;
 use tanist_sim::watch::Judgement;
@@ -35,12 +36,15 @@ pub(crate) struct Args {
     /// Draw the space-time diagram; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     svg: Option<Target>,
+    /// Draw the nodes on a circle, with what the election said in numbered steps; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    topology: Option<Target>,
 }
 
 impl Args {
     /// Runs the scenario.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
-        let files = [self.trace.as_ref(), self.svg.as_ref()];
+        let files = [self.trace.as_ref(), self.svg.as_ref(), self.topology.as_ref()];
         let is_report_wanted = output::is_report_wanted(self.output, &files)?;
         let scenario = self.scenario()?;
         let report = run(&scenario, self.seed.unwrap_or(scenario.seed));
@@ -50,6 +54,11 @@ impl Args {
         }
         if let Some(target) = &self.svg {
             let picture = diagram::space_time(&trace.header, &trace.entries);
+            target.fill(|to| to.write_all(picture.as_bytes()))?;
+        }
+        if let Some(target) = &self.topology {
+            let circle = Topology::circle(&trace.header);
+            let picture = topology::draw(&trace.header, &trace.entries, &circle);
             target.fill(|to| to.write_all(picture.as_bytes()))?;
         }
         if is_report_wanted {
@@ -198,6 +207,7 @@ const EXAMPLES: &str = "\
 Examples:
   tanist sim run bully-figure-10-8
   tanist sim run bully-figure-10-8 --option waits=full --svg run.svg
+  tanist sim run ring-list-six-processes --topology ring.svg
   tanist sim run my-scenario.toml --seed 7 -o json | jq .messages
   tanist sim run my-scenario.toml --trace - | grep broken
 

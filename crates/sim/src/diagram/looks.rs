@@ -43,6 +43,13 @@ pub(super) fn pen(kind: Kind) -> Pen {
     }
 }
 
+/// Whether a message asks or tells who coordinates: what is drawn solid in the colours of the
+/// election, so no answer, no sign of life and no handing over.
+pub(super) fn is_of_election(kind: Kind) -> bool {
+    let pen = pen(kind);
+    pen.dash.is_empty() && [VERMILION, BLUE].contains(&pen.colour)
+}
+
 /// The fill of a node's bar.
 pub(super) fn fill(status: Status) -> &'static str {
     match status {
@@ -232,6 +239,8 @@ pub(super) fn head(svg: &mut Svg, from: Spot, to: Spot, colour: &'static str) {
     svg.polygon(&[to, side(1.0), side(-1.0)], colour, Pen::new(colour, 0.5));
 }
 
+/// Whoever calls an election.
+pub(super) const CALL: &str = VERMILION;
 const GREY: &str = "#57606a";
 const PALE: &str = "#8f98a3";
 const VERMILION: &str = "#d55e00";

@@ -1,0 +1,61 @@
+//! Maps of the sources' rings, and of places that no circle has.
+
+use crate::diagram::svg::assert_balanced;
+use crate::{library, run};
+
+use super::sheet::list;
+use super::*;
+
+fn picture(scenario: &str) -> String {
+    let scenario = library::find(scenario).expect("it comes with the program");
+    let scenario = crate::Scenario::parse(scenario).expect("it can be read");
+    let trace = run(&scenario, scenario.seed).recording;
+    draw(&trace.header, &trace.entries, &Topology::circle(&trace.header))
+}
+
+#[test]
+fn the_slides_ring_has_two_rounds_past_the_dead_node() {
+    let svg = picture("ring-list-six-processes");
+    assert_balanced(&svg);
+    // Twelve sends on twelve arrows: five hops and one to the dead node, in each round.
+    assert_eq!(svg.matches("class=\"step\"").count(), 12);
+    assert_eq!(svg.matches(", lost<").count(), 2);
+    assert!(svg.contains("n2 calls · 6 election · 6 coordinator · n3 coordinates"), "{svg}");
+    assert!(svg.contains("election from n6 to n2, step 6"), "{svg}");
+}
+
+#[test]
+fn what_goes_the_same_way_twice_shares_an_arrow() {
+    let svg = picture("ring-chang-roberts-17-24-33");
+    assert_balanced(&svg);
+    assert!(svg.contains("election from n1 to n2, step 1, 7"), "{svg}");
+    assert!(svg.contains("10 election · 6 elected · n5 coordinates"), "{svg}");
+}
+
+#[test]
+fn nodes_stand_where_they_are_put() {
+    let header = Header { nodes: Vec::new(), ..example() };
+    assert_balanced(&draw(&header, &[], &Topology::circle(&header)));
+    let header = example();
+    let at = |node, x, y| Place { node: NodeId(node), x, y };
+    let far = Topology {
+        places: vec![at(1, 0.0, 0.0), at(2, 300.0, 0.0), at(3, 0.0, 90.0)],
+        links: vec![(NodeId(1), NodeId(3))],
+    };
+    let svg = draw(&header, &[], &far);
+    assert_balanced(&svg);
+    assert_eq!(svg.matches("class=\"node\"").count(), 3);
+    let same = Topology { places: vec![at(1, 5.0, 5.0), at(2, 5.0, 5.0)], links: Vec::new() };
+    assert_balanced(&draw(&header, &[], &same));
+}
+
+#[test]
+fn many_numbers_are_cut_short() {
+    assert_eq!(list(&[1, 7]), "1, 7");
+    assert_eq!(list(&[1, 2, 3, 4, 5, 6, 9]), "1, 2, 3, 4 … 9");
+}
+
+fn example() -> Header {
+    let scenario = library::find("lecture-worst").expect("it comes with the program");
+    crate::Scenario::parse(scenario).expect("it can be read").header(1)
+}
