@@ -4,6 +4,7 @@ use std::fs;
 
 use assert_cmd::cargo_bin_cmd;
 use serde_json::Value;
+use tanist_core::election::Algorithm;
 
 fn sweep(args: &[&str]) -> String {
     let output = cargo_bin_cmd!("tanist").args(["sim", "sweep"]).args(args).output();
@@ -15,8 +16,8 @@ fn sweep(args: &[&str]) -> String {
 
 #[test]
 fn every_case_of_every_algorithm_matches_theory_in_small_groups() {
-    for algorithm in ["bully", "bully-lecture", "invitation"] {
-        let table = sweep(&[algorithm, "--nodes", "2..6"]);
+    for algorithm in Algorithm::ALL {
+        let table = sweep(&[algorithm.name(), "--nodes", "2..6"]);
         assert!(table.starts_with("CASE "), "{table}");
         assert!(table.lines().skip(1).all(|line| line.ends_with(" -")), "{table}");
     }
@@ -36,6 +37,7 @@ fn both_ends_are_included() {
         "case",
         "match",
         "messages",
+        "messages_ci95",
         "n",
         "theory_messages",
         "theory_time_us",
@@ -54,9 +56,32 @@ fn files_are_written_and_the_table_is_not() {
     let args = ["bully", "--case", "all-detect", "--nodes", "4"];
     assert_eq!(sweep(&[&args[..], &["--csv", &csv, "--svg", &svg]].concat()), "");
     let rows = fs::read_to_string(csv).unwrap();
-    let head = "algorithm,case,n,messages,theory_messages,time_us,theory_time_us,match\n";
+    let head =
+        "algorithm,case,n,messages,theory_messages,time_us,theory_time_us,match,messages_ci95\n";
     assert!(rows.starts_with(&format!("{head}bully,all-detect,4,")), "{rows}");
     assert_eq!(rows.lines().count(), 2);
     assert!(fs::read_to_string(svg).unwrap().starts_with("<svg"));
     assert_eq!(sweep(&[&args[..], &["--csv", "-"]].concat()), rows);
+}
+
+#[test]
+fn a_mean_shows_its_confidence_interval_everywhere() {
+    let args = ["ring-chang-roberts", "--case", "all-mean", "--nodes", "8"];
+    let rows: Value = serde_json::from_str(&sweep(&[&args[..], &["-o", "json"]].concat())).unwrap();
+    let half = rows[0]["messages_ci95"].as_f64().unwrap();
+    assert!(half > 0.0 && half < rows[0]["messages"].as_f64().unwrap(), "{rows}");
+    assert!(sweep(&args).contains(&format!("±{half:.1}")));
+    assert!(sweep(&[&args[..], &["--csv", "-"]].concat()).contains(&format!(",true,{half:.6}\n")));
+    let picture = sweep(&[&args[..], &["--svg", "-"]].concat());
+    assert!(picture.contains("(95 %)"), "{picture}");
+    assert!(!picture.contains("class=\"off\""), "a mean near its curve is not off it");
+}
+
+#[test]
+fn every_mean_is_named_in_the_table_and_exact_cases_have_no_interval() {
+    let table = sweep(&["ring-chang-roberts", "--nodes", "2..5"]);
+    for line in table.lines().skip(1) {
+        let is_mean = line.contains("-mean");
+        assert_eq!(line.contains('±'), is_mean, "{table}");
+    }
 }

@@ -30,6 +30,7 @@ pub mod record;
 pub mod recorded;
 pub mod roaming;
 pub mod run;
+pub mod sample;
 pub mod scale;
 pub mod scenario;
 pub mod schedule;

@@ -1,10 +1,15 @@
 //! Measured values on the curves that theory predicts, as SVG: one panel per quantity.
 //!
 //! A dot lies on its curve or it is a red cross: theory gives exact numbers, so a point that is
-//! only near its curve is an error. A panel whose values span a
+//! only near its curve is an error. The mean of a sample has a bar for its confidence interval, and
+//! may be off its curve by what chance allows. A panel whose values span a
 //! factor of more than a hundred has a logarithmic axis.
 
+pub(crate) mod axis;
+
+use self::axis::{Axis, Spacing, number};
 use crate::diagram::svg::{FAINT, Font, INK, Pen, RED, Spot, Svg};
+use crate::sweep::Spread;
 
 /// One panel.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,12 +40,15 @@ pub struct Point {
     pub measured: f64,
     /// By the formula.
     pub theory: f64,
+    /// How far the two may differ, if what was measured is the mean of several runs.
+    pub spread: Option<Spread>,
 }
 
 impl Point {
     fn agrees(self) -> bool {
         let size = self.theory.abs().max(self.measured.abs());
-        (self.measured - self.theory).abs() <= size * TOLERANCE
+        let chance = self.spread.map_or(0.0, |spread| spread.tolerance);
+        (self.measured - self.theory).abs() <= size * TOLERANCE + chance
     }
 
     fn is_finite(self) -> bool {
@@ -64,7 +72,7 @@ pub fn plots(plots: &[Plot]) -> String {
 }
 
 fn panel_height(plot: &Plot) -> f64 {
-    let legend = TOP + ROW * (count(plot.series.len()) + 3.0);
+    let legend = TOP + ROW * (count(plot.series.len()) + 4.0);
     (TOP + HEIGHT + BOTTOM).max(legend)
 }
 
@@ -79,19 +87,6 @@ struct Panel {
     top: f64,
     x: Axis,
     y: Axis,
-}
-
-/// Values from `low` to `high` along a length of pixels.
-struct Axis {
-    low: f64,
-    high: f64,
-    kind: Spacing,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Spacing {
-    Linear,
-    Logarithmic,
 }
 
 impl Panel {
@@ -155,9 +150,16 @@ impl Panel {
         svg.close();
         let radius = if points.len() > CROWD { 2.2 } else { 3.6 };
         for point in points {
-            let Point { n, measured, theory } = point;
+            let Point { n, measured, theory, spread } = point;
             let place = self.place(n, measured);
-            let values = format!("{}, {n} nodes: {}", series.name, number(measured));
+            let mut values = format!("{}, {n} nodes: {}", series.name, number(measured));
+            if let Some(Spread { confidence, .. }) = spread
+                && confidence > 0.0
+            {
+                values.push_str(&format!(" ± {} (95 %)", number(confidence)));
+                let ends = [measured - confidence, measured + confidence];
+                svg.bar(ends.map(|value| self.place(n, value)), 3.0, Pen::new(colour, 1.2));
+            }
             if point.agrees() {
                 svg.open("dot", &values);
                 svg.circle(place, radius, colour, Pen::new("#ffffff", 0.8));
@@ -180,6 +182,15 @@ impl Panel {
         }
         let note = Font::new(12.0, FAINT);
         svg.text(Spot::new(x, y + 8.0), note, "dots: measured; curves: theory");
+        let has_bars = plot
+            .series
+            .iter()
+            .flat_map(|series| &series.points)
+            .any(|point| point.spread.is_some_and(|spread| spread.confidence > 0.0));
+        if has_bars {
+            y += ROW;
+            svg.text(Spot::new(x, y + 8.0), note, "bars: 95 % confidence");
+        }
         let points = plot.series.iter().flat_map(|series| &series.points);
         let off = points.filter(|point| !point.agrees()).count();
         if off > 0 {
@@ -191,85 +202,10 @@ impl Panel {
     }
 }
 
-impl Axis {
-    /// For numbers of nodes, with a little room at both ends.
-    fn of_counts(values: impl Iterator<Item = f64>) -> Self {
-        let (low, high) = range(values).unwrap_or((0.0, 1.0));
-        let room = ((high - low) * 0.04).max(0.5);
-        Self { low: low - room, high: high + room, kind: Spacing::Linear }
-    }
-
-    /// For values that are not negative: from nothing, or logarithmic where they span too much.
-    fn of_values(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let (_, high) = range(values.clone()).unwrap_or((0.0, 1.0));
-        let least = range(values.filter(|value| *value > 0.0)).map_or(1.0, |(low, _)| low);
-        if high > least * LINEAR_MAX {
-            let (low, high) = (least.log10().floor(), high.log10().ceil());
-            return Self { low, high, kind: Spacing::Logarithmic };
-        }
-        let high = if high > 0.0 { high * 1.05 } else { 1.0 };
-        Self { low: 0.0, high, kind: Spacing::Linear }
-    }
-
-    /// How far along the axis a value lies, from 0 to 1. What a logarithm cannot show lies at 0.
-    fn part(&self, value: f64) -> f64 {
-        let place = match self.kind {
-            Spacing::Linear => value,
-            Spacing::Logarithmic if value > 0.0 => value.log10(),
-            Spacing::Logarithmic => self.low,
-        };
-        ((place - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
-    }
-
-    /// Round values, about as many as asked for; every power of ten on a logarithmic axis.
-    fn ticks(&self, about: f64) -> Vec<f64> {
-        let step = match self.kind {
-            Spacing::Linear => nice((self.high - self.low) / about),
-            Spacing::Logarithmic => ((self.high - self.low) / 8.0).ceil().max(1.0),
-        };
-        let mut ticks = Vec::new();
-        let mut count = (self.low / step).ceil();
-        while count * step <= self.high {
-            ticks.push(match self.kind {
-                Spacing::Linear => count * step,
-                Spacing::Logarithmic => 10_f64.powf(count * step),
-            });
-            count += 1.0;
-        }
-        ticks
-    }
-}
-
-fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values.fold(None, |range, value| {
-        let (low, high) = range.unwrap_or((value, value));
-        Some((low.min(value), high.max(value)))
-    })
-}
-
-/// The least of 1, 2, 5 times a power of ten that is not below this.
-fn nice(least: f64) -> f64 {
-    let power = 10_f64.powf(least.log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
-    steps.into_iter().find(|step| *step >= least * 0.999_999).unwrap_or(power * 10.0)
-}
-
-/// A value without needless digits: `1500`, `0.25`, `1e9`.
-fn number(value: f64) -> String {
-    if value != 0.0 && (value.abs() >= 1e7 || value.abs() < 1e-3) {
-        return format!("{value:e}");
-    }
-    // Adding zero turns minus zero, which rounding leaves behind, into zero.
-    let text = format!("{:.3}", value + 0.0);
-    text.trim_end_matches('0').trim_end_matches('.').to_string()
-}
-
 fn count(items: usize) -> f64 {
     f64::from(u32::try_from(items).unwrap_or(u32::MAX))
 }
 
-/// Above this ratio of the greatest to the least value small ones could not be told from nothing.
-const LINEAR_MAX: f64 = 100.0;
 /// Relative; formulas and counts are exact, averages are sums of floats.
 const TOLERANCE: f64 = 1e-9;
 /// More points than this on a curve get small dots.
@@ -283,9 +219,9 @@ const TOP: f64 = 72.0;
 const HEIGHT: f64 = 280.0;
 const BOTTOM: f64 = 62.0;
 const ROW: f64 = 22.0;
-const GRID: &str = "#e4e7ea";
+pub(crate) const GRID: &str = "#e4e7ea";
 /// Okabe and Ito, without the yellow that nobody sees on white.
-const COLOURS: [&str; 10] = [
+pub(crate) const COLOURS: [&str; 10] = [
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7a4b00", "#d55e00", "#5b4fa2",
     "#6b6b6b", "#8fae1b",
 ];
@@ -301,6 +237,7 @@ mod tests {
             n: *n,
             measured: *measured,
             theory: *theory,
+            spread: None,
         });
         Plot {
             title: "Messages <all>".to_string(),
@@ -321,10 +258,13 @@ mod tests {
 
     #[test]
     fn rounding_is_no_difference() {
-        assert!(Point { n: 1, measured: 0.1 + 0.2, theory: 0.3 }.agrees());
-        assert!(Point { n: 1, measured: 0.0, theory: 0.0 }.agrees());
-        assert!(!Point { n: 1, measured: 1.0, theory: 1.000_001 }.agrees());
-        assert!(!Point { n: 1, measured: f64::NAN, theory: 1.0 }.agrees());
+        assert!(Point { spread: None, n: 1, measured: 0.1 + 0.2, theory: 0.3 }.agrees());
+        assert!(Point { spread: None, n: 1, measured: 0.0, theory: 0.0 }.agrees());
+        assert!(!Point { spread: None, n: 1, measured: 1.0, theory: 1.000_001 }.agrees());
+        let spread = Some(Spread { confidence: 0.5, tolerance: 1.0 });
+        assert!(Point { n: 1, measured: 1.0, theory: 1.9, spread }.agrees());
+        assert!(!Point { n: 1, measured: 1.0, theory: 2.1, spread }.agrees());
+        assert!(!Point { spread: None, n: 1, measured: f64::NAN, theory: 1.0 }.agrees());
     }
 
     #[test]
@@ -343,12 +283,5 @@ mod tests {
         assert_balanced(&plots(&[plot(&[])]));
         assert_balanced(&plots(&[plot(&[(3, f64::NAN, 1.0), (4, f64::INFINITY, 1e300)])]));
         assert_eq!(two, plots(&[plot(&[(2, 1.0, 1.0)]), plot(&[(2, 0.0, 0.0)])]));
-    }
-
-    #[test]
-    fn ticks_are_round_and_inside() {
-        let axis = Axis::of_values([3.0, 97.0].into_iter());
-        assert_eq!(axis.ticks(TICKS_UP), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
-        assert_eq!([1500.0, 0.25, 1e9, 0.0].map(number), ["1500", "0.25", "1e9", "0"]);
     }
 }

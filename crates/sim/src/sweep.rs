@@ -26,6 +26,7 @@ use crate::monitors::Selection;
 use crate::network::{Conditions, Delay};
 use crate::radio::Topology;
 use crate::run::{Report, run};
+use crate::sample::Sample;
 use crate::scenario::{Expect, Scenario};
 use crate::theory::{Amount, Bounds, Cost};
 
@@ -38,16 +39,29 @@ pub struct Row {
     pub case: &'static str,
     /// How many nodes are configured.
     pub n: u32,
-    /// Messages counted.
+    /// Messages counted; their mean, if the case has several runs.
     pub messages: Amount,
+    /// How far their mean can be trusted, where theory is a mean.
+    pub spread: Option<Spread>,
     /// Messages by formula.
     pub theory_messages: Amount,
     /// Time measured, in simulated microseconds.
     pub time_us: Amount,
     /// Time by formula.
     pub theory_time_us: Amount,
-    /// Whether both agree exactly, and every assertion held.
+    /// Whether both agree, exactly or, for a sample, within its error; and every assertion held.
     pub is_match: bool,
+}
+
+/// How far the mean of several runs may be from the true one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Half the width of the 95 % confidence interval. Zero if the runs are all that there are: then
+    /// their mean is the true one.
+    pub confidence: f64,
+    /// Further from theory than this does not match. One honest sample in twenty is outside the
+    /// confidence interval, and one in a thousand outside of this.
+    pub tolerance: f64,
 }
 
 struct Case {
@@ -67,7 +81,9 @@ struct Case {
 enum Verdict {
     /// They must be equal.
     Exact,
-    /// The runs are a sample: theory's mean of messages must lie in its confidence interval.
+    /// They must be equal, and are means over all runs that there are.
+    ExactMean,
+    /// The runs are a sample: its mean may miss theory's by what chance allows.
     Sampled,
 }
 
@@ -146,16 +162,18 @@ pub fn sweep(
     rows
 }
 
-/// The rows as CSV.
+/// The rows as CSV; the last column is empty where theory is no mean.
 #[must_use]
 pub fn csv(rows: &[Row]) -> String {
-    let mut text =
-        String::from("algorithm,case,n,messages,theory_messages,time_us,theory_time_us,match\n");
+    let mut text = String::from(
+        "algorithm,case,n,messages,theory_messages,time_us,theory_time_us,match,messages_ci95\n",
+    );
     for row in rows {
+        let confidence = row.spread.map(|spread| format!("{:.6}", spread.confidence));
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{}",
             row.algorithm.name(),
             row.case,
             row.n,
@@ -164,6 +182,7 @@ pub fn csv(rows: &[Row]) -> String {
             row.time_us,
             row.theory_time_us,
             row.is_match,
+            confidence.unwrap_or_default(),
         );
     }
     text
@@ -201,20 +220,26 @@ fn measure(algorithm: Algorithm, case: &Case, n: u32) -> Row {
     let timing = Timing::new(timing()).expect("the timing of the sweeps keeps its bounds");
     let theory = (case.theory)(u64::from(n), &bounds(&timing));
     let plans = (case.runs)(n);
-    let over = plans.len() as u64;
-    let (mut samples, mut time, mut holds) = (Vec::new(), 0, true);
+    let (mut counts, mut times, mut holds) = (Sample::default(), Sample::default(), true);
     for plan in plans {
         let report = run(&scenario(algorithm, case.name, n, plan), 1);
         let (counted, took) = figures(&report, case.measure);
-        samples.push(counted);
-        time += took;
+        counts.add(counted);
+        times.add(took);
         holds &= report.broken().next().is_none();
     }
-    let (messages, time) = (Amount::mean(samples.iter().sum(), over), Amount::mean(time, over));
+    let mean = |sample: &Sample| sample.mean().expect("every case has a run");
+    let (messages, time) = (mean(&counts), mean(&times));
+    let spread = match case.verdict {
+        Verdict::Exact => None,
+        Verdict::ExactMean => Some(Spread { confidence: 0.0, tolerance: 0.0 }),
+        Verdict::Sampled => Some(spread(&counts)),
+    };
     let fits = match case.verdict {
-        Verdict::Exact => messages == theory.messages,
+        Verdict::Exact | Verdict::ExactMean => messages == theory.messages,
         Verdict::Sampled => {
-            (messages.to_f64() - theory.messages.to_f64()).abs() <= margin(&samples)
+            let off = (messages.to_f64() - theory.messages.to_f64()).abs();
+            spread.is_some_and(|spread| off <= spread.tolerance)
         }
     };
     Row {
@@ -222,6 +247,7 @@ fn measure(algorithm: Algorithm, case: &Case, n: u32) -> Row {
         case: case.name,
         n,
         messages,
+        spread,
         theory_messages: theory.messages,
         time_us: time,
         theory_time_us: theory.time,
@@ -229,16 +255,12 @@ fn measure(algorithm: Algorithm, case: &Case, n: u32) -> Row {
     }
 }
 
-/// How far the mean of a sample may be from the true one: 3.3 standard errors, which one sample in
-/// a thousand exceeds.
-#[expect(clippy::cast_precision_loss, reason = "counts of messages are far below 2^52")]
-fn margin(samples: &[u64]) -> f64 {
-    let count = samples.len() as f64;
-    let mean = samples.iter().sum::<u64>() as f64 / count;
-    let squares: f64 = samples.iter().map(|sample| (*sample as f64 - mean).powi(2)).sum();
-    let variance = squares / (count - 1.0).max(1.0);
-    // Where chance has no say both agree, but for the rounding of the formula.
-    3.3 * (variance / count).sqrt() + 1e-3
+fn spread(counts: &Sample) -> Spread {
+    Spread {
+        confidence: counts.confidence().unwrap_or(0.0),
+        // Where chance has no say both agree, but for the rounding of the formula.
+        tolerance: 3.3 * counts.standard_error() + 1e-3,
+    }
 }
 
 fn figures(report: &Report, measure: Measure) -> (u64, u64) {

@@ -80,7 +80,19 @@ fn the_csv_has_the_columns_that_readers_rely_on() {
     let rows = sweep(Algorithm::BullyLecture, Some("worst"), 5..=5, &mut |_| {});
     assert_eq!(
         csv(&rows),
-        "algorithm,case,n,messages,theory_messages,time_us,theory_time_us,match\n\
-         bully-lecture,worst,5,19,19,4500,4500,true\n"
+        "algorithm,case,n,messages,theory_messages,time_us,theory_time_us,match,messages_ci95\n\
+         bully-lecture,worst,5,19,19,4500,4500,true,\n"
     );
+}
+
+#[test]
+fn a_mean_has_a_confidence_interval_and_an_exact_figure_has_none() {
+    let rows = |case| sweep(Algorithm::RingChangRoberts, Some(case), 8..=8, &mut |_| {});
+    let spread = |case| rows(case)[0].spread;
+    assert_eq!(spread("one-worst"), None);
+    // Every initiator was tried, so there is nothing that chance could have missed.
+    assert_eq!(spread("one-mean").map(|spread| spread.confidence), Some(0.0));
+    let sampled = spread("all-mean").expect("a sample has a spread");
+    assert!(sampled.confidence > 0.0, "{sampled:?}");
+    assert!(sampled.tolerance > sampled.confidence, "{sampled:?}");
 }

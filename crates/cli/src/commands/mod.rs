@@ -19,6 +19,7 @@ mod man;
 mod mutants;
 mod scale;
 mod sim_run;
+mod sizes;
 mod store;
 mod sweep;
 mod top;

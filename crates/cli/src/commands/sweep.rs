@@ -1,15 +1,13 @@
 //! `tanist sim sweep`: messages and time of an algorithm's cases, counted and by formula.
 
-use std::ops::RangeInclusive;
-use std::str::FromStr;
-
 use serde_json::{Number, Value, json};
 use tanist_core::election::Algorithm;
 use tanist_sim::plot::{self, Plot, Point, Series};
-use tanist_sim::sweep::{self, Row};
+use tanist_sim::sweep::{self, Row, Spread};
 use tanist_sim::theory::Amount;
 
 use super::algorithm;
+use super::sizes::Sizes;
 use crate::exit::Exit;
 use crate::output::{self, Format, Target};
 use crate::problem::Problem;
@@ -92,13 +90,15 @@ impl Args {
             Plot {
                 title: format!("{name}: messages"),
                 y_label: "messages".to_owned(),
-                series: series(rows, |row| (row.messages.to_f64(), row.theory_messages.to_f64())),
+                series: series(rows, |row| {
+                    (row.messages.to_f64(), row.theory_messages.to_f64(), row.spread)
+                }),
             },
             Plot {
                 title: format!("{name}: time"),
                 y_label: "simulated ms".to_owned(),
                 series: series(rows, |row| {
-                    (row.time_us.to_f64() / 1e3, row.theory_time_us.to_f64() / 1e3)
+                    (row.time_us.to_f64() / 1e3, row.theory_time_us.to_f64() / 1e3, None)
                 }),
             },
         ])
@@ -106,15 +106,15 @@ impl Args {
 }
 
 /// One curve per case: what was measured, and what theory says.
-fn series(rows: &[Row], values: fn(&Row) -> (f64, f64)) -> Vec<Series> {
+fn series(rows: &[Row], values: fn(&Row) -> (f64, f64, Option<Spread>)) -> Vec<Series> {
     by_case(rows)
         .map(|rows| Series {
             name: rows[0].case.to_owned(),
             points: rows
                 .iter()
                 .map(|row| {
-                    let (measured, theory) = values(row);
-                    Point { n: row.n, measured, theory }
+                    let (measured, theory, spread) = values(row);
+                    Point { n: row.n, measured, theory, spread }
                 })
                 .collect(),
         })
@@ -132,6 +132,7 @@ fn table(rows: &[Row]) -> Table {
         right("NODES"),
         right("ROWS"),
         right("MATCH"),
+        right("95 %"),
         left("FIRST MISMATCH"),
     ]);
     for rows in by_case(rows) {
@@ -142,10 +143,19 @@ fn table(rows: &[Row]) -> Table {
             format!("{}..{}", rows[0].n, rows[rows.len() - 1].n),
             rows.len().to_string(),
             matches.to_string(),
+            widest(rows),
             first.map_or_else(|| "-".to_owned(), mismatch),
         ]);
     }
     table
+}
+
+/// The widest confidence interval of a case, if theory's figures are means.
+fn widest(rows: &[Row]) -> String {
+    let widths = rows.iter().filter_map(|row| row.spread).map(|spread| spread.confidence);
+    let widest = widths
+        .fold(None, |widest: Option<f64>, next| Some(widest.map_or(next, |most| most.max(next))));
+    widest.map_or_else(|| "-".to_owned(), |width| format!("±{width:.1}"))
 }
 
 /// What was counted, where it is not what theory says.
@@ -173,6 +183,7 @@ fn entry(row: &Row) -> Value {
         "time_us": number(row.time_us),
         "theory_time_us": number(row.theory_time_us),
         "match": row.is_match,
+        "messages_ci95": row.spread.map(|spread| spread.confidence),
     })
 }
 
@@ -190,30 +201,6 @@ fn verdict(rows: &[Row]) -> Exit {
     Exit::Broken
 }
 
-/// Sizes of a group, both ends included.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Sizes(RangeInclusive<u32>);
-
-impl FromStr for Sizes {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || "expected two numbers such as 2..64, or one".to_owned();
-        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| expected());
-        let (first, last) = text
-            .split_once("..")
-            .map_or((text, text), |(first, last)| (first, last.strip_prefix('=').unwrap_or(last)));
-        let (first, last) = (number(first)?, number(last)?);
-        if first == 0 {
-            return Err("a group has at least one node".to_owned());
-        }
-        if last < first {
-            return Err(format!("{first}..{last} is empty: the smaller number comes first"));
-        }
-        Ok(Self(first..=last))
-    }
-}
-
 const EXAMPLES: &str = "\
 Examples:
   tanist sim sweep bully --nodes 2..64
@@ -221,23 +208,4 @@ Examples:
   tanist sim sweep invitation --nodes 8 -o json
 
 Exit codes:
-  0 every row is exactly what theory says, 1 one is not, 2 usage";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_include_both_ends() {
-        assert_eq!("2..64".parse(), Ok(Sizes(2..=64)));
-        assert_eq!("2..=64".parse(), Ok(Sizes(2..=64)));
-        assert_eq!("5".parse(), Ok(Sizes(5..=5)));
-    }
-
-    #[test]
-    fn sizes_that_are_none_are_refused() {
-        for text in ["", "..", "2..", "..3", "a..b", "-1..2", "0..3", "5..4", "2...4"] {
-            assert!(text.parse::<Sizes>().is_err(), "{text}");
-        }
-    }
-}
+  0 every row is what theory says, 1 one is not, 2 usage";

@@ -182,6 +182,15 @@ impl Svg {
         ));
     }
 
+    /// A bar between two places above each other, with a stroke across each end.
+    pub(crate) fn bar(&mut self, ends: [Spot; 2], arm: f64, pen: Pen) {
+        let [low, high] = ends;
+        self.line(low, high, pen);
+        for end in ends {
+            self.line(Spot::new(end.x - arm, end.y), Spot::new(end.x + arm, end.y), pen);
+        }
+    }
+
     /// A filled box from its upper left corner.
     pub(crate) fn area(&mut self, corner: Spot, size: Spot, fill: &str) {
         self.put(format_args!(

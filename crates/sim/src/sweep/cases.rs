@@ -57,7 +57,7 @@ pub(super) const LECTURE: &[Case] = &[
         runs: |n| (1..n).map(|i| coordinator_dies(n, &[], i..=i)).collect(),
         theory: theory::lecture::mean,
         measure: Measure::Whole,
-        verdict: Verdict::Exact,
+        verdict: Verdict::ExactMean,
     },
     Case {
         name: "concurrent",

@@ -33,7 +33,7 @@ pub(super) const CHANG_ROBERTS: &[Case] = &[
         runs: |n| (1..=n).map(|initiator| calls(n, initiator..=initiator)).collect(),
         theory: theory::ring::one_mean,
         measure: CANDIDATES,
-        verdict: Verdict::Exact,
+        verdict: Verdict::ExactMean,
     },
     Case {
         name: "all-best",

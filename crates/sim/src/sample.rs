@@ -1,0 +1,116 @@
+//! Values of the same quantity from several runs: their mean, and how far it can be trusted.
+//!
+//! Assumes that the runs are independent and that there are enough for their mean to be about
+//! normal. Leaves out everything else that can be said of a distribution.
+
+use crate::theory::Amount;
+
+/// What was counted or measured in each of several runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sample(Vec<u64>);
+
+impl Sample {
+    /// Adds what one more run gave.
+    pub fn add(&mut self, value: u64) {
+        self.0.push(value);
+    }
+
+    /// How many runs there were.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The mean, exactly; none of no runs.
+    #[must_use]
+    pub fn mean(&self) -> Option<Amount> {
+        let count = self.0.len() as u64;
+        (count > 0).then(|| Amount::mean(self.0.iter().sum(), count))
+    }
+
+    /// Half the width of the 95 % confidence interval of the mean, after Student; none of fewer than
+    /// two runs, which say nothing of how much runs differ.
+    #[must_use]
+    pub fn confidence(&self) -> Option<f64> {
+        let freedom = self.0.len().checked_sub(1).filter(|freedom| *freedom > 0)?;
+        Some(student(freedom) * self.standard_error())
+    }
+
+    /// By how much the mean of such a sample usually misses the true one.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "what is counted is far below 2^52")]
+    pub fn standard_error(&self) -> f64 {
+        let count = self.0.len() as f64;
+        let mean = self.0.iter().sum::<u64>() as f64 / count.max(1.0);
+        let squares: f64 = self.0.iter().map(|value| (*value as f64 - mean).powi(2)).sum();
+        let variance = squares / (count - 1.0).max(1.0);
+        (variance / count.max(1.0)).sqrt()
+    }
+}
+
+impl FromIterator<u64> for Sample {
+    fn from_iter<I: IntoIterator<Item = u64>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
+/// Student's t for 95 % on both sides. Between two entries the smaller number of degrees counts,
+/// which is on the safe side.
+fn student(freedom: usize) -> f64 {
+    let known = T.iter().rev().find(|(degrees, _)| *degrees <= freedom);
+    known.map_or(T[0].1, |(_, t)| *t)
+}
+
+const T: [(usize, f64); 19] = [
+    (1, 12.706),
+    (2, 4.303),
+    (3, 3.182),
+    (4, 2.776),
+    (5, 2.571),
+    (6, 2.447),
+    (7, 2.365),
+    (8, 2.306),
+    (9, 2.262),
+    (10, 2.228),
+    (12, 2.179),
+    (14, 2.145),
+    (16, 2.120),
+    (19, 2.093),
+    (24, 2.064),
+    (29, 2.045),
+    (39, 2.023),
+    (59, 2.001),
+    (99, 1.984),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_students() {
+        let sample: Sample = [2, 4, 4, 4, 5, 5, 7, 9].into_iter().collect();
+        assert_eq!(sample.mean(), Some(Amount::whole(5)));
+        // s = sqrt(32 / 7) = 2.138; s / sqrt(8) = 0.756; t with 7 degrees is 2.365.
+        let half = sample.confidence().unwrap();
+        assert!((half - 1.788).abs() < 1e-3, "{half}");
+    }
+
+    #[test]
+    fn one_run_has_a_mean_and_no_interval() {
+        let sample: Sample = [3].into_iter().collect();
+        assert_eq!((sample.mean(), sample.confidence()), (Some(Amount::whole(3)), None));
+        assert_eq!((Sample::default().mean(), Sample::default().confidence()), (None, None));
+    }
+
+    #[test]
+    fn equal_runs_leave_no_doubt() {
+        assert_eq!(Sample::from_iter([7; 20]).confidence(), Some(0.0));
+    }
+
+    #[test]
+    fn degrees_between_two_entries_count_as_fewer() {
+        assert!((student(11) - 2.228).abs() < 1e-9);
+        assert!((student(100_000) - 1.984).abs() < 1e-9);
+    }
+}
