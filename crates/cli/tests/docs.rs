@@ -170,7 +170,7 @@ fn command(line: &str) -> Option<Command> {
         .find_map(|start| line.strip_prefix(*start))?;
     let mut args: Vec<String> = rest.split_whitespace().map(str::to_owned).collect();
     let shorter: &[(&str, &str)] = match args.first().map(String::as_str) {
-        Some("sim") => &[("--nodes", NODES), ("--seeds", SEEDS)],
+        Some("sim" | "compare") => &[("--nodes", NODES), ("--seeds", SEEDS)],
         Some("bench") => &[("--runs", "2"), ("--for", "1s")],
         Some(_) | None => &[],
     };

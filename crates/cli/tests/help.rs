@@ -47,6 +47,7 @@ const COMMANDS: &[&[&str]] = &[
     &["trace", "merge"],
     &["check"],
     &["algorithms"],
+    &["compare"],
     &["sim"],
     &["sim", "list"],
     &["sim", "run"],

@@ -3,14 +3,15 @@
 //! A run is a pure function: scenario + seed -> trace. The world holds nodes, disks, timers, a
 //! network and a clock; every monitor looks at every step. Reading order: [`scenario`] (what a
 //! person writes), [`world`] (what happens), [`monitors`] (what must hold), [`mod@run`] (one
-//! scenario, judged), [`sweep`] and [`theory`] (counts against formulas), [`fuzz`] and [`shrink`]
-//! (many seeds).
+//! scenario, judged), [`sweep`] and [`theory`] (counts against formulas), [`compare`] (algorithms
+//! against each other), [`fuzz`] and [`shrink`] (many seeds).
 
 pub mod agreement;
 pub mod application;
 pub mod board;
 pub mod chance;
 pub mod choices;
+pub mod compare;
 pub mod diagram;
 pub mod digest;
 pub mod faults;

@@ -47,6 +47,8 @@ pub struct World {
     effects: Scratch,
     messages: u64,
     events: u64,
+    /// How many bytes were sent, if anybody wants to know.
+    bytes: Option<u64>,
 }
 
 /// The buffer for effects, empty between steps.
@@ -116,6 +118,7 @@ impl World {
             effects: Scratch::default(),
             messages: 0,
             events: 0,
+            bytes: None,
         };
         for fault in faults {
             match fault.moment {
@@ -146,6 +149,17 @@ impl World {
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.events
+    }
+
+    /// From here on messages are encoded as for the wire, to count their bytes.
+    pub const fn weigh(&mut self) {
+        self.bytes = Some(0);
+    }
+
+    /// The bytes of all messages but heartbeats that were sent since somebody wanted to know.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes.unwrap_or(0)
     }
 
     /// How many things are on the schedule: what memory depends on.

@@ -5,6 +5,7 @@ pub(crate) mod agent;
 mod algorithms;
 mod bench;
 mod check;
+mod compare;
 mod completion;
 mod config;
 mod dev;
@@ -74,6 +75,7 @@ pub(crate) enum Command {
     #[command(subcommand, after_help = bench::EXAMPLES)]
     Bench(bench::Command),
     Algorithms(algorithms::Args),
+    Compare(compare::Args),
     /// Run elections in the simulator: one, a series, or very many.
     #[command(subcommand, after_help = SIM_EXAMPLES)]
     Sim(Sim),
@@ -128,6 +130,7 @@ impl Command {
             Self::Store(command) => command.run(),
             Self::Bench(command) => command.run(),
             Self::Algorithms(args) => args.run(),
+            Self::Compare(args) => args.run(),
             Self::Sim(Sim::List(args)) => args.run(),
             Self::Sim(Sim::Run(args)) => args.run(),
             Self::Sim(Sim::Sweep(args)) => args.run(),

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tanist_core::node::{Command, Message, Node, Notice, Timer};
 use tanist_core::recall::Recall;
-use tanist_core::trace::{Event, Loss, MessageFacts};
-use tanist_core::{Context, Effect, Effects, NodeId, Protocol, Time};
+use tanist_core::trace::{Event, Kind, Loss, MessageFacts};
+use tanist_core::{Context, Effect, Effects, NodeId, Protocol, Time, wire};
 
 use crate::application::{self, Application, Listener, Pace, Told};
 use crate::host::Due;
@@ -110,6 +110,11 @@ impl World {
         self.messages += 1;
         let id = self.messages;
         self.hosts[at].note_sent(to, id);
+        if let Some(bytes) = &mut self.bytes
+            && facts.kind != Kind::Heartbeat
+        {
+            *bytes += wire::encode(&message).len() as u64;
+        }
         self.emit(Event::Send { node: from, to, id, message: facts });
         self.carry((at, from), (target, to), id, facts, message);
     }

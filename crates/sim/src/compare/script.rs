@@ -1,0 +1,112 @@
+//! What is done to every group that is compared, and when the next thing is done.
+
+use tanist_core::election::Standing;
+use tanist_core::group::Counter;
+use tanist_core::trace::Link;
+use tanist_core::{Membership, NodeId};
+
+use crate::faults::Action;
+
+/// What is done to a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Script {
+    /// The coordinator of everybody dies.
+    LeaderCrash,
+    /// All nodes start at once.
+    ColdStart,
+    /// The best node was down and comes back to a group under the second best.
+    LeaderReturns,
+    /// One node after the other dies and comes back, the lowest first.
+    Rolling,
+    /// The lower half is cut off from the upper half, and later the cut heals.
+    PartitionAndHeal,
+}
+
+impl Script {
+    /// All that there are.
+    pub const ALL: [Self; 5] = [
+        Self::LeaderCrash,
+        Self::ColdStart,
+        Self::LeaderReturns,
+        Self::Rolling,
+        Self::PartitionAndHeal,
+    ];
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LeaderCrash => "leader-crash",
+            Self::ColdStart => "cold-start",
+            Self::LeaderReturns => "leader-returns",
+            Self::Rolling => "rolling",
+            Self::PartitionAndHeal => "partition-and-heal",
+        }
+    }
+
+    /// The script of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|script| script.name() == name)
+    }
+
+    /// What happens, in a sentence for a picture.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::LeaderCrash => "the coordinator of everybody dies",
+            Self::ColdStart => "all nodes start at once",
+            Self::LeaderReturns => "the best node comes back to a group under the second best",
+            Self::Rolling => "one node after the other dies and comes back",
+            Self::PartitionAndHeal => "the group is cut into halves, and later the cut heals",
+        }
+    }
+
+    /// Whether only algorithms that allow for partitions must keep all their promises.
+    #[must_use]
+    pub const fn is_beyond_synchronous(self) -> bool {
+        match self {
+            Self::LeaderCrash | Self::ColdStart | Self::LeaderReturns | Self::Rolling => false,
+            Self::PartitionAndHeal => true,
+        }
+    }
+
+    /// The group that stands when the run begins; everybody else is down.
+    pub(super) fn standing(self, members: &Membership) -> Option<Standing> {
+        let mut ranks: Vec<NodeId> = members.all().iter().map(|member| member.id).collect();
+        match self {
+            Self::LeaderCrash | Self::Rolling | Self::PartitionAndHeal => {}
+            Self::ColdStart => return None,
+            Self::LeaderReturns => ranks.truncate(ranks.len() - 1),
+        }
+        let coordinator = *ranks.last()?;
+        let group = Counter(1).group(coordinator);
+        Some(Standing { group, coordinator, members: ranks.into_iter().collect() })
+    }
+
+    /// What is done at a time; the next comes when all have agreed on what came before.
+    pub(super) fn stages(self, members: &Membership) -> Vec<Vec<Action>> {
+        let ranks: Vec<NodeId> = members.all().iter().map(|member| member.id).collect();
+        let start = |node: &NodeId| Action::Restart { node: *node, lost_writes: 0 };
+        let best = ranks.last();
+        match self {
+            Self::LeaderCrash => best.map(|best| vec![Action::Crash(*best)]).into_iter().collect(),
+            Self::ColdStart => vec![ranks.iter().map(start).collect()],
+            Self::LeaderReturns => best.map(|best| vec![start(best)]).into_iter().collect(),
+            Self::Rolling => ranks
+                .iter()
+                .flat_map(|node| [vec![Action::Crash(*node)], vec![start(node)]])
+                .collect(),
+            Self::PartitionAndHeal => {
+                let (lower, upper) = ranks.split_at(ranks.len() / 2);
+                vec![vec![Action::Cut(between(lower, upper))], vec![Action::Heal(Vec::new())]]
+            }
+        }
+    }
+}
+
+/// The links between two sides, in both directions.
+fn between(one: &[NodeId], other: &[NodeId]) -> Vec<Link> {
+    let pairs = one.iter().flat_map(|a| other.iter().map(|b| (*a, *b)));
+    pairs.flat_map(|(a, b)| [Link { from: a, to: b }, Link { from: b, to: a }]).collect()
+}

@@ -1,0 +1,289 @@
+//! One algorithm, one script, one size, one seed: run until all agree, and told what it took.
+
+use std::time::Duration;
+
+use tanist_core::election::Algorithm;
+use tanist_core::options::Options;
+use tanist_core::policy::Preempt;
+use tanist_core::recall::Recall;
+use tanist_core::time::micros;
+use tanist_core::timing::TimingConfig;
+use tanist_core::trace::Kind;
+use tanist_core::{
+    GroupConfig, GroupNumber, Member, Membership, NodeId, Priority, Status, Time, Timing,
+};
+
+use super::{D, HEARTBEAT, Script, TP};
+use crate::application::Pace;
+use crate::board::{Board, Seat};
+use crate::chance::Chance;
+use crate::monitors::Selection;
+use crate::network::{Conditions, Delay};
+use crate::scenario::{Expect, Scenario};
+use crate::world::World;
+
+/// What came of one seed.
+pub(super) struct Outcome {
+    /// What it took, all stages together; none if one of them did not end in agreement.
+    pub(super) cost: Option<Cost>,
+    pub(super) breakage: Option<Breakage>,
+}
+
+/// What was sent and how long it took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cost {
+    pub(super) messages: u64,
+    pub(super) time_us: u64,
+    pub(super) bytes: u64,
+}
+
+/// An assertion that broke in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breakage {
+    /// With which seed.
+    pub seed: u64,
+    /// Its id.
+    pub assertion: &'static str,
+    /// What was seen.
+    pub why: String,
+}
+
+pub(super) fn run(algorithm: Algorithm, script: Script, n: u32, seed: u64) -> Outcome {
+    let mut draw = Draw::new(n, seed);
+    let members = draw.members(n);
+    let scenario = scenario(algorithm, script, members, seed);
+    let mut world = scenario.world(seed, false);
+    world.weigh();
+    let mut cost = Some(Cost::default());
+    for actions in script.stages(&scenario.config.members) {
+        let quiet = draw.quiet(script);
+        world.run_until(world.now() + quiet);
+        let before = Tally::of(&world);
+        for action in actions {
+            world.act(action);
+        }
+        let after = agreement(&mut world, scenario.end);
+        cost = cost.zip(after).map(|(sum, after)| sum.plus(before, after));
+        if cost.is_none() {
+            break;
+        }
+    }
+    let breakage = world.watch.first_broken().map(|broken| Breakage {
+        seed,
+        assertion: broken.assertion,
+        why: broken.breach.why.clone(),
+    });
+    Outcome { cost, breakage }
+}
+
+/// What a seed decides. It does not know of the algorithm, so that all get the same.
+pub(super) struct Draw {
+    /// The same for all sizes, so that a line over the sizes shows what size does.
+    moments: Chance,
+    seats: Chance,
+}
+
+impl Draw {
+    pub(super) fn new(n: u32, seed: u64) -> Self {
+        let seats = Chance::new((seed << 32) ^ u64::from(n));
+        Self { moments: Chance::new(seed << 32), seats }
+    }
+
+    /// The ring is in order of ids: priorities in random order are a random ring.
+    pub(super) fn members(&mut self, n: u32) -> Membership {
+        let mut left: Vec<u32> = (1..=n).collect();
+        let members: Vec<Member> = (1..=n)
+            .map(|id| {
+                let at = usize::try_from(self.seats.below(left.len() as u64)).unwrap_or(0);
+                Member { priority: Priority(left.swap_remove(at)), id: NodeId(id) }
+            })
+            .collect();
+        Membership::new(members).expect("a group that is compared has nodes, each once")
+    }
+
+    /// How long nothing is done: everything periodic is somewhere in its period when it ends. Nodes
+    /// that all start at once start everything anew.
+    pub(super) fn quiet(&mut self, script: Script) -> Duration {
+        let period = timing().check_every;
+        match script {
+            Script::ColdStart => Duration::ZERO,
+            Script::LeaderCrash
+            | Script::LeaderReturns
+            | Script::Rolling
+            | Script::PartitionAndHeal => period + self.moments.between(Duration::ZERO, period),
+        }
+    }
+}
+
+/// What has been counted up to a moment.
+#[derive(Clone, Copy)]
+struct Tally {
+    at: Time,
+    messages: u64,
+    bytes: u64,
+}
+
+impl Tally {
+    fn of(world: &World) -> Self {
+        let counts = &world.watch.counts;
+        let messages = counts.sent - counts.of(Kind::Heartbeat);
+        Self { at: world.now(), messages, bytes: world.bytes() }
+    }
+}
+
+impl Cost {
+    const fn plus(self, before: Tally, after: Tally) -> Self {
+        Self {
+            messages: self.messages + after.messages - before.messages,
+            time_us: self.time_us + after.at.as_micros() - before.at.as_micros(),
+            bytes: self.bytes + after.bytes - before.bytes,
+        }
+    }
+}
+
+/// Runs on until all have agreed for so long that it will last; tells what had been counted when
+/// they came to agree. None if they do not within `patience`.
+fn agreement(world: &mut World, patience: Duration) -> Option<Tally> {
+    let end = world.now() + patience;
+    let mut looks = Looks::default();
+    let mut since = looks.has_agreed(world).then(|| Tally::of(world));
+    loop {
+        let next = world.next_at().unwrap_or(end);
+        match since {
+            Some(tally) if next > tally.at + calm() => return Some(tally),
+            Some(_) | None if next >= end => return None,
+            Some(_) | None => {}
+        }
+        world.step();
+        since = match (since, looks.has_agreed(world)) {
+            (Some(tally), true) => Some(tally),
+            (None, true) => Some(Tally::of(world)),
+            (Some(_) | None, false) => None,
+        };
+    }
+}
+
+/// Whether all agree, asked after every step and worked out after those that change the answer.
+#[derive(Default)]
+struct Looks {
+    seen: Vec<(bool, Status, Option<NodeId>, Option<GroupNumber>)>,
+    answer: bool,
+}
+
+impl Looks {
+    fn has_agreed(&mut self, world: &World) -> bool {
+        let look =
+            |seat: &Seat| (seat.is_up, seat.state.status, seat.state.coordinator, seat.state.group);
+        let seats = world.watch.board.seats();
+        if self.seen.len() != seats.len() || !seats.iter().map(look).eq(self.seen.iter().copied()) {
+            self.seen.clear();
+            self.seen.extend(seats.iter().map(look));
+            self.answer = has_agreed(world);
+        }
+        self.answer
+    }
+}
+
+/// Every live node is Normal under a live coordinator, and what the algorithm promises to come true
+/// has: one coordinator for all that can reach each other, where it promises one.
+fn has_agreed(world: &World) -> bool {
+    let board = &world.watch.board;
+    let leads = |id| board.seat(id).is_some_and(|seat| seat.is_up && is_own_coordinator(seat));
+    let is_led = |seat: &Seat| {
+        seat.state.status == Status::Normal && seat.state.coordinator.is_some_and(leads)
+    };
+    if !board.live().all(is_led) {
+        return false;
+    }
+    if board.is_whole() { world.watch.is_settled() } else { has_agreed_in_parts(board) }
+}
+
+/// While links are cut nobody promises one coordinator for all, so each side is looked at alone.
+fn has_agreed_in_parts(board: &Board) -> bool {
+    board.components().iter().all(|component| {
+        let mut coordinators: Vec<NodeId> = component
+            .iter()
+            .filter_map(|id| board.seat(id).and_then(|seat| seat.state.coordinator))
+            .collect();
+        coordinators.dedup();
+        coordinators.len() == 1 && coordinators.iter().all(|id| component.contains(*id))
+    })
+}
+
+fn is_own_coordinator(seat: &Seat) -> bool {
+    seat.state.coordinator == Some(seat.id)
+}
+
+fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64) -> Scenario {
+    let timing = timing();
+    let checked = checked();
+    let standing = script.standing(&members);
+    let stands = |id: NodeId| standing.as_ref().is_some_and(|group| group.members.contains(id));
+    let down = members.all().iter().map(|member| member.id).filter(|id| !stands(*id)).collect();
+    let count = u32::try_from(members.count()).unwrap_or(u32::MAX);
+    Scenario {
+        name: format!("compare-{}", script.name()),
+        about: script.about().to_owned(),
+        config: GroupConfig {
+            members,
+            timing: checked,
+            algorithm,
+            options: Options::default(),
+            recall: Recall::Off,
+            preempt: Preempt::Always,
+            mutant: None,
+        },
+        timing,
+        seed,
+        end: calm() * ROUNDS_MAX + checked.stall() * count,
+        stops_at_break: false,
+        conditions: Conditions {
+            delay: Delay::Fixed(D),
+            is_fifo: true,
+            loss_ppm: 0,
+            duplicate_ppm: 0,
+            has_refusals: false,
+        },
+        rules: Vec::new(),
+        pace: Pace::default(),
+        groups: standing.into_iter().collect(),
+        down,
+        faults: Vec::new(),
+        selection: Selection {
+            is_beyond_model: script.is_beyond_synchronous(),
+            ..Selection::STANDARD
+        },
+        expect: Expect::default(),
+    }
+}
+
+/// Whether an algorithm keeps this assertion in every run of its model.
+pub(super) fn is_promised(algorithm: Algorithm, assertion: &str) -> bool {
+    let script = Script::LeaderCrash;
+    let world = scenario(algorithm, script, Draw::new(2, 1).members(2), 1).world(1, false);
+    world.watch.assertions().iter().any(|(id, _)| *id == assertion)
+}
+
+fn timing() -> TimingConfig {
+    TimingConfig { heartbeat: Some(HEARTBEAT), ..TimingConfig::bounded_by(D, TP) }
+}
+
+pub(super) fn checked() -> Timing {
+    Timing::new(timing()).expect("the timing of comparisons keeps its bounds")
+}
+
+/// How long an agreement must last to count: everything periodic has happened and was answered.
+fn calm() -> Duration {
+    let timing = checked();
+    (timing.check_every() + timing.silence() + timing.answer()) * 2
+}
+
+/// How long after a crash the first survivor can suspect it: S after the last sign of life, which
+/// was on its way for d when S began. Signs of life are sent from the beginning of the run on.
+pub(super) fn detection_us(quiet: Duration) -> u64 {
+    let since_last = micros(quiet) % micros(HEARTBEAT);
+    micros(checked().silence()) + micros(D) - since_last
+}
+
+/// How many times the calm a group has to agree.
+const ROUNDS_MAX: u32 = 20;
