@@ -19,6 +19,7 @@ use crate::board::{Board, Seat};
 use crate::chance::Chance;
 use crate::monitors::Selection;
 use crate::network::{Conditions, Delay};
+use crate::radio::Topology;
 use crate::scenario::{Expect, Scenario};
 use crate::world::World;
 
@@ -231,6 +232,7 @@ fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64
             options: Options::default(),
             recall: Recall::Off,
             preempt: Preempt::Always,
+            hierarchy: None,
             mutant: None,
         },
         timing,
@@ -245,6 +247,7 @@ fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64
             has_refusals: false,
         },
         rules: Vec::new(),
+        topology: Topology::default(),
         pace: Pace::default(),
         groups: standing.into_iter().collect(),
         down,
