@@ -190,7 +190,7 @@ fn picture(runs: &[Run]) -> String {
             .iter()
             .map(|Run { row, .. }| {
                 let (measured, theory) = values(row);
-                Point { n: row.nodes, measured, theory }
+                Point { n: row.nodes, measured, theory, spread: None }
             })
             .collect(),
     };
