@@ -3,8 +3,8 @@
 //!
 //! The nodes and the world are those of every other run; only the onlookers are fewer, since what a
 //! monitor does after every step would take longer than the steps. Every message takes the same
-//! time, nothing fails, and nothing periodic happens while it lasts, so messages and time are exactly
-//! those of the formula.
+//! time, nothing fails, and nothing periodic happens while it lasts, so messages and time are
+//! exactly those of the formula.
 
 use std::time::Duration;
 
@@ -54,7 +54,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether everybody has its super-peers, the count is that of the formula, and the bound holds.
+    /// Whether everybody has its super-peers, the count is that of the formula, and the bound
+    /// holds.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.wrong.is_none()

@@ -324,8 +324,8 @@ pub mod super_peers {
         cost(messages, 4 * b.t + 3 * b.d)
     }
 
-    /// A group of p comes up at once: everybody asks those above and is answered, the highest halts,
-    /// appoints and tells the others: p(p - 1) + 6(p - 1).
+    /// A group of p comes up at once: everybody asks those above and is answered, the highest
+    /// halts, appoints and tells the others: p(p - 1) + 6(p - 1).
     #[must_use]
     pub const fn cold_start(p: u64) -> u64 {
         let others = p.saturating_sub(1);
@@ -338,8 +338,8 @@ pub mod super_peers {
         2 * p * p.saturating_sub(1) + cold_start(p)
     }
 
-    /// What a network costs per node at most, whatever its size, in groups of at most p nodes: every
-    /// level has at most one p-th of the groups of the one below, and one more.
+    /// What a network costs per node at most, whatever its size, in groups of at most p nodes:
+    /// every level has at most one p-th of the groups of the one below, and one more.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts of messages are far below 2^52")]
     pub fn per_node_max(p: u64, levels: u64, nodes: u64) -> f64 {
@@ -412,8 +412,8 @@ pub mod ring {
         cost(2 * n.div_ceil(2) * n, 2 * n * b.d)
     }
 
-    /// The winner dies between the two rounds: 4N - 3, and one send to the dead and T in each of the
-    /// three rounds that it misses.
+    /// The winner dies between the two rounds: 4N - 3, and one send to the dead and T in each of
+    /// the three rounds that it misses.
     #[must_use]
     pub const fn winner_dies(n: u64, b: &Bounds) -> Cost {
         cost(4 * n - 3 + 3, (4 * n - 3) * b.d + 3 * b.t)

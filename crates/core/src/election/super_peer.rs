@@ -1,9 +1,9 @@
 //! Super-peers: elections in groups of bounded size, and among those whom the groups select.
 //!
-//! Every peer belongs to one group of [`hierarchy`], which elects with any of the other algorithms.
-//! The coordinator selects the group's super-peers: itself, and with k > 1 others. They take part in
-//! the election of a group of the next level, as any node takes part in any election, and so on up
-//! to a group that is alone on its level. Its coordinator is the top.
+//! Every peer belongs to one group of a [`Hierarchy`], which elects with any of the other algorithms.
+//! The coordinator selects the group's super-peers: itself, and with k > 1 others. They take part
+//! in the election of a group of the next level, as any node takes part in any election, and so on
+//! up to a group that is alone on its level. Its coordinator is the top.
 //!
 //! ```text
 //!             leads for T            everybody found, or 2T          selected there
@@ -27,6 +27,7 @@ mod grouping;
 mod hierarchy;
 pub mod inner;
 mod options;
+mod ports;
 mod seat;
 mod selection;
 #[cfg(test)]
@@ -36,16 +37,15 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use minicbor::{Decode, Encode};
-
 pub use hierarchy::{Hierarchy, HierarchyError};
 pub use options::{By, Disperse, Inner, K, Max, Min, OPTIONS, Options, Ratio};
+pub use ports::{Message, Timer};
 
 use self::seat::Seat;
 use self::selection::Selection;
 use super::{Command, Election, Elects, Notice, Standing, View, raise};
 use crate::dice::Fixed;
-use crate::group::{Counter, GroupNumber};
+use crate::group::Counter;
 use crate::members::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
@@ -66,97 +66,6 @@ pub struct SuperPeer {
     seats: Vec<Seat>,
     /// The highest number that it has used, at whatever level.
     counter: Counter,
-}
-
-/// What nodes say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Message {
-    /// Of the election in the peer group.
-    #[n(0)]
-    Home(#[n(0)] inner::Message),
-    /// Of the election in a group above.
-    #[n(1)]
-    Above {
-        /// At which level.
-        #[n(0)]
-        level: u8,
-        /// What it says.
-        #[n(1)]
-        message: inner::Message,
-    },
-    /// Of the hand-over in a group above.
-    #[n(2)]
-    HandOver {
-        /// At which level.
-        #[n(0)]
-        level: u8,
-        /// What it says.
-        #[n(1)]
-        message: reorganization::Message,
-    },
-    /// The coordinator has selected these super-peers.
-    #[n(3)]
-    Selected {
-        /// At which level.
-        #[n(0)]
-        level: u8,
-        /// The group that it coordinates.
-        #[n(1)]
-        group: GroupNumber,
-        /// Whom.
-        #[n(2)]
-        super_peers: NodeSet,
-    },
-    /// The sender has a seat at this level; who has those of the addressee's group?
-    #[n(4)]
-    Enrol {
-        /// At which level.
-        #[n(0)]
-        level: u8,
-        /// All that its group has selected, the sender among them.
-        #[n(1)]
-        holders: NodeSet,
-    },
-    /// Who has the seats, as far as the sender knows.
-    #[n(5)]
-    Enrolled {
-        /// At which level.
-        #[n(0)]
-        level: u8,
-        /// Whom its group has selected.
-        #[n(1)]
-        holders: NodeSet,
-        /// Whether the sender has one of them, and knows of the asker from here on.
-        #[n(2)]
-        is_holder: bool,
-    },
-    /// This one should know.
-    #[n(6)]
-    Refer {
-        /// At which level.
-        #[n(0)]
-        level: u8,
-        /// Whom to ask.
-        #[n(1)]
-        to: NodeId,
-    },
-}
-
-/// Timers, named for what they end; the number is the level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Timer {
-    /// Of the election in the peer group.
-    Home(inner::Timer),
-    /// Of the election in a group above.
-    Above(u8, inner::Timer),
-    /// Of the hand-over in a group above.
-    HandOver(u8),
-    /// The time for which a group must have stood before its super-peer takes its seat.
-    Settle(u8),
-    /// The wait for those who should know who has the other seats.
-    Enrol(u8),
-    /// The time between two tellings of a selection.
-    Tell(u8),
 }
 
 impl Protocol for SuperPeer {

@@ -1,5 +1,6 @@
 //! V-04: inside a peer group the inner algorithm's safety holds: any two of its nodes that are
-//! Normal or in Reorganization have the same coordinator, and if both are Normal the same definition.
+//! Normal or in Reorganization have the same coordinator, and if both are Normal the same
+//! definition.
 //!
 //! Invitation promises that of nodes with one group number only, and the lectures' bully of quiet
 //! times; other monitors see to those.

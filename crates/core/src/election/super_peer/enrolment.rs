@@ -4,9 +4,9 @@
 //! is asked first. If it does not answer within T, everybody of its group is, and whoever answers
 //! says whom the group has selected. Those who are not sure to know of this node are asked again
 //! every check period. So of two nodes that take seats one after the other, the later one tells the
-//! earlier; a seat is taken T after the group was formed, so that its members know by then. What was
-//! true once may not be any more, so who is not in the group that was elected is asked for again, and
-//! everybody is in an election that does not end.
+//! earlier; a seat is taken T after the group was formed, so that its members know by then. What
+//! was true once may not be any more, so who is not in the group that was elected is asked for
+//! again, and everybody is in an election that does not end.
 //!
 //! Assumes that somebody of a group that has a super-peer is in reach. Leaves out: groups of which
 //! nobody answers; their place stays empty until somebody does.

@@ -1,9 +1,9 @@
 //! How peers are put into groups: by label or by hash, split and merged by size.
 //!
-//! A label's nodes are a group. One that is larger than max is split into parts of about equal size,
-//! one that is smaller than min is merged with its neighbour in the order of names. Nodes without the
-//! label are put in order of a hash of their ids and counted off, so that neighbours in number, which
-//! often fail together, do not sit together.
+//! A label's nodes are a group. One that is larger than max is split into parts of about equal
+//! size, one that is smaller than min is merged with its neighbour in the order of names. Nodes
+//! without the label are put in order of a hash of their ids and counted off, so that neighbours in
+//! number, which often fail together, do not sit together.
 
 use alloc::vec::Vec;
 use core::ops::Range;

@@ -7,9 +7,9 @@
 //!   level 0    [0] [1] [2] [3]   [4] [5] [6] [7]        peer groups: 3..16 nodes each
 //! ```
 //!
-//! A group of a higher level is a range of groups of the level below, so a node finds the group that
-//! it would sit in by arithmetic. Everything is made once and shared; a node keeps nothing of it.
-//! Leaves out: who the super-peers are, which is elected.
+//! A group of a higher level is a range of groups of the level below, so a node finds the group
+//! that it would sit in by arithmetic. Everything is made once and shared; a node keeps nothing of
+//! it. Leaves out: who the super-peers are, which is elected.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

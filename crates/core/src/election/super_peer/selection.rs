@@ -1,8 +1,9 @@
-//! Whom a group selects: its coordinator first, then the next in rank, kept apart if that is wanted.
+//! Whom a group selects: its coordinator first, then the next in rank, kept apart if that is
+//! wanted.
 //!
 //! The coordinator selects, since it knows who is in its group; with one super-peer everybody knows
-//! it without being told. What it tells is told again every check period, so a lost message does not
-//! matter for long.
+//! it without being told. What it tells is told again every check period, so a lost message does
+//! not matter for long.
 
 use alloc::vec::Vec;
 
