@@ -93,7 +93,7 @@ fn names_in_json_are_those_of_a_simulated_run() {
     };
     // The scenario asks for its cuts, too, which a recording does not know.
     assert!(verdicts(&simulated).starts_with(&verdicts(&report)), "{report}");
-    assert_eq!(verdicts(&report).len(), 16);
+    assert_eq!(verdicts(&report).len(), 24);
     assert_eq!(report["recording"]["files"], 6);
     assert_eq!(report["recording"]["gaps"], serde_json::json!([]));
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::detector::Heartbeat;
 use crate::election::adhoc::reign::Beat;
 use crate::election::adhoc::{diffusing, expanding_ring};
-use crate::election::{self, Algorithm, bully, bully_lecture, invitation, ring};
+use crate::election::{self, Algorithm, bully, bully_lecture, invitation, ring, super_peer};
 use crate::group::Counter;
 use crate::members::{NodeId, NodeSet};
 use crate::payload::{Definition, Report};
@@ -93,6 +93,25 @@ fn one_of_each_adhoc() -> Vec<Message> {
     rings.chain(computations).map(Message::Election).collect()
 }
 
+/// Everything that super-peers say beside what their inner algorithm does.
+fn one_of_each_super_peer() -> Vec<Message> {
+    use super_peer::Message as Said;
+    let (group, level) = (number(7, 3), 2);
+    let asked = || super_peer::inner::Message::Bully(bully::Message::AreYouUp { nudge: false });
+    let message = reorganization::Message::NewStateAnswer { group, ok: true };
+    [
+        Said::Home(asked()),
+        Said::Above { level, message: asked() },
+        Said::HandOver { level, message },
+        Said::Selected { level, group, super_peers: nodes([1, 300]) },
+        Said::Enrol { level, holders: nodes([4]) },
+        Said::Enrolled { level, holders: nodes([4, 5]), is_holder: true },
+        Said::Refer { level, to: group.node },
+    ]
+    .map(|message| Message::Election(election::Message::SuperPeer(message)))
+    .to_vec()
+}
+
 /// Every kind of message, with every field filled, and those with an optional field without it.
 fn one_of_each() -> Vec<Message> {
     use invitation::Message as Invited;
@@ -135,7 +154,8 @@ fn one_of_each() -> Vec<Message> {
         Message::Policy(policy::Message::Pause { stamp: stamp(7, 3), is_on: true }),
         Message::Policy(policy::Message::Rank { priority: u32::MAX }),
     ];
-    others.into_iter().chain(rings).chain(one_of_each_adhoc()).collect()
+    let above = one_of_each_super_peer();
+    others.into_iter().chain(rings).chain(one_of_each_adhoc()).chain(above).collect()
 }
 
 #[test]
@@ -224,7 +244,7 @@ fn a_field_that_a_newer_version_added_is_skipped() {
 fn a_kind_that_a_newer_version_added_is_unknown_and_not_malformed() {
     for newer in [
         &[0x82, 0x18, 99, 0x81, 0x01][..],
-        &[0x82, 0, 0x81, 0x82, 9, 0x80],
+        &[0x82, 0, 0x81, 0x82, 0x17, 0x80],
         &[0x82, 0, 0x81, 0x82, 0, 0x81, 0x82, 0x18, 40, 0x80],
     ] {
         assert_eq!(decode(newer), Err(DecodeError::Unknown), "{newer:02x?}");
