@@ -125,7 +125,7 @@ impl Report {
                 })
             })
             .collect();
-        serde_json::json!({
+        let mut json = serde_json::json!({
             "scenario": self.scenario,
             "algorithm": algorithm.name(),
             "options": options,
@@ -143,7 +143,14 @@ impl Report {
             "assertions": assertions,
             "surprises": self.surprises,
             "trace_hash": self.recording.hash(),
-        })
+        });
+        if scenario.topology.is_radio() {
+            json["radio"] = serde_json::json!({
+                "transmissions": self.counts.transmissions(),
+                "receptions": self.counts.receptions(),
+            });
+        }
+        json
     }
 }
 

@@ -106,6 +106,18 @@ impl Counts {
         self.by_kind[kind as usize]
     }
 
+    /// How often something was sent, to one or to all in reach: a broadcast is one transmission.
+    #[must_use]
+    pub const fn transmissions(&self) -> u64 {
+        self.sent
+    }
+
+    /// How often something was heard: a broadcast once by each in reach.
+    #[must_use]
+    pub const fn receptions(&self) -> u64 {
+        self.delivered
+    }
+
     /// Messages sent of these kinds.
     #[must_use]
     pub fn of_all(&self, kinds: &[Kind]) -> u64 {

@@ -193,3 +193,38 @@ fn a_mistake_is_named_with_its_line_and_what_was_expected() {
         assert!(error.contains(part), "expected {part:?} in {error:?}");
     }
 }
+
+#[test]
+fn one_broadcast_is_one_transmission_and_a_reception_for_each_in_reach() {
+    let text = "name = \"r\"\nalgorithm = \"adhoc-expanding-ring\"\nnodes = 4\nend = \"1s\"\n\
+                [radio]\nlinks = [\"1-2\", \"2-3\"]\n";
+    let scenario = Scenario::parse(text).expect("this file is right");
+    let report = run(&scenario, 1);
+    let mut told = 0;
+    for entry in &report.recording.entries {
+        let Event::Broadcast { node, id, .. } = entry.event else { continue };
+        // Nothing is lost, and what was said at the very end may be under way.
+        if entry.at > Time::ZERO + Duration::from_millis(990) {
+            continue;
+        }
+        let mut heard = Vec::new();
+        for entry in &report.recording.entries {
+            if let Event::Receive { node, id: known, .. } = entry.event
+                && known == id
+            {
+                heard.push(node.0);
+            }
+        }
+        let near: &[u32] = match node.0 {
+            1 | 3 => &[2],
+            2 => &[1, 3],
+            _ => &[],
+        };
+        assert_eq!(heard, near, "{entry:?}");
+        told += 1;
+    }
+    assert!(told > 20, "{told}");
+    let json = report.to_json(&scenario);
+    assert_eq!(json["radio"]["transmissions"], json["messages"]["sent"]);
+    assert_eq!(json["radio"]["receptions"], json["messages"]["delivered"]);
+}

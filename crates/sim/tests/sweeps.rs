@@ -96,3 +96,22 @@ fn a_mean_has_a_confidence_interval_and_an_exact_figure_has_none() {
     assert!(sampled.confidence > 0.0, "{sampled:?}");
     assert!(sampled.tolerance > sampled.confidence, "{sampled:?}");
 }
+
+#[test]
+fn diffusing_sweeps_match_theory() {
+    check(Algorithm::AdhocDiffusing, &["complete", "line", "random"]);
+}
+
+#[test]
+fn diffusing_computations_match_theory_on_random_graphs_of_up_to_two_hundred_nodes() {
+    for n in (70..=200).step_by(10) {
+        let rows = sweep(Algorithm::AdhocDiffusing, Some("random"), n..=n, &mut |_| {});
+        assert!(rows.iter().all(|row| row.is_match), "{}", csv(&rows));
+        assert_eq!(rows.len(), 1);
+    }
+}
+
+#[test]
+fn expanding_ring_sweeps_match_theory() {
+    check(Algorithm::AdhocExpandingRing, &["line", "grid"]);
+}
