@@ -17,6 +17,7 @@ mod keygen;
 mod list;
 mod look;
 mod man;
+mod mobility;
 mod mutants;
 mod scale;
 mod sim_run;
@@ -94,6 +95,7 @@ pub(crate) enum Sim {
     Run(sim_run::Args),
     Sweep(sweep::Args),
     Fuzz(fuzz::Args),
+    Mobility(mobility::Args),
     Scale(scale::Args),
     Mutants(mutants::Args),
 }
@@ -135,6 +137,7 @@ impl Command {
             Self::Sim(Sim::Run(args)) => args.run(),
             Self::Sim(Sim::Sweep(args)) => args.run(),
             Self::Sim(Sim::Fuzz(args)) => args.run(),
+            Self::Sim(Sim::Mobility(args)) => args.run(),
             Self::Sim(Sim::Scale(args)) => args.run(),
             Self::Sim(Sim::Mutants(args)) => args.run(),
             Self::Check(args) => args.run(),
@@ -188,4 +191,5 @@ Examples:
   tanist sim run bully-figure-10-8 --svg run.svg
   tanist sim sweep invitation --nodes 2..32
   tanist sim fuzz --algorithm bully --seeds 10000
+  tanist sim mobility --nodes 100 --time 1m --svg map.svg
   tanist sim scale --nodes 1000,10000";

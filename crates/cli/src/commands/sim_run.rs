@@ -87,7 +87,7 @@ impl Args {
         let trace = &report.recording;
         let mut text = String::new();
         story::story(&trace.header, &trace.entries, &mut text)?;
-        write!(text, "\n{}", messages(report))?;
+        write!(text, "\n{}", messages(scenario, report))?;
         write!(text, "\n{}", nodes(&report.nodes))?;
         write!(text, "\n{}", assertions(&report.assertions))?;
         write!(text, "\n{}", self.remarks(scenario, report))?;
@@ -143,13 +143,20 @@ fn verdict(report: &Report) -> Exit {
     }
 }
 
-fn messages(report: &Report) -> String {
+fn messages(scenario: &Scenario, report: &Report) -> String {
     let counts = &report.counts;
     let mut table = Table::new([left("MESSAGES"), right("SENT")]);
     for (kind, count) in counts.by_kind() {
         table.row([kind.to_owned(), count.to_string()]);
     }
     table.row(["all".to_owned(), counts.sent.to_string()]);
+    if scenario.topology.is_radio() {
+        let (sent, heard) = (counts.transmissions(), counts.receptions());
+        return format!(
+            "{table}{sent} transmissions, {heard} receptions, {} lost\n",
+            counts.dropped
+        );
+    }
     format!("{table}{} delivered, {} dropped\n", counts.delivered, counts.dropped)
 }
 
