@@ -6,15 +6,25 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use tanist_sim::frozen::Store;
+use tanist_core::NodeId;
+use tanist_sim::choices::Order;
+use tanist_sim::digest::digest;
+use tanist_sim::frozen::{Change, Event, Outline, Store};
 use tanist_sim::watch::Broken;
 
 use crate::known::Known;
-use crate::model::{Model, Step};
+use crate::memo::{Finding, Memo};
+use crate::model::{Budgets, Model, Step};
 
-/// Threads, each with a situation of its own that is used again and again.
+/// Threads, each with a world of its own that is used again and again.
 pub(crate) struct Crew {
-    models: Vec<Model>,
+    workers: Vec<Worker>,
+}
+
+struct Worker {
+    model: Model,
+    nodes: Vec<NodeId>,
+    memo: Memo,
 }
 
 /// What some situations of a batch lead to.
@@ -52,6 +62,14 @@ pub(crate) struct New {
     frozen: Range<usize>,
 }
 
+/// What all threads look things up in.
+pub(crate) struct Aids<'a> {
+    known: &'a Known,
+    pub(crate) store: &'a Store,
+    /// The highest counter that is followed.
+    pub(crate) counter: u64,
+}
+
 impl Block {
     /// The situation, written down; nothing for one that is not followed.
     pub(crate) fn frozen(&self, new: &New) -> &[u8] {
@@ -61,7 +79,11 @@ impl Block {
 
 impl Crew {
     pub(crate) fn new(first: &Model, jobs: NonZeroUsize) -> Self {
-        Self { models: vec![first.clone(); jobs.get()] }
+        let mut nodes: Vec<NodeId> =
+            first.world.watch.board.seats().iter().map(|seat| seat.id).collect();
+        nodes.sort_unstable();
+        let worker = |_| Worker { model: first.clone(), nodes: nodes.clone(), memo: Memo::new() };
+        Self { workers: (0..jobs.get()).map(worker).collect() }
     }
 
     /// Expands situations, in order.
@@ -74,24 +96,25 @@ impl Crew {
     ) -> Vec<Block> {
         let blocks: Vec<&[(u32, &[u8])]> = batch.chunks(BLOCK).collect();
         let next = AtomicUsize::new(0);
-        let work = |model: &mut Model| {
+        let aids = Aids { known, store, counter };
+        let work = |worker: &mut Worker| {
             let mut done = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(sources) = blocks.get(number) else { return done };
                 let mut block = Block::new(number);
                 for (place, frozen) in *sources {
-                    block.expand(*place, frozen, model, known, store, counter);
+                    block.expand(*place, frozen, worker, &aids);
                 }
                 done.push(block);
             }
         };
-        let mut all: Vec<Block> = if blocks.len() == 1 || self.models.len() == 1 {
-            self.models.first_mut().map(work).unwrap_or_default()
+        let mut all: Vec<Block> = if blocks.len() == 1 || self.workers.len() == 1 {
+            self.workers.first_mut().map(work).unwrap_or_default()
         } else {
             thread::scope(|scope| {
                 let workers: Vec<_> =
-                    self.models.iter_mut().map(|model| scope.spawn(|| work(model))).collect();
+                    self.workers.iter_mut().map(|worker| scope.spawn(|| work(worker))).collect();
                 // A worker that panicked must not look like one that found nothing.
                 let done = workers.into_iter();
                 done.flat_map(|worker| worker.join().expect("expansion works")).collect()
@@ -107,48 +130,85 @@ impl Block {
         Self { number, sources: Vec::new(), successors: Vec::new(), bytes: Vec::new() }
     }
 
-    fn expand(
-        &mut self,
-        place: u32,
-        frozen: &[u8],
-        model: &mut Model,
-        known: &Known,
-        store: &Store,
-        counter: u64,
-    ) {
+    fn expand(&mut self, place: u32, frozen: &[u8], worker: &mut Worker, aids: &Aids<'_>) {
         let first = self.successors.len();
-        model.thaw(store, frozen);
-        model.expand(&mut |model| model.thaw(store, frozen), &mut |step, model| {
-            let fingerprint = model.fingerprint();
-            let what = match known.find(fingerprint) {
-                Some(place) => Found::Known(place),
-                None => Found::New(Box::new(self.look(fingerprint, model, store, counter))),
-            };
-            self.successors.push(Successor { is_fault: step.is_fault(), what });
-        });
+        let (left, world) = Budgets::read(frozen);
+        let outline = aids.store.outline(world, worker.nodes.len());
+        let choices = aids.store.choices(&outline, &worker.nodes);
+        let is_up = |node| {
+            worker.nodes.iter().position(|id| *id == node).is_some_and(|at| outline.is_up(at))
+        };
+        for step in worker.model.steps_among(&choices, &is_up, left) {
+            let mut step = Some(step);
+            while let Some(current) = step {
+                let event = event(current);
+                let result = worker.memo.recall(&outline, event, &mut worker.model, aids);
+                let happens = !matches!(current, Step::TakeAndCrash(..)) || !result.change.is_up();
+                if happens {
+                    let left = left.after(current);
+                    let next = next(&outline, current, &result.change, left);
+                    let what = self.look(&next, left, result, worker.model.order(), aids);
+                    self.successors.push(Successor { is_fault: current.is_fault(), what });
+                }
+                step = current.next().filter(|_| happens);
+            }
+        }
         self.sources.push((place, first..self.successors.len()));
     }
 
-    fn look(&mut self, fingerprint: u128, model: &Model, store: &Store, counter: u64) -> New {
-        let watch = &model.world.watch;
-        let broken: Vec<Broken> = match watch.first_broken() {
-            Some(_) => watch.judgements().into_iter().filter_map(|judged| judged.broken).collect(),
-            None => Vec::new(),
-        };
-        let is_beyond = model.is_beyond(counter);
+    fn look(
+        &mut self,
+        next: &Outline,
+        left: Budgets,
+        result: &Finding,
+        order: Order,
+        aids: &Aids<'_>,
+    ) -> Found {
+        let fingerprint = digest(&(next.fingerprint(order), left));
+        if let Some(place) = aids.known.find(fingerprint) {
+            return Found::Known(place);
+        }
         let begin = self.bytes.len();
-        if broken.is_empty() && !is_beyond {
-            model.freeze(store, &mut self.bytes);
+        if result.broken.is_empty() && !result.is_beyond {
+            left.write(&mut self.bytes);
+            next.write(&mut self.bytes);
         }
-        New {
+        Found::New(Box::new(New {
             fingerprint,
-            is_good: watch.is_settled(),
-            has_election: watch.counts.elections_won > 0,
-            is_beyond,
-            broken,
+            is_good: result.is_good,
+            has_election: result.has_election,
+            is_beyond: result.is_beyond,
+            broken: result.broken.clone(),
             frozen: begin..self.bytes.len(),
-        }
+        }))
     }
+}
+
+/// What happens to a machine in a step.
+const fn event(step: Step) -> Event {
+    match step {
+        Step::Take(number) | Step::Duplicate(number) => Event::Take { number, crash_after: None },
+        Step::TakeAndCrash(number, effects) => Event::Take { number, crash_after: Some(effects) },
+        Step::Lose(_) => Event::Nothing,
+        Step::Crash(node) => Event::Crash(node),
+        Step::Recover(node) => Event::Recover(node),
+    }
+}
+
+/// What a step makes of a situation.
+fn next(outline: &Outline, step: Step, change: &Change, left: Budgets) -> Outline {
+    let mut before = outline.clone();
+    match step {
+        Step::Take(number) | Step::TakeAndCrash(number, _) | Step::Lose(number) => {
+            before.lose(number);
+        }
+        Step::Duplicate(_) | Step::Crash(_) | Step::Recover(_) => {}
+    }
+    let mut next = before.after(change);
+    if left.is_final() {
+        next.forget_mail_to_the_dead();
+    }
+    next
 }
 
 /// How many situations a thread takes at a time.

@@ -10,6 +10,7 @@ mod explorer;
 mod frontier;
 mod hope;
 mod known;
+mod memo;
 mod model;
 mod segments;
 

@@ -86,7 +86,7 @@ impl Step {
     }
 
     /// The step to try after this one: a crash between the next two effects.
-    const fn next(self) -> Option<Self> {
+    pub(crate) const fn next(self) -> Option<Self> {
         match self {
             Self::TakeAndCrash(number, effects) => Some(Self::TakeAndCrash(number, effects + 1)),
             Self::Take(_) | Self::Lose(_) | Self::Duplicate(_) => None,
@@ -172,30 +172,34 @@ impl Model {
         }
     }
 
-    /// The steps that may be taken; of a crash within a step, only the earliest.
     fn steps(&self) -> Vec<Step> {
-        let choices = self.world.choices();
+        let is_up = |node| self.world.is_up(node);
+        self.steps_among(&self.world.choices(), &is_up, self.left)
+    }
+
+    /// The steps that may be taken where all this is under way; of a crash within a step, only the
+    /// earliest.
+    pub(crate) fn steps_among(
+        &self,
+        choices: &[Choice],
+        is_up: &dyn Fn(NodeId) -> bool,
+        left: Budgets,
+    ) -> Vec<Step> {
         let mut steps = Vec::new();
-        for choice in choices.iter().filter(|choice| self.may_happen(choice, &choices)) {
+        for choice in choices.iter().filter(|choice| self.may_happen(choice, choices)) {
             let number = choice.number;
+            let is_up = is_up(choice.node);
             steps.push(Step::Take(number));
-            if self.left.crashes > 0 && self.world.is_up(choice.node) {
-                steps.push(Step::TakeAndCrash(number, 1));
-            }
+            steps.extend((left.crashes > 0 && is_up).then_some(Step::TakeAndCrash(number, 1)));
             if let What::Message { .. } = choice.what {
-                steps.extend((self.left.losses > 0).then_some(Step::Lose(number)));
-                let may_double = self.left.duplicates > 0 && self.world.is_up(choice.node);
-                steps.extend(may_double.then_some(Step::Duplicate(number)));
+                steps.extend((left.losses > 0).then_some(Step::Lose(number)));
+                steps.extend((left.duplicates > 0 && is_up).then_some(Step::Duplicate(number)));
             }
         }
         for member in self.world.watch.board.members.all() {
-            let (id, is_up) = (member.id, self.world.is_up(member.id));
-            if is_up && self.left.crashes > 0 {
-                steps.push(Step::Crash(id));
-            }
-            if !is_up && self.left.recoveries > 0 {
-                steps.push(Step::Recover(id));
-            }
+            let (id, is_up) = (member.id, is_up(member.id));
+            steps.extend((is_up && left.crashes > 0).then_some(Step::Crash(id)));
+            steps.extend((!is_up && left.recoveries > 0).then_some(Step::Recover(id)));
         }
         steps
     }
@@ -214,6 +218,7 @@ impl Model {
 
     /// Takes a step that this situation offers; false if it has fewer effects than a crash needs.
     pub fn take(&mut self, step: Step) -> bool {
+        self.left = self.left.after(step);
         let mut happens = true;
         match step {
             Step::Take(number) => self.world.choose(number),
@@ -221,49 +226,65 @@ impl Model {
                 let choices = self.world.choices();
                 let choice = choices.iter().find(|choice| choice.number == number);
                 if let Some(node) = choice.map(|choice| choice.node) {
-                    self.left.crashes -= 1;
                     self.world.act(Action::CrashAfterEffects(node, effects));
                     self.world.choose(number);
                     happens = !self.world.is_up(node);
                 }
             }
-            Step::Lose(number) => {
-                self.left.losses -= 1;
-                self.world.lose_message(number);
-            }
-            Step::Duplicate(number) => {
-                self.left.duplicates -= 1;
-                self.world.repeat_message(number);
-            }
-            Step::Crash(node) => {
-                self.left.crashes -= 1;
-                self.world.impose(Action::Crash(node));
-            }
+            Step::Lose(number) => self.world.lose_message(number),
+            Step::Duplicate(number) => self.world.repeat_message(number),
+            Step::Crash(node) => self.world.impose(Action::Crash(node)),
             Step::Recover(node) => {
-                self.left.recoveries -= 1;
                 self.world.impose(Action::Restart { node, lost_writes: 0 });
             }
         }
-        if self.left.recoveries == 0 {
-            // Whoever is down stays down: its mail is lost, whenever it arrives.
+        if self.left.is_final() {
             self.world.forget_mail_to_the_dead();
         }
         happens
     }
 
-    pub(crate) fn freeze(&self, store: &Store, to: &mut Vec<u8>) {
-        let Budgets { crashes, recoveries, losses, duplicates } = self.left;
-        to.extend([crashes, recoveries, losses, duplicates].map(narrow));
-        store.freeze(&self.world, to);
+    pub(crate) const fn order(&self) -> Order {
+        self.order
     }
 
-    pub(crate) fn thaw(&mut self, store: &Store, from: &[u8]) {
-        if let [crashes, recoveries, losses, duplicates, world @ ..] = from {
-            let [crashes, recoveries, losses, duplicates] =
-                [crashes, recoveries, losses, duplicates].map(|left| u32::from(*left));
-            self.left = Budgets { crashes, recoveries, losses, duplicates };
-            store.thaw(world, &mut self.world);
+    pub(crate) fn freeze(&self, store: &Store, to: &mut Vec<u8>) {
+        self.left.write(to);
+        store.freeze(&self.world, to);
+    }
+}
+
+impl Budgets {
+    /// What is left after a step.
+    pub(crate) const fn after(self, step: Step) -> Self {
+        let Self { crashes, recoveries, losses, duplicates } = self;
+        match step {
+            Step::Take(_) => self,
+            Step::TakeAndCrash(..) | Step::Crash(_) => Self { crashes: crashes - 1, ..self },
+            Step::Lose(_) => Self { losses: losses - 1, ..self },
+            Step::Duplicate(_) => Self { duplicates: duplicates - 1, ..self },
+            Step::Recover(_) => Self { recoveries: recoveries - 1, ..self },
         }
+    }
+
+    /// Whether whoever is down stays down: its mail is lost, whenever it arrives.
+    pub(crate) const fn is_final(self) -> bool {
+        self.recoveries == 0
+    }
+
+    pub(crate) fn write(self, to: &mut Vec<u8>) {
+        let Self { crashes, recoveries, losses, duplicates } = self;
+        to.extend([crashes, recoveries, losses, duplicates].map(narrow));
+    }
+
+    /// Takes the budgets off what was frozen.
+    pub(crate) fn read(from: &[u8]) -> (Self, &[u8]) {
+        let (left, world) = from.split_at(4);
+        let left = |at: usize| u32::from(left[at]);
+        (
+            Self { crashes: left(0), recoveries: left(1), losses: left(2), duplicates: left(3) },
+            world,
+        )
     }
 }
 

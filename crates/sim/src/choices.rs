@@ -51,6 +51,24 @@ pub enum Order {
     Fifo,
 }
 
+/// The number that stands for a situation; mail is given link by link, each in order of sending.
+pub(crate) fn situation(
+    machines: impl Iterator<Item = u128>,
+    memories: u128,
+    mail: impl Iterator<Item = u128>,
+    order: Order,
+) -> u128 {
+    let mut digester = Digester::new();
+    machines.for_each(|machine| digester.write_u128(machine));
+    digester.write_u128(memories);
+    match order {
+        // A sum does not depend on the order.
+        Order::Any => digester.write_u128(mail.fold(0, u128::wrapping_add)),
+        Order::Fifo => mail.for_each(|letter| digester.write_u128(letter)),
+    }
+    digester.wide()
+}
+
 impl World {
     /// Everything that is under way, in a canonical order; equal messages appear once.
     #[must_use]
@@ -187,32 +205,20 @@ impl World {
     /// under way.
     #[must_use]
     pub fn fingerprint(&self, order: Order) -> u128 {
-        let mut digester = Digester::new();
-        for at in 0..self.hosts.len() {
-            self.host_digest(at).hash(&mut digester);
-        }
-        for memory in self.watch.memories() {
-            digester.write_u64(memory);
-        }
-        let mail = self.schedule.entries().filter_map(|(number, thing)| match thing {
-            Thing::At { host, due: Due::Deliver { from, .. } } => {
-                Some((number, *host, *from, thing))
-            }
-            Thing::At { .. } | Thing::Fault(_) | Thing::Look => None,
-        });
-        let under_way: u128 = match order {
-            // A sum does not depend on the order.
-            Order::Any => mail.fold(0, |sum, (.., thing)| sum.wrapping_add(self.digest_of(thing))),
-            Order::Fifo => {
-                let mut mail: Vec<_> = mail.collect();
-                mail.sort_unstable_by_key(|(number, host, from, _)| (*host, *from, *number));
-                let queues: Vec<u128> =
-                    mail.iter().map(|(.., thing)| self.digest_of(thing)).collect();
-                digest(&queues)
-            }
-        };
-        under_way.hash(&mut digester);
-        digester.wide()
+        let machines = (0..self.hosts.len()).map(|at| self.host_digest(at));
+        let mut mail: Vec<(usize, NodeId, u64, u128)> = self
+            .schedule
+            .entries()
+            .filter_map(|(number, thing)| match thing {
+                Thing::At { host, due: Due::Deliver { from, .. } } => {
+                    Some((*host, *from, number, self.digest_of(thing)))
+                }
+                Thing::At { .. } | Thing::Fault(_) | Thing::Look => None,
+            })
+            .collect();
+        mail.sort_unstable_by_key(|(host, from, number, _)| (*host, *from, *number));
+        let mail = mail.into_iter().map(|(.., digest)| digest);
+        situation(machines, self.watch.memories_digest(), mail, order)
     }
 
     /// The number that stands for a machine and its seat.

@@ -80,6 +80,11 @@ impl Hasher for Digester {
         self.other = fold(self.other.rotate_left(29) ^ value, OTHER_STEP).wrapping_add(value);
     }
 
+    fn write_u128(&mut self, value: u128) {
+        self.write_u64((value >> 64) as u64);
+        self.write_u64(value as u64);
+    }
+
     fn write_usize(&mut self, value: usize) {
         self.write_u64(value as u64);
     }

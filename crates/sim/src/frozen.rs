@@ -9,18 +9,22 @@
 //! were at the beginning, and nothing on the schedule but messages and timers. Leaves out whatever
 //! has no future: counts, the trace, refused connections, all disk writes but the last.
 
+mod outline;
+
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use tanist_core::node::Message;
+use tanist_core::trace::MessageFacts;
 use tanist_core::{NodeId, Time};
 
 use crate::board::Seat;
-use crate::digest::digest;
 use crate::host::{Due, HostPart, Mark};
 use crate::monitors::Monitor;
 use crate::varint::{read, write};
 use crate::world::{Thing, World};
+
+pub use outline::{Change, Event, Outline};
 
 /// Whether a frozen world remembers how long its messages and timers have left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +54,7 @@ struct Mail {
     host: usize,
     from: NodeId,
     message: Message,
+    facts: MessageFacts,
 }
 
 /// What the monitors remember, those that remember anything.
@@ -94,8 +99,8 @@ impl Store {
             });
             write(to, u64::from(place));
         }
-        let memories: Vec<u64> = world.watch.memories().collect();
-        let place = self.onlookers.place(digest(&memories), || world.watch.onlookers());
+        let make = || world.watch.onlookers();
+        let place = self.onlookers.place(world.watch.memories_digest(), make);
         write(to, u64::from(place));
         let mut entries: Vec<(u64, Time, &Thing)> = world.schedule.all().collect();
         entries.sort_unstable_by_key(|(number, ..)| *number);
@@ -103,7 +108,10 @@ impl Store {
         for (_, due_at, thing) in entries {
             if let Thing::At { host, due: Due::Deliver { from, message, .. } } = thing {
                 let (host, from) = (*host, *from);
-                let make = || Mail { host, from, message: message.clone() };
+                let make = || {
+                    let facts = message.facts(world.config.algorithm);
+                    Mail { host, from, message: message.clone(), facts }
+                };
                 write(to, u64::from(self.mail.place(world.digest_of(thing), make)));
                 self.freeze_time(world.now, due_at, to);
             }

@@ -63,6 +63,12 @@ pub(crate) struct HostPart {
     heard: Vec<GroupNumber>,
 }
 
+impl HostPart {
+    pub(crate) const fn is_up(&self) -> bool {
+        self.node.is_some()
+    }
+}
+
 /// Something that is due at a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Due {

@@ -2,6 +2,7 @@
 //! recorder.
 
 use std::collections::BTreeMap;
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use tanist_core::election::Algorithm;
@@ -9,6 +10,7 @@ use tanist_core::trace::{Entry, Event, Header, Kind, Outcome};
 use tanist_core::{Membership, Time};
 
 use crate::board::Board;
+use crate::digest::Digester;
 use crate::frozen::Onlookers;
 use crate::monitors::{self, Breach, Interest, Monitor, Verdict};
 use crate::record::Recording;
@@ -249,9 +251,13 @@ impl Watch {
         monitors.map(|monitor| (monitor.id(), monitor.is_about_the_end())).collect()
     }
 
-    /// What each monitor remembers beyond the board, as a number.
-    pub(crate) fn memories(&self) -> impl Iterator<Item = u64> + '_ {
-        self.monitors.iter().map(|watched| watched.monitor.memory())
+    /// The number that stands for what the monitors remember beyond the board.
+    pub(crate) fn memories_digest(&self) -> u128 {
+        let mut digester = Digester::new();
+        for watched in &self.monitors {
+            digester.write_u64(watched.monitor.memory());
+        }
+        digester.wide()
     }
 
     /// The monitors that remember something, to be put back.

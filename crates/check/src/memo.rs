@@ -1,0 +1,91 @@
+//! What events were found to do: with the same machines and the same memories of the monitors, the
+//! same event does the same, whatever else is under way. Most steps of an exploration differ in that
+//! only.
+
+#![expect(clippy::disallowed_types, reason = "the table is only asked, never iterated")]
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use tanist_sim::frozen::{Change, Event, Outline};
+use tanist_sim::watch::Broken;
+
+use crate::expansion::Aids;
+use crate::model::Model;
+
+/// Everything that one thread has found.
+pub(crate) struct Memo {
+    findings: HashMap<u128, Finding, BuildHasherDefault<Low>>,
+}
+
+/// What an event does, and what is to be said of what it leads to.
+pub(crate) struct Finding {
+    pub(crate) change: Change,
+    /// Whether everything that should come true is true.
+    pub(crate) is_good: bool,
+    /// Whether an election was won.
+    pub(crate) has_election: bool,
+    /// Whether a counter is beyond its bound.
+    pub(crate) is_beyond: bool,
+    /// The assertions that it breaks.
+    pub(crate) broken: Vec<Broken>,
+}
+
+impl Memo {
+    pub(crate) fn new() -> Self {
+        Self { findings: HashMap::default() }
+    }
+
+    /// What an event does: looked up, or else tried in the world of this model.
+    pub(crate) fn recall(
+        &mut self,
+        outline: &Outline,
+        event: Event,
+        model: &mut Model,
+        aids: &Aids<'_>,
+    ) -> &Finding {
+        if self.findings.len() > FINDINGS_MAX {
+            self.findings.clear();
+        }
+        self.findings.entry(outline.key(event)).or_insert_with(|| {
+            let change = aids.store.change(outline, event, &mut model.world);
+            let watch = &model.world.watch;
+            let broken = match watch.first_broken() {
+                Some(_) => {
+                    watch.judgements().into_iter().filter_map(|judged| judged.broken).collect()
+                }
+                None => Vec::new(),
+            };
+            Finding {
+                change,
+                is_good: watch.is_settled(),
+                has_election: watch.counts.elections_won > 0,
+                is_beyond: model.is_beyond(aids.counter),
+                broken,
+            }
+        })
+    }
+}
+
+/// Some hundred bytes each: a gigabyte at most.
+const FINDINGS_MAX: usize = 4_000_000;
+
+/// The keys are numbers of 128 bits that are well mixed already.
+#[derive(Default)]
+struct Low(u64);
+
+impl Hasher for Low {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u128(&mut self, value: u128) {
+        self.0 = value as u64;
+    }
+}
