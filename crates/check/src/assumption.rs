@@ -1,4 +1,6 @@
 //! What a run may do: the assumption sets of the theory, as filters on steps.
+//!
+//! Leaves out AS4 (a majority and a persisted epoch): no algorithm here asks for one.
 
 use tanist_core::NodeId;
 use tanist_core::trace::{Kind, TimerName};
@@ -12,13 +14,28 @@ pub enum Assumption {
     As0,
     /// As AS0, with recovery.
     As1,
-    /// Asynchronous: every wait may run out at any moment, messages may be lost, nodes recover.
+    /// As AS1, with real time: a message takes a tick at most, and a wait lasts exactly its time.
+    As1r,
+    /// Asynchronous: every wait may run out at any moment, messages may be lost and come twice, nodes
+    /// recover.
     As2,
+    /// As AS2, and from some moment on nothing more fails and nothing is late: what should come true
+    /// must be reachable from everywhere by timely steps alone.
+    As3,
+}
+
+/// Where the steps may come from that lead to something good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hope {
+    /// From whatever may happen without a failure.
+    Anything,
+    /// From timely steps alone: no wait runs out early.
+    Timely,
 }
 
 impl Assumption {
     /// All that there are.
-    pub const ALL: &'static [Self] = &[Self::As0, Self::As1, Self::As2];
+    pub const ALL: &'static [Self] = &[Self::As0, Self::As1, Self::As1r, Self::As2, Self::As3];
 
     /// The name on the command line.
     #[must_use]
@@ -26,7 +43,9 @@ impl Assumption {
         match self {
             Self::As0 => "AS0",
             Self::As1 => "AS1",
+            Self::As1r => "AS1r",
             Self::As2 => "AS2",
+            Self::As3 => "AS3",
         }
     }
 
@@ -41,56 +60,82 @@ impl Assumption {
     pub const fn has_recovery(self) -> bool {
         match self {
             Self::As0 => false,
-            Self::As1 | Self::As2 => true,
+            Self::As1 | Self::As1r | Self::As2 | Self::As3 => true,
         }
     }
 
-    /// Whether messages may be lost.
+    /// Whether messages may be lost, and come twice.
     #[must_use]
     pub const fn has_loss(self) -> bool {
         match self {
-            Self::As0 | Self::As1 => false,
-            Self::As2 => true,
+            Self::As0 | Self::As1 | Self::As1r => false,
+            Self::As2 | Self::As3 => true,
         }
     }
 
-    /// Whether a timer of this name may run out at this node while all this is under way.
+    /// Whether time passes in ticks.
+    #[must_use]
+    pub const fn has_clock(self) -> bool {
+        match self {
+            Self::As0 | Self::As1 | Self::As2 | Self::As3 => false,
+            Self::As1r => true,
+        }
+    }
+
+    /// What may be hoped for.
+    #[must_use]
+    pub const fn hope(self) -> Hope {
+        match self {
+            Self::As0 | Self::As1 | Self::As1r | Self::As2 => Hope::Anything,
+            Self::As3 => Hope::Timely,
+        }
+    }
+
+    /// Whether a timer of this name may run out at this node while all this is under way. Under AS1r
+    /// a wait runs out when its time is up, which only a clock can say.
     #[must_use]
     pub fn lets_run_out(self, timer: TimerName, node: NodeId, under_way: &[Choice]) -> bool {
-        let is_wait = match timer {
-            TimerName::Answers
-            | TimerName::Announcement
-            | TimerName::Handover
-            | TimerName::Recall
-            | TimerName::Acknowledgement
-            | TimerName::Follows
-            | TimerName::Ring
-            | TimerName::Hello
-            | TimerName::Probe
-            | TimerName::Enrol => true,
-            TimerName::Check
-            | TimerName::Timeout
-            | TimerName::Delay
-            | TimerName::Stall
-            | TimerName::Retry
-            | TimerName::Announce
-            | TimerName::Silence
-            | TimerName::Beat
-            | TimerName::Hold
-            | TimerName::Quiet
-            | TimerName::Remind
-            | TimerName::Yield
-            | TimerName::Relay
-            | TimerName::Age
-            | TimerName::Settle
-            | TimerName::Tell => false,
-        };
         match self {
-            Self::As0 | Self::As1 => {
-                !is_wait || !under_way.iter().any(|choice| is_of_a_wait(choice, node, timer))
-            }
-            Self::As2 => true,
+            Self::As0 | Self::As1 => is_timely(timer, node, under_way),
+            Self::As1r | Self::As2 | Self::As3 => true,
         }
+    }
+}
+
+/// Whether a timer that runs out now is not early: no request or answer of its wait is under way.
+pub(crate) fn is_timely(timer: TimerName, node: NodeId, under_way: &[Choice]) -> bool {
+    !is_wait(timer) || !under_way.iter().any(|choice| is_of_a_wait(choice, node, timer))
+}
+
+/// Whether a timer ends a wait for an answer; the others make a node look after something.
+pub(crate) const fn is_wait(timer: TimerName) -> bool {
+    match timer {
+        TimerName::Answers
+        | TimerName::Announcement
+        | TimerName::Handover
+        | TimerName::Recall
+        | TimerName::Acknowledgement
+        | TimerName::Follows
+        | TimerName::Ring
+        | TimerName::Hello
+        | TimerName::Probe
+        | TimerName::Enrol => true,
+        TimerName::Check
+        | TimerName::Timeout
+        | TimerName::Delay
+        | TimerName::Stall
+        | TimerName::Retry
+        | TimerName::Announce
+        | TimerName::Silence
+        | TimerName::Beat
+        | TimerName::Hold
+        | TimerName::Quiet
+        | TimerName::Remind
+        | TimerName::Yield
+        | TimerName::Relay
+        | TimerName::Age
+        | TimerName::Settle
+        | TimerName::Tell => false,
     }
 }
 

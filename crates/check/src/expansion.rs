@@ -15,6 +15,7 @@ use tanist_sim::watch::Broken;
 use crate::known::Known;
 use crate::memo::{Finding, Memo};
 use crate::model::{Budgets, Model, Step};
+use crate::way::Scene;
 
 /// Threads, each with a world of its own that is used again and again.
 pub(crate) struct Crew {
@@ -38,7 +39,12 @@ pub(crate) struct Block {
 
 /// What a step leads to.
 pub(crate) struct Successor {
-    pub(crate) is_fault: bool,
+    /// Whether "what should come true can still come true" may use it.
+    pub(crate) is_hoped_for: bool,
+    /// Whether an election was decided on the way.
+    pub(crate) has_election: bool,
+    /// Whether a higher node unseats a lower coordinator by it.
+    pub(crate) has_preempted: bool,
     pub(crate) what: Found,
 }
 
@@ -54,7 +60,6 @@ pub(crate) enum Found {
 pub(crate) struct New {
     pub(crate) fingerprint: u128,
     pub(crate) is_good: bool,
-    pub(crate) has_election: bool,
     /// Whether a counter is beyond its bound.
     pub(crate) is_beyond: bool,
     /// The assertions that are broken in it.
@@ -132,28 +137,81 @@ impl Block {
 
     fn expand(&mut self, place: u32, frozen: &[u8], worker: &mut Worker, aids: &Aids<'_>) {
         let first = self.successors.len();
+        if worker.model.assumption.has_clock() {
+            self.expand_by_clock(frozen, &mut worker.model, aids);
+        } else {
+            self.expand_by_memo(frozen, worker, aids);
+        }
+        self.sources.push((place, first..self.successors.len()));
+    }
+
+    fn expand_by_memo(&mut self, frozen: &[u8], worker: &mut Worker, aids: &Aids<'_>) {
+        let Worker { model, nodes, memo } = worker;
         let (left, world) = Budgets::read(frozen);
-        let outline = aids.store.outline(world, worker.nodes.len());
-        let choices = aids.store.choices(&outline, &worker.nodes);
-        let is_up = |node| {
-            worker.nodes.iter().position(|id| *id == node).is_some_and(|at| outline.is_up(at))
-        };
-        for step in worker.model.steps_among(&choices, &is_up, left) {
-            let mut step = Some(step);
+        let outline = aids.store.outline(world, nodes.len());
+        let before = memo.recall(&outline, Event::Nothing, model, aids).leaders.clone();
+        let ways = model.ways_in(&Scene {
+            choices: &aids.store.choices(&outline, nodes),
+            is_up: &|node| {
+                nodes.iter().position(|id| *id == node).is_some_and(|at| outline.is_up(at))
+            },
+            leads: &|node| before.contains(&node),
+            left,
+        });
+        for way in ways {
+            let mut step = Some(way.step);
             while let Some(current) = step {
-                let event = event(current);
-                let result = worker.memo.recall(&outline, event, &mut worker.model, aids);
+                let result = memo.recall(&outline, event(current), model, aids);
                 let happens = !matches!(current, Step::TakeAndCrash(..)) || !result.change.is_up();
                 if happens {
-                    let left = left.after(current);
+                    let left = left.hurried(way.is_hasty).after(current);
                     let next = next(&outline, current, &result.change, left);
-                    let what = self.look(&next, left, result, worker.model.order(), aids);
-                    self.successors.push(Successor { is_fault: current.is_fault(), what });
+                    let what = self.look(&next, left, result, model.order, aids);
+                    let still_leads = |node| result.leaders.contains(&node);
+                    self.successors.push(Successor {
+                        is_hoped_for: way.is_hoped_for,
+                        has_election: result.has_election,
+                        has_preempted: way.unseats.is_some_and(|node| !still_leads(node)),
+                        what,
+                    });
                 }
                 step = current.next().filter(|_| happens);
             }
         }
-        self.sources.push((place, first..self.successors.len()));
+    }
+
+    /// With a clock it matters what time it is, so every step is tried where it is taken.
+    fn expand_by_clock(&mut self, frozen: &[u8], model: &mut Model, aids: &Aids<'_>) {
+        let store = aids.store;
+        model.thaw(store, frozen);
+        model.expand(&mut |model| model.thaw(store, frozen), &mut |way, model| {
+            let fingerprint = model.fingerprint();
+            let what = match aids.known.find(fingerprint) {
+                Some(place) => Found::Known(place),
+                None => Found::New(Box::new(self.look_at(fingerprint, model, aids))),
+            };
+            self.successors.push(Successor {
+                is_hoped_for: way.is_hoped_for,
+                has_election: model.world.watch.counts.elections_won > 0,
+                has_preempted: way.unseats.is_some_and(|node| !model.leads(node)),
+                what,
+            });
+        });
+    }
+
+    fn look_at(&mut self, fingerprint: u128, model: &Model, aids: &Aids<'_>) -> New {
+        let watch = &model.world.watch;
+        let broken: Vec<Broken> = match watch.first_broken() {
+            Some(_) => watch.judgements().into_iter().filter_map(|judged| judged.broken).collect(),
+            None => Vec::new(),
+        };
+        let is_beyond = model.is_beyond(aids.counter);
+        let begin = self.bytes.len();
+        if broken.is_empty() && !is_beyond {
+            model.freeze(aids.store, &mut self.bytes);
+        }
+        let frozen = begin..self.bytes.len();
+        New { fingerprint, is_good: watch.is_settled(), is_beyond, broken, frozen }
     }
 
     fn look(
@@ -176,7 +234,6 @@ impl Block {
         Found::New(Box::new(New {
             fingerprint,
             is_good: result.is_good,
-            has_election: result.has_election,
             is_beyond: result.is_beyond,
             broken: result.broken.clone(),
             frozen: begin..self.bytes.len(),
@@ -189,7 +246,7 @@ const fn event(step: Step) -> Event {
     match step {
         Step::Take(number) | Step::Duplicate(number) => Event::Take { number, crash_after: None },
         Step::TakeAndCrash(number, effects) => Event::Take { number, crash_after: Some(effects) },
-        Step::Lose(_) => Event::Nothing,
+        Step::Lose(_) | Step::Tick => Event::Nothing,
         Step::Crash(node) => Event::Crash(node),
         Step::Recover(node) => Event::Recover(node),
     }
@@ -202,7 +259,7 @@ fn next(outline: &Outline, step: Step, change: &Change, left: Budgets) -> Outlin
         Step::Take(number) | Step::TakeAndCrash(number, _) | Step::Lose(number) => {
             before.lose(number);
         }
-        Step::Duplicate(_) | Step::Crash(_) | Step::Recover(_) => {}
+        Step::Duplicate(_) | Step::Crash(_) | Step::Recover(_) | Step::Tick => {}
     }
     let mut next = before.after(change);
     if left.is_final() {

@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 use std::thread;
 
 use tanist_sim::Scenario;
-use tanist_sim::frozen::{Clock, Store};
+use tanist_sim::frozen::Store;
 use tanist_sim::record::Recording;
 use tanist_sim::watch::Broken;
 
@@ -45,6 +45,8 @@ pub struct Exploration {
     pub good: usize,
     /// Whether some run decided an election: an empty model would hold everything.
     pub has_elections: bool,
+    /// Whether in some run a higher node unseated a lower coordinator.
+    pub has_preemption: bool,
     /// Every assertion that was watched, with whether it speaks of the end.
     pub watched: Vec<(&'static str, bool)>,
 }
@@ -71,6 +73,8 @@ pub struct Found {
     pub broken: Broken,
     /// A shortest run to it.
     pub run: Vec<Step>,
+    /// How many situations were known when it was found.
+    pub states: usize,
 }
 
 /// How far an exploration has come.
@@ -135,6 +139,7 @@ struct Search {
     depth: u32,
     found: Vec<Found>,
     has_elections: bool,
+    has_preemption: bool,
     is_cut_short: bool,
 }
 
@@ -143,7 +148,7 @@ impl Search {
         let mut search = Self {
             bounds: *bounds,
             crew: Crew::new(&first, jobs),
-            store: Store::new(Clock::Ignored),
+            store: Store::new(first.clock()),
             known: Known::new(),
             parents: Segments::new(),
             frontier: Frontier::new(),
@@ -154,6 +159,7 @@ impl Search {
             depth: 0,
             found: Vec::new(),
             has_elections: false,
+            has_preemption: false,
             is_cut_short: false,
             first,
         };
@@ -199,7 +205,9 @@ impl Search {
                 leads_to.clear();
                 for successor in &block.successors[successors.clone()] {
                     let to = self.arrive(*place, successor, block);
-                    if !successor.is_fault {
+                    self.has_elections |= successor.has_election;
+                    self.has_preemption |= successor.has_preempted;
+                    if successor.is_hoped_for {
                         leads_to.push(to);
                     }
                 }
@@ -231,10 +239,10 @@ impl Search {
         if new.is_good {
             self.good.set(place);
         }
-        self.has_elections |= new.has_election;
         for broken in &new.broken {
             if self.found.iter().all(|found| found.broken.assertion != broken.assertion) {
-                self.found.push(Found { broken: broken.clone(), run: self.run_to(place) });
+                let (broken, states) = (broken.clone(), self.known.len());
+                self.found.push(Found { broken, run: self.run_to(place), states });
             }
         }
         // A run ends where it breaks something.
@@ -279,6 +287,7 @@ impl Search {
             watched: self.first.world.watch.assertions(),
             found: self.found,
             has_elections: self.has_elections,
+            has_preemption: self.has_preemption,
             stuck,
         }
     }

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use tanist_core::NodeId;
 use tanist_sim::frozen::{Change, Event, Outline};
 use tanist_sim::watch::Broken;
 
@@ -29,6 +30,8 @@ pub(crate) struct Finding {
     pub(crate) is_beyond: bool,
     /// The assertions that it breaks.
     pub(crate) broken: Vec<Broken>,
+    /// The nodes that then work as their own coordinators.
+    pub(crate) leaders: Box<[NodeId]>,
 }
 
 impl Memo {
@@ -56,7 +59,9 @@ impl Memo {
                 }
                 None => Vec::new(),
             };
+            let seats = watch.board.seats().iter().map(|seat| seat.id);
             Finding {
+                leaders: seats.filter(|id| model.leads(*id)).collect(),
                 change,
                 is_good: watch.is_settled(),
                 has_election: watch.counts.elections_won > 0,

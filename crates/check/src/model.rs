@@ -1,13 +1,15 @@
 //! A world with budgets for faults, and the steps that it may take.
 
-use tanist_core::NodeId;
-use tanist_sim::choices::{Choice, Order, What};
+use tanist_core::time::micros;
+use tanist_core::{NodeId, Status};
+use tanist_sim::choices::Order;
 use tanist_sim::digest::digest;
 use tanist_sim::faults::Action;
-use tanist_sim::frozen::Store;
+use tanist_sim::frozen::{Clock, Store};
 use tanist_sim::{Scenario, World};
 
 use crate::assumption::Assumption;
+use crate::way::{Way, is_clocked};
 
 /// How far the exploration goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +24,30 @@ pub struct Bounds {
     pub duplicates: u32,
     /// In which order the messages of one link arrive.
     pub order: Order,
+    /// How many timers that only make a node look after something may run out while anything else is
+    /// under way; when nothing is, they always may.
+    pub hasty: u32,
     /// The highest group counter; a run that needs a higher one is not followed further.
     pub counter: u64,
     /// How many steps a run may have.
     pub depth: u32,
     /// How many situations are kept.
     pub states: usize,
+}
+
+impl Bounds {
+    /// One crash, one recovery, nothing lost.
+    pub const USUAL: Self = Self {
+        crashes: 1,
+        recoveries: 1,
+        losses: 0,
+        duplicates: 0,
+        order: Order::Any,
+        hasty: u32::MAX,
+        counter: 4,
+        depth: 1000,
+        states: 2_000_000,
+    };
 }
 
 /// Whether a run is kept to be told.
@@ -44,9 +64,9 @@ pub enum KeepsTrace {
 pub struct Model {
     /// The simulator's world.
     pub world: World,
-    assumption: Assumption,
-    order: Order,
-    left: Budgets,
+    pub(crate) assumption: Assumption,
+    pub(crate) order: Order,
+    pub(crate) left: Budgets,
 }
 
 /// What may still go wrong.
@@ -56,7 +76,12 @@ pub(crate) struct Budgets {
     pub(crate) recoveries: u32,
     pub(crate) losses: u32,
     pub(crate) duplicates: u32,
+    /// [`UNBOUNDED`] is any number.
+    pub(crate) hasty: u32,
 }
+
+/// As many as one likes.
+const UNBOUNDED: u32 = 255;
 
 /// A step of a run. Numbers are those of the world that the step is taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,24 +98,17 @@ pub enum Step {
     Crash(NodeId),
     /// A node comes back.
     Recover(NodeId),
+    /// Time passes, where there is a clock.
+    Tick,
 }
 
 impl Step {
-    /// Whether the step is a fault, which "without further failures" excludes.
-    #[must_use]
-    pub const fn is_fault(self) -> bool {
-        match self {
-            Self::Take(_) | Self::Recover(_) => false,
-            Self::TakeAndCrash(..) | Self::Lose(_) | Self::Duplicate(_) | Self::Crash(_) => true,
-        }
-    }
-
     /// The step to try after this one: a crash between the next two effects.
     pub(crate) const fn next(self) -> Option<Self> {
         match self {
             Self::TakeAndCrash(number, effects) => Some(Self::TakeAndCrash(number, effects + 1)),
             Self::Take(_) | Self::Lose(_) | Self::Duplicate(_) => None,
-            Self::Crash(_) | Self::Recover(_) => None,
+            Self::Crash(_) | Self::Recover(_) | Self::Tick => None,
         }
     }
 }
@@ -105,7 +123,7 @@ impl Model {
         keeps_trace: KeepsTrace,
     ) -> Self {
         let mut world = scenario.world(1, keeps_trace == KeepsTrace::Yes);
-        world.settle();
+        world.follow_words();
         let allowed = |is_allowed: bool, budget: u32| if is_allowed { budget.min(255) } else { 0 };
         let has_loss = assumption.has_loss();
         Self {
@@ -117,6 +135,7 @@ impl Model {
                 recoveries: allowed(assumption.has_recovery(), bounds.recoveries),
                 losses: allowed(has_loss, bounds.losses),
                 duplicates: allowed(has_loss, bounds.duplicates),
+                hasty: bounds.hasty.min(UNBOUNDED),
             },
         }
     }
@@ -124,17 +143,31 @@ impl Model {
     /// What tells this situation from others.
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
-        digest(&(self.world.fingerprint(self.order), self.left))
+        let world = self.world.fingerprint(self.order);
+        if self.assumption.has_clock() {
+            // What is left of the times tells situations apart, the time of day does not.
+            let choices = self.world.choices();
+            let clocked = choices.iter().filter(|choice| is_clocked(choice));
+            let clock = self.world.clock_fingerprint(clocked.map(|choice| choice.number));
+            return digest(&(world, self.left, clock));
+        }
+        digest(&(world, self.left))
     }
 
-    /// Whether some node's counter is above the bound.
+    /// What of its time a situation must remember.
+    pub(crate) fn clock(&self) -> Clock {
+        match self.assumption.has_clock() {
+            true => Clock::Ticks(micros(self.world.tick_length()).max(1)),
+            false => Clock::Ignored,
+        }
+    }
+
+    /// Whether some node's counter is above the bound: that of its group, or one that it has used or
+    /// heard of since, as in a ring whose elections come to nothing.
     #[must_use]
     pub fn is_beyond(&self, counter: u64) -> bool {
-        self.world
-            .watch
-            .board
-            .live()
-            .any(|seat| seat.state.group.is_some_and(|group| group.counter > counter))
+        let mut groups = self.world.watch.board.live().filter_map(|seat| seat.state.group);
+        self.world.highest_counter() > counter || groups.any(|group| group.counter > counter)
     }
 
     /// Every situation that one step leads to, with the step.
@@ -142,8 +175,8 @@ impl Model {
     pub fn successors(&self) -> Vec<(Step, Self)> {
         let mut found = Vec::new();
         let mut at = self.clone();
-        at.expand(&mut |model| model.clone_from(self), &mut |step, model| {
-            found.push((step, model.clone()));
+        at.expand(&mut |model| model.clone_from(self), &mut |way, model| {
+            found.push((way.step, model.clone()));
         });
         found
     }
@@ -153,67 +186,32 @@ impl Model {
     pub(crate) fn expand(
         &mut self,
         put_back: &mut dyn FnMut(&mut Self),
-        show: &mut dyn FnMut(Step, &Self),
+        show: &mut dyn FnMut(&Way, &Self),
     ) {
         let mut is_fresh = true;
-        for step in self.steps() {
-            let mut step = Some(step);
+        for way in self.ways() {
+            let mut step = Some(way.step);
             while let Some(current) = step {
                 if !is_fresh {
                     put_back(self);
                 }
                 is_fresh = false;
+                self.left = self.left.hurried(way.is_hasty);
                 let happens = self.take(current);
                 if happens {
-                    show(current, self);
+                    show(&Way { step: current, ..way }, self);
                 }
                 step = current.next().filter(|_| happens);
             }
         }
     }
 
-    fn steps(&self) -> Vec<Step> {
-        let is_up = |node| self.world.is_up(node);
-        self.steps_among(&self.world.choices(), &is_up, self.left)
-    }
-
-    /// The steps that may be taken where all this is under way; of a crash within a step, only the
-    /// earliest.
-    pub(crate) fn steps_among(
-        &self,
-        choices: &[Choice],
-        is_up: &dyn Fn(NodeId) -> bool,
-        left: Budgets,
-    ) -> Vec<Step> {
-        let mut steps = Vec::new();
-        for choice in choices.iter().filter(|choice| self.may_happen(choice, choices)) {
-            let number = choice.number;
-            let is_up = is_up(choice.node);
-            steps.push(Step::Take(number));
-            steps.extend((left.crashes > 0 && is_up).then_some(Step::TakeAndCrash(number, 1)));
-            if let What::Message { .. } = choice.what {
-                steps.extend((left.losses > 0).then_some(Step::Lose(number)));
-                steps.extend((left.duplicates > 0 && is_up).then_some(Step::Duplicate(number)));
-            }
-        }
-        for member in self.world.watch.board.members.all() {
-            let (id, is_up) = (member.id, is_up(member.id));
-            steps.extend((is_up && left.crashes > 0).then_some(Step::Crash(id)));
-            steps.extend((!is_up && left.recoveries > 0).then_some(Step::Recover(id)));
-        }
-        steps
-    }
-
-    fn may_happen(&self, choice: &Choice, under_way: &[Choice]) -> bool {
-        match choice.what {
-            What::Message { from, .. } => match self.order {
-                Order::Any => true,
-                Order::Fifo => !under_way.iter().any(|other| is_ahead(other, choice, from)),
-            },
-            What::Timer(timer) => {
-                self.assumption.lets_run_out(timer.name(), choice.node, under_way)
-            }
-        }
+    /// Whether a node works as its own coordinator.
+    pub(crate) fn leads(&self, node: NodeId) -> bool {
+        self.world.watch.board.seat(node).is_some_and(|seat| {
+            let is_own = seat.state.coordinator == Some(node);
+            seat.is_up && seat.state.status == Status::Normal && is_own
+        })
     }
 
     /// Takes a step that this situation offers; false if it has fewer effects than a crash needs.
@@ -237,6 +235,7 @@ impl Model {
             Step::Recover(node) => {
                 self.world.impose(Action::Restart { node, lost_writes: 0 });
             }
+            Step::Tick => self.world.tick(),
         }
         if self.left.is_final() {
             self.world.forget_mail_to_the_dead();
@@ -244,27 +243,37 @@ impl Model {
         happens
     }
 
-    pub(crate) const fn order(&self) -> Order {
-        self.order
-    }
-
     pub(crate) fn freeze(&self, store: &Store, to: &mut Vec<u8>) {
         self.left.write(to);
         store.freeze(&self.world, to);
+    }
+
+    pub(crate) fn thaw(&mut self, store: &Store, from: &[u8]) {
+        let (left, world) = Budgets::read(from);
+        self.left = left;
+        store.thaw(world, &mut self.world);
     }
 }
 
 impl Budgets {
     /// What is left after a step.
     pub(crate) const fn after(self, step: Step) -> Self {
-        let Self { crashes, recoveries, losses, duplicates } = self;
+        let Self { crashes, recoveries, losses, duplicates, hasty: _ } = self;
         match step {
-            Step::Take(_) => self,
+            Step::Take(_) | Step::Tick => self,
             Step::TakeAndCrash(..) | Step::Crash(_) => Self { crashes: crashes - 1, ..self },
             Step::Lose(_) => Self { losses: losses - 1, ..self },
             Step::Duplicate(_) => Self { duplicates: duplicates - 1, ..self },
             Step::Recover(_) => Self { recoveries: recoveries - 1, ..self },
         }
+    }
+
+    /// What is left after a timer that may have been hasty.
+    pub(crate) const fn hurried(self, is_hasty: bool) -> Self {
+        if is_hasty && self.hasty != UNBOUNDED {
+            return Self { hasty: self.hasty.saturating_sub(1), ..self };
+        }
+        self
     }
 
     /// Whether whoever is down stays down: its mail is lost, whenever it arrives.
@@ -273,28 +282,16 @@ impl Budgets {
     }
 
     pub(crate) fn write(self, to: &mut Vec<u8>) {
-        let Self { crashes, recoveries, losses, duplicates } = self;
-        to.extend([crashes, recoveries, losses, duplicates].map(narrow));
+        let Self { crashes, recoveries, losses, duplicates, hasty } = self;
+        to.extend([crashes, recoveries, losses, duplicates, hasty].map(narrow));
     }
 
     /// Takes the budgets off what was frozen.
     pub(crate) fn read(from: &[u8]) -> (Self, &[u8]) {
-        let (left, world) = from.split_at(4);
+        let (left, world) = from.split_at(5);
         let left = |at: usize| u32::from(left[at]);
-        (
-            Self { crashes: left(0), recoveries: left(1), losses: left(2), duplicates: left(3) },
-            world,
-        )
-    }
-}
-
-/// Whether another message of the same link was sent before.
-fn is_ahead(other: &Choice, choice: &Choice, from: NodeId) -> bool {
-    match other.what {
-        What::Message { from: sender, .. } => {
-            sender == from && other.node == choice.node && other.number < choice.number
-        }
-        What::Timer(_) => false,
+        let (crashes, recoveries, losses) = (left(0), left(1), left(2));
+        (Self { crashes, recoveries, losses, duplicates: left(3), hasty: left(4) }, world)
     }
 }
 

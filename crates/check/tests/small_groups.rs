@@ -1,20 +1,11 @@
 //! Small groups explored to the end, with exact counts: a silent change of a model fails here.
 
-use tanist_check::{Assumption, Bounds, Exploration, Order, explore, replay};
+use tanist_check::{Assumption, Bounds, Exploration, explore, replay};
 use tanist_core::mutant::Mutant;
 use tanist_core::trace::Event;
 use tanist_sim::Scenario;
 
-const BOUNDS: Bounds = Bounds {
-    crashes: 1,
-    recoveries: 1,
-    losses: 0,
-    duplicates: 0,
-    order: Order::Any,
-    counter: 4,
-    depth: 1000,
-    states: 2_000_000,
-};
+const BOUNDS: Bounds = Bounds::USUAL;
 
 fn group(algorithm: &str, nodes: u32, options: &str) -> Scenario {
     let members: Vec<String> = (1..nodes).map(|node| node.to_string()).collect();

@@ -137,6 +137,13 @@ impl World {
         self.settle();
     }
 
+    /// The highest counter that some disk holds.
+    #[must_use]
+    pub fn highest_counter(&self) -> u64 {
+        let saved = self.hosts.iter().filter_map(|host| host.saved());
+        saved.map(|counter| counter.0).max().unwrap_or(0)
+    }
+
     /// Lets the application answer whatever it was asked, and forgets what can never happen and what
     /// nothing that happens can depend on.
     pub fn settle(&mut self) {

@@ -236,6 +236,7 @@ impl Maker {
             seed: self.seed,
             end: calm + round * ROUNDS_MAX,
             stops_at_break: false,
+            steps: Vec::new(),
             conditions,
             topology,
             rules: Vec::new(),

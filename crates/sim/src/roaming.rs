@@ -116,6 +116,7 @@ impl Roaming {
             seed: self.seed,
             end: self.time,
             stops_at_break: false,
+            steps: Vec::new(),
             conditions: Conditions {
                 delay: Delay::Uniform { min: self.message_max / 4, max: self.message_max },
                 is_fifo: false,

@@ -11,6 +11,7 @@ use crate::monitors::Verdict;
 use crate::record::Recording;
 use crate::scenario::Scenario;
 use crate::watch::{Counts, Judgement};
+use crate::world::World;
 
 /// What came of a run.
 #[derive(Clone, Debug)]
@@ -58,6 +59,7 @@ pub struct NodeAtEnd {
 #[must_use]
 pub fn run(scenario: &Scenario, seed: u64) -> Report {
     let mut world = scenario.world(seed, true);
+    let astray = follow(&mut world, scenario).err();
     let end = Time::ZERO + scenario.end;
     while world.next_at().is_some_and(|at| at <= end) {
         if scenario.stops_at_break && world.watch.first_broken().is_some() {
@@ -96,8 +98,25 @@ pub fn run(scenario: &Scenario, seed: u64) -> Report {
         surprises: Vec::new(),
         recording,
     };
-    report.surprises = surprises(scenario, &report);
+    report.surprises = astray.into_iter().collect();
+    report.surprises.extend(surprises(scenario, &report));
     report
+}
+
+/// Lets the scenario's steps happen, as far as they can.
+fn follow(world: &mut World, scenario: &Scenario) -> Result<(), String> {
+    if scenario.steps.is_empty() {
+        return Ok(());
+    }
+    world.follow_words();
+    for (number, deed) in (1..).zip(&scenario.steps) {
+        if scenario.stops_at_break && world.watch.first_broken().is_some() {
+            let count = scenario.steps.len();
+            return Err(format!("the run breaks before step {number} of {count}"));
+        }
+        world.follow(*deed).map_err(|impossible| format!("step {number}: {impossible}"))?;
+    }
+    Ok(())
 }
 
 impl Report {

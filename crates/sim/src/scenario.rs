@@ -19,6 +19,7 @@ use tanist_core::trace::{Header, SCHEMA, Source};
 use tanist_core::{GroupConfig, NodeId, Status};
 
 use crate::application::{Application, Pace};
+use crate::deed::Deed;
 use crate::faults::Fault;
 use crate::monitors::Selection;
 use crate::network::{Conditions, Network, Rule};
@@ -59,6 +60,8 @@ pub struct Scenario {
     pub down: Vec<NodeId>,
     /// What happens to the world.
     pub faults: Vec<Fault>,
+    /// What happens first, one after the other, whatever the clock says.
+    pub steps: Vec<Deed>,
     /// Which assertions are checked.
     pub selection: Selection,
     /// What must have come of it.

@@ -327,6 +327,7 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
         seed: 1,
         end: Duration::from_secs(100),
         stops_at_break: false,
+        steps: Vec::new(),
         conditions: Conditions {
             delay: Delay::Fixed(D),
             is_fifo: true,

@@ -35,7 +35,7 @@ pub struct World {
     network: Network,
     pub(crate) schedule: Schedule<Thing>,
     /// Faults whose time is known beforehand, last first, so that they do not deepen the schedule.
-    planned: Vec<(Time, Action)>,
+    pub(crate) planned: Vec<(Time, Action)>,
     chance: Chance,
     application: Application,
     /// What applications that are played outside were told and nobody has taken yet.
@@ -197,7 +197,8 @@ impl World {
             return true;
         }
         let Some((at, number, thing)) = self.schedule.pop() else { return false };
-        self.now = at;
+        // What was due while somebody else led the world happens at once.
+        self.now = self.now.max(at);
         match thing {
             Thing::Fault(action) => self.act(action),
             Thing::Look => self.look_on(),

@@ -1,18 +1,20 @@
 //! `tanist check`: every run of a small group within stated bounds, not just some.
 
-use std::fmt::Write;
-use std::time::Instant;
+mod document;
+mod report;
 
-use indicatif::{HumanCount, ProgressBar};
-use tanist_check::{Assumption, Bounds, Exploration, Order, Step, explore, replay};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanBytes, HumanCount, ProgressBar};
+use tanist_check::{Answer, Assumption, Beginning, Bounds, Order, Progress, Question, Verdict};
 use tanist_core::election::Algorithm;
-use tanist_sim::{Scenario, diagram, story};
+use tanist_sim::diagram;
 
 use super::{algorithm, sim_run::pair};
 use crate::exit::Exit;
 use crate::output::{self, Format, Target};
 use crate::problem::Problem;
-use crate::table::{Table, left, right};
 
 /// Explore every run of a small group within bounds, and judge every assertion.
 ///
@@ -22,29 +24,34 @@ use crate::table::{Table, left, right};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Which algorithm.
-    #[arg(value_parser = algorithm)]
-    algorithm: Algorithm,
+    #[arg(value_parser = algorithm, required_unless_present = "table")]
+    algorithm: Option<Algorithm>,
     /// How many nodes.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=9))]
     nodes: u32,
-    /// What may happen: AS0 crash-stop with perfect timeouts, AS1 with recovery, AS2 asynchronous.
+    /// What may happen: AS0 crash-stop with perfect timeouts, AS1 with recovery, AS1r with real
+    /// time, AS2 asynchronous, AS3 asynchronous until nothing fails any more.
     #[arg(long, default_value = "AS0", value_parser = assumption)]
     assume: Assumption,
     /// At most so many crashes, also between any two effects of a step.
     #[arg(long, default_value_t = 1)]
     crashes: u32,
-    /// At most so many recoveries (AS1, AS2).
+    /// At most so many recoveries (all but AS0).
     #[arg(long, default_value_t = 1)]
     recoveries: u32,
-    /// At most so many lost messages (AS2).
+    /// At most so many lost messages (AS2, AS3).
     #[arg(long, default_value_t = 0)]
     losses: u32,
-    /// At most so many messages that arrive twice (AS2).
+    /// At most so many messages that arrive twice (AS2, AS3).
     #[arg(long, default_value_t = 0)]
     duplicates: u32,
     /// Messages of one link arrive in the order in which they were sent.
     #[arg(long)]
     fifo: bool,
+    /// At most so often does a timer that only makes a node look after something run out while
+    /// anything else is under way [default: any number].
+    #[arg(long, value_name = "N")]
+    hasty: Option<u32>,
     /// Runs that need a higher group counter are not followed further.
     #[arg(long, default_value_t = 4)]
     counter: u64,
@@ -57,90 +64,89 @@ pub(crate) struct Args {
     /// Set an option of the algorithm (tanist algorithms); may be given several times.
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = pair)]
     options: Vec<(String, String)>,
+    /// Priorities of nodes 1, 2 and so on; equal ones are allowed [default: their numbers].
+    #[arg(long, value_name = "P,P,...", value_delimiter = ',')]
+    priorities: Vec<u32>,
+    /// Cut a link for good; may be given several times.
+    #[arg(long = "cut", value_name = "A-B", value_parser = link)]
+    cuts: Vec<(u32, u32)>,
+    /// Begin with every node in a group of its own (invitation).
+    #[arg(long)]
+    apart: bool,
     /// How to write the result [default: table].
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     output: Option<Format>,
+    /// Write the first shortest counterexample as a scenario for `tanist sim run`; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<Target>,
     /// Write the trace of the first shortest counterexample; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     trace: Option<Target>,
     /// Draw the first shortest counterexample; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     svg: Option<Target>,
-}
-
-/// How an assertion fared over all runs.
-struct Property {
-    id: &'static str,
-    verdict: &'static str,
-    /// The length of a shortest run to the violation.
-    trace_length: Option<usize>,
-    why: String,
+    /// Run the commands of the table in this document anew, and write what they say into it.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["algorithm", "scenario", "trace", "svg"])]
+    table: Option<PathBuf>,
+    /// Of the table, run only the rows that have fewer situations than this.
+    #[arg(long, value_name = "STATES", requires = "table")]
+    below: Option<usize>,
 }
 
 impl Args {
     /// Explores.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
-        let files = [self.trace.as_ref(), self.svg.as_ref()];
-        let is_report_wanted = output::is_report_wanted(self.output, &files)?;
-        let scenario = self.scenario()?;
-        let began = Instant::now();
-        let bar = crate::progress::spinner(self.algorithm.name());
-        let result = explore(&scenario, self.assume, &self.bounds(), &mut |now| {
-            tell(&bar, began, now.states, now.depth);
-        });
-        bar.finish_and_clear();
-        let properties = properties(&result);
-        let counterexample = counterexample(&result);
-        if let Some(run) = counterexample {
-            self.write_files(&scenario, run)?;
+        if let Some(path) = &self.table {
+            return document::renew(path, self.below);
         }
+        let files = [self.scenario.as_ref(), self.trace.as_ref(), self.svg.as_ref()];
+        let is_report_wanted = output::is_report_wanted(self.output, &files)?;
+        let question = self.question()?;
+        let answer = answer(&question)?;
+        self.write_files(&answer)?;
         if is_report_wanted {
             match self.output.unwrap_or(Format::Table) {
-                Format::Table => {
-                    let text = self.text(&scenario, &result, &properties, counterexample)?;
-                    output::print(&text)?;
-                }
-                Format::Json => output::print_json(&self.json(&scenario, &result, &properties))?,
+                Format::Table => output::print(&report::text(&question, &answer)?)?,
+                Format::Json => output::print_json(&report::json(&question, &answer))?,
             }
         }
-        Ok(exit(&properties))
+        Ok(exit(&answer))
     }
 
-    fn bounds(&self) -> Bounds {
-        Bounds {
-            crashes: self.crashes,
-            recoveries: self.recoveries,
-            losses: self.losses,
-            duplicates: self.duplicates,
-            order: if self.fifo { Order::Fifo } else { Order::Any },
-            counter: self.counter,
-            depth: self.depth,
-            states: self.states,
+    fn question(&self) -> Result<Question, Problem> {
+        let Some(algorithm) = self.algorithm else {
+            return Err(Problem::Usage("which algorithm? See: tanist algorithms".to_owned()));
+        };
+        let beginning = if self.apart { Beginning::Apart } else { Beginning::Together };
+        Ok(Question {
+            nodes: self.nodes,
+            options: self.options.clone(),
+            priorities: self.priorities.clone(),
+            cuts: self.cuts.clone(),
+            beginning,
+            assumption: self.assume,
+            bounds: Bounds {
+                crashes: self.crashes,
+                recoveries: self.recoveries,
+                losses: self.losses,
+                duplicates: self.duplicates,
+                order: if self.fifo { Order::Fifo } else { Order::Any },
+                hasty: self.hasty.unwrap_or(Bounds::USUAL.hasty),
+                counter: self.counter,
+                depth: self.depth,
+                states: self.states,
+            },
+            ..Question::new(algorithm)
+        })
+    }
+
+    fn write_files(&self, answer: &Answer) -> anyhow::Result<()> {
+        let Some(example) = &answer.counterexample else { return Ok(()) };
+        if let Some(target) = &self.scenario {
+            let text = example.scenario.to_text();
+            target.fill(|to| to.write_all(text.as_bytes()))?;
         }
-    }
-
-    fn scenario(&self) -> Result<Scenario, Problem> {
-        let (name, nodes) = (self.algorithm.name(), self.nodes);
-        let members: Vec<String> = (1..nodes).map(|node| node.to_string()).collect();
-        let text = format!(
-            "name = \"check-{name}\"\nalgorithm = \"{name}\"\nnodes = {nodes}\nend = \"1s\"\n\
-             [[group]]\ncoordinator = {nodes}\nmembers = [{}]\n",
-            members.join(", ")
-        );
-        let mut scenario =
-            Scenario::parse(&text).map_err(|error| Problem::Usage(error.to_string()))?;
-        for (name, value) in &self.options {
-            scenario.config.options.set(self.algorithm, name, value).map_err(|error| {
-                Problem::Usage(format!("{error}. Nothing was run. See: tanist algorithms"))
-            })?;
-        }
-        let arranged = scenario.config.clone().arranged();
-        arranged.map_err(|error| Problem::Usage(format!("{error}. Nothing was run.")))?;
-        Ok(scenario)
-    }
-
-    fn write_files(&self, scenario: &Scenario, run: &[Step]) -> anyhow::Result<()> {
-        let Some(trace) = replay(scenario, self.assume, &self.bounds(), run) else { return Ok(()) };
+        let trace = &example.report.recording;
         if let Some(target) = &self.trace {
             target.fill(|mut to| trace.write(&mut to))?;
         }
@@ -150,132 +156,49 @@ impl Args {
         }
         Ok(())
     }
-
-    fn text(
-        &self,
-        scenario: &Scenario,
-        result: &Exploration,
-        properties: &[Property],
-        counterexample: Option<&[Step]>,
-    ) -> anyhow::Result<String> {
-        let mut text = String::new();
-        if let Some(run) = counterexample
-            && let Some(trace) = replay(scenario, self.assume, &self.bounds(), run)
-        {
-            story::story(&trace.header, &trace.entries, &mut text)?;
-            writeln!(text, "One microsecond is one step here; only the order means anything.\n")?;
-        }
-        let mut table =
-            Table::new([left("PROPERTY"), left("VERDICT"), right("STEPS"), left("WHY")]);
-        for property in properties {
-            let steps = property.trace_length.map_or_else(|| "-".to_owned(), |n| n.to_string());
-            let verdict = property.verdict.to_owned();
-            table.row([property.id.to_owned(), verdict, steps, output::plain(&property.why)]);
-        }
-        write!(text, "{table}")?;
-        let end = if result.is_complete { "complete" } else { "NOT complete" };
-        writeln!(
-            text,
-            "\n{} situations, {} steps, {} deep, {end} within the bounds; \
-             {} ended at a bound or a break; elections decided: {}",
-            result.states,
-            result.transitions,
-            result.depth,
-            result.at_bound,
-            if result.has_elections { "yes" } else { "none, so this proves little" },
-        )?;
-        writeln!(
-            text,
-            "{} nodes, {}, at most {} crashes, {} recoveries, {} losses, counter {}",
-            self.nodes,
-            self.assume.name(),
-            self.crashes,
-            self.recoveries,
-            self.losses,
-            self.counter,
-        )?;
-        Ok(text)
-    }
-
-    fn json(
-        &self,
-        scenario: &Scenario,
-        result: &Exploration,
-        properties: &[Property],
-    ) -> serde_json::Value {
-        let options = scenario.config.options.of(self.algorithm);
-        let options: serde_json::Map<String, serde_json::Value> =
-            options.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
-        let properties: Vec<_> = properties
-            .iter()
-            .map(|property| {
-                serde_json::json!({
-                    "id": property.id,
-                    "verdict": property.verdict,
-                    "trace_length": property.trace_length,
-                })
-            })
-            .collect();
-        serde_json::json!({
-            "algorithm": self.algorithm.name(),
-            "options": options,
-            "assume": self.assume.name(),
-            "nodes": self.nodes,
-            "crashes": self.crashes,
-            "recoveries": self.recoveries,
-            "losses": self.losses,
-            "counter": self.counter,
-            "states": result.states,
-            "complete": result.is_complete,
-            "elections_decided": result.has_elections,
-            "properties": properties,
-        })
-    }
 }
 
-/// The run to show: the first assertion that broke, or else a situation without hope.
-fn counterexample(result: &Exploration) -> Option<&[Step]> {
-    let broken = result.found.first().map(|found| found.run.as_slice());
-    broken.or(result.stuck.as_deref())
+/// Explores, telling how far it has come.
+fn answer(question: &Question) -> Result<Answer, Problem> {
+    let began = Instant::now();
+    let bar = crate::progress::spinner(question.algorithm.name());
+    let answer = question.ask(&mut |progress| tell(&bar, began.elapsed(), progress));
+    bar.finish_and_clear();
+    answer.map_err(|error| Problem::Usage(error.to_string()))
 }
 
-fn properties(result: &Exploration) -> Vec<Property> {
-    let (unknown, holds) = ("bound reached", "holds");
-    let judge = |(id, is_about_the_end): &(&'static str, bool)| {
-        let found = result.found.iter().find(|found| found.broken.assertion == *id);
-        let stuck = result.stuck.as_ref().filter(|_| *is_about_the_end);
-        let (verdict, trace_length, why) = match (found, stuck) {
-            (Some(found), _) => {
-                ("violated", Some(found.run.len()), found.broken.breach.why.clone())
-            }
-            (None, Some(run)) => {
-                let why = "from here it cannot come true any more".to_owned();
-                ("violated", Some(run.len()), why)
-            }
-            (None, None) if result.is_complete => (holds, None, String::new()),
-            (None, None) => (unknown, None, String::new()),
-        };
-        Property { id, verdict, trace_length, why }
-    };
-    result.watched.iter().map(judge).collect()
-}
-
-fn exit(properties: &[Property]) -> Exit {
-    if properties.iter().any(|property| property.verdict == "violated") {
+/// 1 if something is violated; 4 if that could not be decided, or if what should happen sometimes
+/// never does, so that what holds says little.
+fn exit(answer: &Answer) -> Exit {
+    if answer.has(Verdict::Violated) {
         return Exit::Broken;
     }
-    if properties.iter().any(|property| property.verdict == "bound reached") {
+    if answer.has(Verdict::BoundReached) || answer.has(Verdict::NotReached) {
         return Exit::Unknown;
     }
     Exit::Well
 }
 
-fn tell(bar: &ProgressBar, began: Instant, states: usize, depth: u32) {
-    let count = u64::try_from(states).unwrap_or(u64::MAX);
-    let per_second = count / began.elapsed().as_secs().max(1);
-    let rate = HumanCount(per_second);
-    bar.set_message(format!("{} situations, {rate}/s, depth {depth}", HumanCount(count)));
+fn tell(bar: &ProgressBar, elapsed: Duration, progress: Progress) {
+    let count = u64::try_from(progress.states).unwrap_or(u64::MAX);
+    let per_second = count / elapsed.as_secs().max(1);
+    let memory = memory().map_or_else(String::new, |bytes| format!(", {}", HumanBytes(bytes)));
+    bar.set_message(format!(
+        "{} situations, {}/s, depth {}, {} to visit{memory}",
+        HumanCount(count),
+        HumanCount(per_second),
+        progress.depth,
+        HumanCount(u64::try_from(progress.frontier).unwrap_or(u64::MAX)),
+    ));
     bar.tick();
+}
+
+/// How much memory this process has, where the system tells.
+fn memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
 }
 
 fn assumption(name: &str) -> Result<Assumption, String> {
@@ -285,11 +208,19 @@ fn assumption(name: &str) -> Result<Assumption, String> {
     })
 }
 
+fn link(text: &str) -> Result<(u32, u32), String> {
+    let ends = text.split_once('-').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    ends.ok_or_else(|| "expected two nodes, as in 1-3".to_owned())
+}
+
 const EXAMPLES: &str = "\
 Examples:
   tanist check bully --nodes 3
   tanist check bully --nodes 2 --assume AS1 --crashes 2 --option timeout=literal --svg stuck.svg
   tanist check bully --nodes 2 --assume AS2 --crashes 0     two coordinators when a wait runs out
+  tanist check bully --assume AS2 --crashes 0 --scenario found.toml; tanist sim run found.toml
+  tanist check --table docs/verification.md                 the table there, anew
 
 Exit codes:
-  0 every assertion holds within the bounds, 1 one is violated, 2 usage, 4 a bound was reached";
+  0 every assertion holds within the bounds, 1 one is violated, 2 usage, 4 a bound was reached, or
+  what should happen sometimes (an election succeeds, a higher node preempts) never does";

@@ -247,6 +247,7 @@ fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64
             has_refusals: false,
         },
         rules: Vec::new(),
+        steps: Vec::new(),
         topology: Topology::default(),
         pace: Pace::default(),
         groups: standing.into_iter().collect(),

@@ -9,9 +9,10 @@ use tanist_core::{Membership, NodeId, Time};
 use toml::Spanned;
 
 use super::file::{
-    ExpectTable, FaultLine, MessageLine, Reader, ScenarioError, WhenTable, float_to_u32,
+    ExpectTable, FaultLine, MessageLine, Reader, ScenarioError, Text, WhenTable, float_to_u32,
 };
 use super::{Expect, ExpectNode};
+use crate::deed::{Deed, DeedError};
 use crate::faults::{Action, Condition, Fault, Happening, Moment};
 use crate::monitors::IDS;
 use crate::network::{Fate, Rule};
@@ -125,6 +126,24 @@ impl Reader<'_> {
                 return Err(self.error(&line.action.span(), what));
             }
         })
+    }
+
+    pub(super) fn steps(
+        &self,
+        lines: &[Text],
+        members: &Membership,
+    ) -> Result<Vec<Deed>, ScenarioError> {
+        let read = |line: &Text| {
+            let deed: Deed = line
+                .as_ref()
+                .parse()
+                .map_err(|error: DeedError| self.error(&line.span(), error.to_string()))?;
+            for node in deed.nodes() {
+                self.known(node.0, members, &line.span())?;
+            }
+            Ok(deed)
+        };
+        lines.iter().map(read).collect()
     }
 
     pub(super) fn rule(

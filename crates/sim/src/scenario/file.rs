@@ -57,6 +57,8 @@ pub(super) struct File {
     pub(super) fault: Vec<Spanned<FaultLine>>,
     #[serde(default)]
     pub(super) message: Vec<Spanned<MessageLine>>,
+    #[serde(default)]
+    pub(super) steps: Vec<Text>,
     pub(super) assertions: Option<AssertionsTable>,
     pub(super) expect: Option<ExpectTable>,
     pub(super) mutant: Option<Text>,
@@ -250,6 +252,7 @@ impl Reader<'_> {
         let rules = self.all(&file.message, &members, |line, span| self.rule(line, span))?;
         let topology = self.topology(&file, &members)?;
         self.check_moves(&file, &topology)?;
+        let steps = self.steps(&file.steps, &members)?;
         for node in &file.down {
             self.known(*node.as_ref(), &members, &node.span())?;
         }
@@ -286,6 +289,7 @@ impl Reader<'_> {
             groups,
             down: file.down.iter().map(|node| NodeId(*node.as_ref())).collect(),
             faults,
+            steps,
             selection,
             expect,
         })

@@ -48,6 +48,13 @@ impl Scenario {
             let down: Vec<String> = self.down.iter().map(|node| node.0.to_string()).collect();
             writeln!(to, "down = [{}]", down.join(", "))?;
         }
+        if !self.steps.is_empty() {
+            writeln!(to, "steps = [")?;
+            for step in &self.steps {
+                writeln!(to, "  \"{step}\",")?;
+            }
+            writeln!(to, "]")?;
+        }
         self.write_nodes(to)?;
         self.write_settings(to)?;
         for group in &self.groups {

@@ -231,6 +231,7 @@ impl<T: GroupTask> WorldBuilder<T> {
             seed: self.seed,
             end: self.limit,
             stops_at_break: false,
+            steps: Vec::new(),
             conditions: self.conditions,
             topology: tanist_sim::radio::Topology::Whole,
             rules: Vec::new(),

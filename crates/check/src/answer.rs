@@ -1,0 +1,164 @@
+//! What an exploration says about every property that was asked.
+
+use tanist_sim::{Report, Scenario};
+
+use crate::explorer::Exploration;
+use crate::export::{Shows, export};
+use crate::model::Step;
+use crate::question::{Beginning, Question};
+
+/// An exploration, judged.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The scenario that everything began in.
+    pub scenario: Scenario,
+    /// What was visited.
+    pub exploration: Exploration,
+    /// How every property fared.
+    pub properties: Vec<Property>,
+    /// The counterexample to keep, if there is one.
+    pub counterexample: Option<Counterexample>,
+}
+
+/// How a property fared over all runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// Its name.
+    pub id: &'static str,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The length of a shortest run to a violation.
+    pub trace_length: Option<usize>,
+    /// What was seen there.
+    pub why: String,
+}
+
+/// How a property fared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// In every run within the bounds.
+    Holds,
+    /// There is a run that violates it.
+    Violated,
+    /// No run that was looked at violates it, and some were not.
+    BoundReached,
+    /// What should happen sometimes does.
+    Reached,
+    /// It never does: whatever holds then says little.
+    NotReached,
+}
+
+impl Verdict {
+    /// The word in JSON and in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Violated => "violated",
+            Self::BoundReached => "bound reached",
+            Self::Reached => "reached",
+            Self::NotReached => "not reached",
+        }
+    }
+}
+
+/// A run that violates something, as a scenario.
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    /// The steps.
+    pub run: Vec<Step>,
+    /// What it shows.
+    pub shows: Shows,
+    /// The scenario that replays it.
+    pub scenario: Scenario,
+    /// What comes of that.
+    pub report: Report,
+}
+
+/// Sometimes an election succeeds.
+pub const ELECTION_SUCCEEDS: &str = "election-succeeds";
+/// Sometimes a higher node unseats a lower coordinator.
+pub const HIGHER_PREEMPTS: &str = "higher-preempts";
+
+impl Answer {
+    pub(crate) fn new(question: &Question, scenario: Scenario, exploration: Exploration) -> Self {
+        let counterexample = counterexample(question, &scenario, &exploration);
+        let mut properties = judge(&exploration, counterexample.as_ref());
+        properties.extend(sometimes(question, &exploration));
+        Self { scenario, exploration, properties, counterexample }
+    }
+
+    /// Whether some property has this verdict.
+    #[must_use]
+    pub fn has(&self, verdict: Verdict) -> bool {
+        self.properties.iter().any(|property| property.verdict == verdict)
+    }
+
+    /// The property of this name.
+    #[must_use]
+    pub fn property(&self, id: &str) -> Option<&Property> {
+        self.properties.iter().find(|property| property.id == id)
+    }
+}
+
+/// The first assertion that broke, or else a situation without hope.
+fn counterexample(
+    question: &Question,
+    scenario: &Scenario,
+    exploration: &Exploration,
+) -> Option<Counterexample> {
+    let broken = exploration.found.first().map(|found| (&found.run, Shows::Break));
+    let trap = exploration.stuck.as_ref().map(|run| (run, Shows::Trap));
+    let (run, shows) = broken.or(trap)?;
+    let (assumption, bounds) = (question.assumption, &question.bounds);
+    let (scenario, report) = export(scenario, assumption, bounds, run, shows);
+    Some(Counterexample { run: run.clone(), shows, scenario, report })
+}
+
+fn judge(exploration: &Exploration, counterexample: Option<&Counterexample>) -> Vec<Property> {
+    let in_trap = |id: &str| {
+        let trap = counterexample.filter(|example| example.shows == Shows::Trap);
+        trap.is_none_or(|trap| trap.report.broken().any(|judged| judged.assertion == id))
+    };
+    let property = |(id, is_about_the_end): &(&'static str, bool)| {
+        let found = exploration.found.iter().find(|found| found.broken.assertion == *id);
+        let stuck = exploration.stuck.as_ref().filter(|_| *is_about_the_end && in_trap(id));
+        let (verdict, trace_length, why) = match (found, stuck) {
+            (Some(found), _) => {
+                let why = found.broken.breach.why.clone();
+                (Verdict::Violated, Some(found.run.len()), why)
+            }
+            (None, Some(run)) => {
+                let why = "from here it cannot come true any more".to_owned();
+                (Verdict::Violated, Some(run.len()), why)
+            }
+            (None, None) if exploration.is_complete => (Verdict::Holds, None, String::new()),
+            (None, None) => (Verdict::BoundReached, None, String::new()),
+        };
+        Property { id, verdict, trace_length, why }
+    };
+    exploration.watched.iter().map(property).collect()
+}
+
+/// What should happen in some run, so that what holds in all of them says something.
+fn sometimes(question: &Question, exploration: &Exploration) -> Vec<Property> {
+    let bounds = &question.bounds;
+    let comes_back =
+        question.assumption.has_recovery() && bounds.crashes > 0 && bounds.recoveries > 0;
+    let can_preempt = question.nodes > 1 && (comes_back || question.beginning == Beginning::Apart);
+    let property = |id, is_reached: bool, why: &str| Property {
+        id,
+        verdict: if is_reached { Verdict::Reached } else { Verdict::NotReached },
+        trace_length: None,
+        why: if is_reached { String::new() } else { why.to_owned() },
+    };
+    let elected = property(
+        ELECTION_SUCCEEDS,
+        exploration.has_elections,
+        "no run decides an election, so what holds says little",
+    );
+    let preempts = can_preempt.then(|| {
+        property(HIGHER_PREEMPTS, exploration.has_preemption, "no higher node takes over")
+    });
+    std::iter::once(elected).chain(preempts).collect()
+}

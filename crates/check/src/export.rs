@@ -1,0 +1,73 @@
+//! A run that was found, as a scenario that anybody can read, keep and replay.
+
+use tanist_sim::deed::Deed;
+use tanist_sim::{Report, Scenario, run};
+
+use crate::assumption::Assumption;
+use crate::model::{Bounds, KeepsTrace, Model, Step};
+
+/// What a run is an example of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// It breaks an assertion with its last step.
+    Break,
+    /// It leads to where nothing good can be reached any more: time goes on, and nothing comes true.
+    Trap,
+}
+
+/// The scenario whose steps are this run, expecting what it then shows.
+#[must_use]
+pub fn export(
+    scenario: &Scenario,
+    assumption: Assumption,
+    bounds: &Bounds,
+    found: &[Step],
+    shows: Shows,
+) -> (Scenario, Report) {
+    let mut made = scenario.clone();
+    made.steps = words(scenario, assumption, bounds, found);
+    made.stops_at_break = shows == Shows::Break;
+    let report = run(&made, made.seed);
+    let breaks: Vec<String> = report.broken().map(|judged| judged.assertion.to_owned()).collect();
+    let count = made.steps.len();
+    let steps = if count == 1 { "a step".to_owned() } else { format!("{count} steps") };
+    made.about = format!("{} after {steps} under {}.", breaks.join(", "), assumption.name());
+    if !breaks.is_empty() {
+        made.about = format!("Breaks {}", made.about);
+    }
+    made.expect.breaks = breaks;
+    (made, report)
+}
+
+/// A run in words.
+#[must_use]
+pub fn words(
+    scenario: &Scenario,
+    assumption: Assumption,
+    bounds: &Bounds,
+    found: &[Step],
+) -> Vec<Deed> {
+    let mut model = Model::new(scenario, assumption, bounds, KeepsTrace::No);
+    let tell = |step: &Step| {
+        let told = deed(&model, *step);
+        model.take(*step);
+        told
+    };
+    found.iter().filter_map(tell).collect()
+}
+
+/// A step of this situation in words; none if the situation does not offer it.
+fn deed(model: &Model, step: Step) -> Option<Deed> {
+    let world = &model.world;
+    match step {
+        Step::Take(number) => world.in_words(number),
+        Step::TakeAndCrash(number, effects) => {
+            world.in_words(number).map(|deed| deed.with_crash_after(effects))
+        }
+        Step::Lose(number) => world.letter(number).map(Deed::Lose),
+        Step::Duplicate(number) => world.letter(number).map(Deed::Duplicate),
+        Step::Crash(node) => Some(Deed::Crash(node)),
+        Step::Recover(node) => Some(Deed::Recover(node)),
+        Step::Tick => Some(Deed::Tick),
+    }
+}

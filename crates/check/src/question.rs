@@ -1,0 +1,159 @@
+//! What is asked of an exploration: which group, under which assumptions, how far.
+//!
+//! A group stands under its highest node, unless it begins apart; what happens then is everything
+//! that the assumptions allow.
+
+use tanist_core::election::Algorithm;
+use tanist_core::election::super_peer::HierarchyError;
+use tanist_core::mutant::Mutant;
+use tanist_core::options::OptionError;
+use tanist_core::trace::Link;
+use tanist_core::{NodeId, Time};
+use tanist_sim::Scenario;
+use tanist_sim::faults::{Action, Fault, Moment};
+use tanist_sim::scenario::ScenarioError;
+
+use crate::answer::Answer;
+use crate::assumption::Assumption;
+use crate::explorer::{Progress, explore};
+use crate::model::Bounds;
+
+/// A group, what it is to assume, and how far to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// How many nodes, from 1 on.
+    pub nodes: u32,
+    /// Options that are not at their default.
+    pub options: Vec<(String, String)>,
+    /// Priorities of the nodes, from the first on; those without one have their number.
+    pub priorities: Vec<u32>,
+    /// Links that are cut for good.
+    pub cuts: Vec<(u32, u32)>,
+    /// How the group begins.
+    pub beginning: Beginning,
+    /// A rule that is broken on purpose.
+    pub mutant: Option<Mutant>,
+    /// What may happen.
+    pub assumption: Assumption,
+    /// How far to go.
+    pub bounds: Bounds,
+}
+
+/// How a group begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// All stand under their highest node.
+    Together,
+    /// Everybody is a group of its own, as only Invitation can be.
+    Apart,
+}
+
+/// Why a question cannot be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QuestionError {
+    /// The group cannot be.
+    #[error("{}. Nothing was explored; change the group", .0.what)]
+    Group(ScenarioError),
+    /// An option cannot be set.
+    #[error("{0}. Nothing was explored. See: tanist algorithms")]
+    Option(OptionError),
+    /// Options that make no groups of peers together.
+    #[error("{0}. Nothing was explored")]
+    Hierarchy(HierarchyError),
+    /// A link between nodes that are not there.
+    #[error("there is no link {0}-{1} among {2} nodes. Nothing was explored; name two of them")]
+    Link(u32, u32, u32),
+    /// A group that is apart from the start.
+    #[error(
+        "{0} knows one group only, so its nodes cannot begin apart. Nothing was explored; ask it of \
+         invitation"
+    )]
+    Apart(&'static str),
+}
+
+impl Question {
+    /// A question about a pair under AS0 with one crash.
+    #[must_use]
+    pub const fn new(algorithm: Algorithm) -> Self {
+        Self {
+            algorithm,
+            nodes: 2,
+            options: Vec::new(),
+            priorities: Vec::new(),
+            cuts: Vec::new(),
+            beginning: Beginning::Together,
+            mutant: None,
+            assumption: Assumption::As0,
+            bounds: Bounds::USUAL,
+        }
+    }
+
+    /// Explores.
+    pub fn ask(&self, on_level: &mut dyn FnMut(Progress)) -> Result<Answer, QuestionError> {
+        let scenario = self.scenario()?;
+        let exploration = explore(&scenario, self.assumption, &self.bounds, on_level);
+        Ok(Answer::new(self, scenario, exploration))
+    }
+
+    /// The scenario in whose world everything begins.
+    pub fn scenario(&self) -> Result<Scenario, QuestionError> {
+        if self.beginning == Beginning::Apart && self.algorithm != Algorithm::Invitation {
+            return Err(QuestionError::Apart(self.algorithm.name()));
+        }
+        let mut scenario = Scenario::parse(&self.text()).map_err(QuestionError::Group)?;
+        for (name, value) in &self.options {
+            let options = &mut scenario.config.options;
+            options.set(self.algorithm, name, value).map_err(QuestionError::Option)?;
+        }
+        scenario.config.clone().arranged().map_err(QuestionError::Hierarchy)?;
+        scenario.config.mutant = self.mutant;
+        let is_known = |node: u32| (1..=self.nodes).contains(&node);
+        let unknown = self.cuts.iter().find(|(a, b)| !is_known(*a) || !is_known(*b) || a == b);
+        if let Some((a, b)) = unknown {
+            return Err(QuestionError::Link(*a, *b, self.nodes));
+        }
+        let links: Vec<Link> = self.cuts.iter().flat_map(|(a, b)| both(*a, *b)).collect();
+        if !links.is_empty() {
+            let moment = Moment::At(Time::ZERO);
+            scenario.faults.push(Fault { moment, action: Action::Cut(links) });
+        }
+        Ok(scenario)
+    }
+
+    fn text(&self) -> String {
+        let name = self.algorithm.name();
+        let mut text = format!("name = \"check-{name}\"\nalgorithm = \"{name}\"\nend = \"1s\"\n");
+        let all: Vec<(u32, u32)> = (1..=self.nodes).map(|id| (id, self.priority(id))).collect();
+        for (id, priority) in &all {
+            text += &format!("[[node]]\nid = {id}\npriority = {priority}\n");
+        }
+        match self.beginning {
+            Beginning::Together => {
+                let best = all.iter().max_by_key(|(id, priority)| (*priority, *id));
+                let best = best.map_or(1, |(id, _)| *id);
+                let members = all.iter().map(|(id, _)| *id).filter(|id| *id != best);
+                let members: Vec<String> = members.map(|id| id.to_string()).collect();
+                let members = members.join(", ");
+                text += &format!("[[group]]\ncoordinator = {best}\nmembers = [{members}]\n");
+            }
+            Beginning::Apart => {
+                for (id, _) in &all {
+                    text += &format!("[[group]]\ncoordinator = {id}\n");
+                }
+            }
+        }
+        text
+    }
+
+    fn priority(&self, id: u32) -> u32 {
+        let at = usize::try_from(id).map_or(0, |id| id - 1);
+        self.priorities.get(at).copied().unwrap_or(id)
+    }
+}
+
+fn both(a: u32, b: u32) -> [Link; 2] {
+    let (a, b) = (NodeId(a), NodeId(b));
+    [Link { from: a, to: b }, Link { from: b, to: a }]
+}

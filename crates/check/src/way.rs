@@ -1,0 +1,158 @@
+//! The steps that a situation offers, and what is known of each beforehand.
+
+use tanist_core::NodeId;
+use tanist_sim::choices::{Choice, Order, What};
+
+use crate::assumption::{Hope, is_timely, is_wait};
+use crate::model::{Budgets, Model, Step};
+
+/// What decides which steps there are, whether the situation is a world or only an outline of one.
+pub(crate) struct Scene<'a> {
+    pub(crate) choices: &'a [Choice],
+    pub(crate) is_up: &'a dyn Fn(NodeId) -> bool,
+    /// Whether a node works as its own coordinator.
+    pub(crate) leads: &'a dyn Fn(NodeId) -> bool,
+    pub(crate) left: Budgets,
+}
+
+/// A step, and what is known of it beforehand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    pub(crate) step: Step,
+    /// Whether "what should come true can still come true" may use it. Recoveries are not among
+    /// them: nobody may count on the dead.
+    pub(crate) is_hoped_for: bool,
+    /// Whether it takes from the budget of hasty timers.
+    pub(crate) is_hasty: bool,
+    /// The coordinator that hears from a higher node, if one does.
+    pub(crate) unseats: Option<NodeId>,
+}
+
+impl Way {
+    const fn of(step: Step) -> Self {
+        Self { step, is_hoped_for: false, is_hasty: false, unseats: None }
+    }
+}
+
+impl Model {
+    /// The steps of this situation.
+    pub(crate) fn ways(&self) -> Vec<Way> {
+        self.ways_in(&Scene {
+            choices: &self.world.choices(),
+            is_up: &|node| self.world.is_up(node),
+            leads: &|node| self.leads(node),
+            left: self.left,
+        })
+    }
+
+    /// The steps that may be taken in a situation of this model; of a crash within a step, only the
+    /// earliest.
+    pub(crate) fn ways_in(&self, scene: &Scene<'_>) -> Vec<Way> {
+        let (choices, left) = (scene.choices, scene.left);
+        let mut ways = Vec::new();
+        for choice in choices.iter().filter(|choice| self.may_happen(choice, scene)) {
+            let number = choice.number;
+            let is_up = (scene.is_up)(choice.node);
+            let is_hasty = is_hasty(choice, scene);
+            let is_hoped_for = self.may_be_hoped_for(choice, choices);
+            let unseats = self.hears_from_above(choice, scene).then_some(choice.node);
+            ways.push(Way { step: Step::Take(number), is_hoped_for, is_hasty, unseats });
+            if left.crashes > 0 && is_up {
+                ways.push(Way { is_hasty, ..Way::of(Step::TakeAndCrash(number, 1)) });
+            }
+            if let What::Message { .. } = choice.what {
+                ways.extend((left.losses > 0).then_some(Way::of(Step::Lose(number))));
+                let may_double = left.duplicates > 0 && is_up;
+                ways.extend(may_double.then_some(Way::of(Step::Duplicate(number))));
+            }
+        }
+        if self.may_tick(choices) {
+            ways.push(Way { is_hoped_for: true, ..Way::of(Step::Tick) });
+        }
+        for member in self.world.watch.board.members.all() {
+            let (id, is_up) = (member.id, (scene.is_up)(member.id));
+            ways.extend((is_up && left.crashes > 0).then_some(Way::of(Step::Crash(id))));
+            ways.extend((!is_up && left.recoveries > 0).then_some(Way::of(Step::Recover(id))));
+        }
+        ways
+    }
+
+    fn may_happen(&self, choice: &Choice, scene: &Scene<'_>) -> bool {
+        match choice.what {
+            What::Message { from, .. } => match self.order {
+                Order::Any => true,
+                Order::Fifo => !scene.choices.iter().any(|other| is_ahead(other, choice, from)),
+            },
+            What::Timer(timer) if self.assumption.has_clock() && is_wait(timer.name()) => {
+                // At equal times deliveries precede timers.
+                let mut mail = scene.choices.iter().filter(|other| other.node == choice.node);
+                let is_due = self.world.ticks_left(choice.number) == 0;
+                is_due && !mail.any(|other| self.is_last_moment(other))
+            }
+            What::Timer(timer) => {
+                let is_bounded = scene.left.hasty == 0 && is_hasty(choice, scene);
+                let name = timer.name();
+                !is_bounded && self.assumption.lets_run_out(name, choice.node, scene.choices)
+            }
+        }
+    }
+
+    /// Whether a message has to arrive before time passes.
+    fn is_last_moment(&self, choice: &Choice) -> bool {
+        match choice.what {
+            What::Message { .. } => self.world.ticks_left(choice.number) == 0,
+            What::Timer(_) => false,
+        }
+    }
+
+    /// Time passes only when nothing has to happen before, and if something is to happen at all.
+    fn may_tick(&self, choices: &[Choice]) -> bool {
+        let is_due = |choice: &Choice| self.world.ticks_left(choice.number) == 0;
+        self.assumption.has_clock()
+            && choices.iter().any(is_clocked)
+            && !choices.iter().any(|choice| is_clocked(choice) && is_due(choice))
+    }
+
+    fn may_be_hoped_for(&self, choice: &Choice, under_way: &[Choice]) -> bool {
+        match (choice.what, self.assumption.hope()) {
+            (What::Message { .. }, _) | (What::Timer(_), Hope::Anything) => true,
+            (What::Timer(timer), Hope::Timely) => is_timely(timer.name(), choice.node, under_way),
+        }
+    }
+
+    /// Whether a coordinator hears from a higher node.
+    fn hears_from_above(&self, choice: &Choice, scene: &Scene<'_>) -> bool {
+        match choice.what {
+            What::Message { from, .. } => {
+                let members = &self.world.watch.board.members;
+                members.outranks(from, choice.node) && (scene.leads)(choice.node)
+            }
+            What::Timer(_) => false,
+        }
+    }
+}
+
+/// Whether real time bounds it: a message, or a wait.
+pub(crate) fn is_clocked(choice: &Choice) -> bool {
+    match choice.what {
+        What::Message { .. } => true,
+        What::Timer(timer) => is_wait(timer.name()),
+    }
+}
+
+/// Whether a timer that only makes a node look after something runs out while something else is
+/// under way: a message to a node that is up, or a wait.
+fn is_hasty(choice: &Choice, scene: &Scene<'_>) -> bool {
+    let is_busy = |other: &Choice| is_clocked(other) && (scene.is_up)(other.node);
+    !is_clocked(choice) && scene.choices.iter().any(is_busy)
+}
+
+/// Whether another message of the same link was sent before.
+fn is_ahead(other: &Choice, choice: &Choice, from: NodeId) -> bool {
+    match other.what {
+        What::Message { from: sender, .. } => {
+            sender == from && other.node == choice.node && other.number < choice.number
+        }
+        What::Timer(_) => false,
+    }
+}

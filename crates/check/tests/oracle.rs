@@ -1,0 +1,155 @@
+//! Another explorer, stateright, visits the same model: it must count as many situations, find the
+//! same assertions broken, and find nothing where nothing was found.
+//!
+//! What is compared is the search: levels, what is known already, where runs end. The model and the
+//! numbers by which situations are told apart are ours in both.
+
+use std::collections::BTreeSet;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex};
+
+use stateright::{Checker, HasDiscoveries, Property};
+use tanist_check::{Assumption, Beginning, Bounds, KeepsTrace, Model, Question, explore};
+use tanist_core::election::Algorithm;
+use tanist_sim::Scenario;
+
+struct Oracle {
+    scenario: Scenario,
+    assumption: Assumption,
+    bounds: Bounds,
+    /// Every assertion that was seen broken.
+    broken: Arc<Mutex<BTreeSet<&'static str>>>,
+}
+
+#[derive(Clone)]
+struct Situation(Arc<Model>);
+
+impl PartialEq for Situation {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.fingerprint() == other.0.fingerprint()
+    }
+}
+
+impl Hash for Situation {
+    fn hash<H: Hasher>(&self, to: &mut H) {
+        self.0.fingerprint().hash(to);
+    }
+}
+
+/// Numbers of the world are not the same in equal situations, so an action is its place.
+#[derive(Clone)]
+struct Action {
+    place: usize,
+    leads_to: Situation,
+}
+
+impl PartialEq for Action {
+    fn eq(&self, other: &Self) -> bool {
+        self.place == other.place
+    }
+}
+
+impl stateright::Model for Oracle {
+    type State = Situation;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<Situation> {
+        let first = Model::new(&self.scenario, self.assumption, &self.bounds, KeepsTrace::No);
+        vec![Situation(Arc::new(first))]
+    }
+
+    fn actions(&self, at: &Situation, actions: &mut Vec<Action>) {
+        let judged = at.0.world.watch.judgements().into_iter();
+        let broken: Vec<_> = judged.filter(|judged| judged.broken.is_some()).collect();
+        if !broken.is_empty() {
+            let mut all = self.broken.lock().expect("nobody panics with it");
+            return all.extend(broken.iter().map(|judged| judged.assertion));
+        }
+        if at.0.is_beyond(self.bounds.counter) {
+            return;
+        }
+        let successors = at.0.successors().into_iter().enumerate();
+        actions.extend(
+            successors
+                .map(|(place, (_, next))| Action { place, leads_to: Situation(Arc::new(next)) }),
+        );
+    }
+
+    fn next_state(&self, _at: &Situation, action: Action) -> Option<Situation> {
+        Some(action.leads_to)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always("nothing breaks", |_: &Self, at: &Situation| {
+                at.0.world.watch.first_broken().is_none()
+            }),
+            // As long as something is looked for, everything is visited.
+            Property::sometimes("never", |_: &Self, _: &Situation| false),
+        ]
+    }
+}
+
+/// Both explorers visit everything; tells what breaks.
+fn compare(question: &Question) -> BTreeSet<&'static str> {
+    let scenario = question.scenario().expect("the question can be asked");
+    let (assumption, bounds) = (question.assumption, question.bounds);
+    let ours = explore(&scenario, assumption, &bounds, &mut |_| {});
+    assert!(ours.is_complete, "{question:?}");
+    let broken: BTreeSet<&str> = ours.found.iter().map(|found| found.broken.assertion).collect();
+    let seen = Arc::new(Mutex::new(BTreeSet::new()));
+    let oracle = Oracle { scenario, assumption, bounds, broken: Arc::clone(&seen) };
+    // Everything is visited, whatever is found on the way; on one thread the first find is nearest.
+    let checker = stateright::Model::checker(oracle).threads(1);
+    let checker = checker.finish_when(HasDiscoveries::AllOf(BTreeSet::from(["never"])));
+    let theirs = checker.spawn_bfs().join();
+    assert_eq!(theirs.unique_state_count(), ours.states, "{question:?}");
+    assert_eq!(*seen.lock().expect("nobody panics with it"), broken, "{question:?}");
+    let discovered = theirs.discovery("nothing breaks").map(|path| path.into_actions().len());
+    let shortest = ours.found.first().map(|found| found.run.len());
+    assert_eq!(discovered, shortest, "{question:?}");
+    broken
+}
+
+fn question(algorithm: Algorithm, nodes: u32, assumption: Assumption) -> Question {
+    Question { nodes, assumption, ..Question::new(algorithm) }
+}
+
+#[test]
+fn bully_in_a_pair() {
+    assert_eq!(compare(&question(Algorithm::Bully, 2, Assumption::As0)), BTreeSet::new());
+    assert_eq!(compare(&question(Algorithm::Bully, 2, Assumption::As1)), BTreeSet::new());
+    assert_eq!(compare(&question(Algorithm::Bully, 2, Assumption::As1r)), BTreeSet::new());
+    let mut early = question(Algorithm::Bully, 2, Assumption::As2);
+    early.bounds = Bounds { crashes: 0, counter: 2, ..Bounds::USUAL };
+    assert_eq!(compare(&early), BTreeSet::from(["A-1.1", "A-1.2", "G-14"]));
+}
+
+#[test]
+fn lecture_bully_in_a_group_of_three() {
+    let mut three = question(Algorithm::BullyLecture, 3, Assumption::As0);
+    assert_eq!(compare(&three), BTreeSet::new());
+    three.nodes = 2;
+    three.assumption = Assumption::As2;
+    assert_eq!(compare(&three), BTreeSet::from(["G-14"]));
+}
+
+#[test]
+fn invitation_in_a_pair() {
+    let mut pair = question(Algorithm::Invitation, 2, Assumption::As1);
+    pair.beginning = Beginning::Apart;
+    pair.bounds.hasty = 0;
+    assert_eq!(compare(&pair), BTreeSet::new());
+    pair.options = vec![("counter".to_owned(), "volatile".to_owned())];
+    assert_eq!(compare(&pair), BTreeSet::from(["A-3.2", "I-07"]));
+}
+
+#[test]
+fn rings() {
+    let mut three = question(Algorithm::RingChangRoberts, 3, Assumption::As0);
+    three.bounds = Bounds { crashes: 0, hasty: 0, counter: 2, ..Bounds::USUAL };
+    assert_eq!(compare(&three), BTreeSet::new());
+    let mut pair = question(Algorithm::RingModified, 2, Assumption::As0);
+    pair.bounds = Bounds { hasty: 1, counter: 2, ..Bounds::USUAL };
+    assert_eq!(compare(&pair), BTreeSet::new());
+}

@@ -1,0 +1,122 @@
+//! The table of explorations in a document, made anew from the commands in it.
+//!
+//! A row is its command and what somebody wrote about it; everything between is what the command
+//! says. Whoever wants a new row adds a line with a command and runs `tanist check --table`.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use clap::Parser;
+use tanist_check::{Answer, Question, Verdict};
+
+use super::{Args, answer, report};
+use crate::exit::Exit;
+use crate::problem::Problem;
+
+/// A command as it stands in a document.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true)]
+struct Line {
+    #[command(flatten)]
+    args: Args,
+}
+
+/// Runs the commands of a document's table and writes what they say into it.
+pub(super) fn renew(path: &Path, below: Option<usize>) -> anyhow::Result<Exit> {
+    let name = path.display();
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("error: cannot read {name}; name a document with a table"))?;
+    let (before, rest) = text.split_once(BEGIN).ok_or_else(|| no_table(path))?;
+    let (table, after) = rest.split_once(END).ok_or_else(|| no_table(path))?;
+    let mut made = format!("\n{HEADER}\n");
+    for row in table.lines().filter(|line| line.contains("`tanist check ")) {
+        made += &renewed(row, below)?;
+        made.push('\n');
+    }
+    fs::write(path, format!("{before}{BEGIN}{made}{END}{after}"))
+        .with_context(|| format!("error: cannot write {name}; nothing was changed"))?;
+    Ok(Exit::Well)
+}
+
+fn no_table(path: &Path) -> Problem {
+    let name = path.display();
+    Problem::BadFile(format!("{name}: no table between {BEGIN} and {END}; put these two lines in"))
+}
+
+fn renewed(row: &str, below: Option<usize>) -> anyhow::Result<String> {
+    let cells: Vec<&str> = row.trim().trim_matches('|').split('|').map(str::trim).collect();
+    let command = cells.last().map_or("", |cell| cell.trim_matches('`'));
+    let known: Option<usize> = cells.get(STATES).and_then(|cell| cell.parse().ok());
+    if let (Some(below), Some(known)) = (below, known)
+        && known >= below
+    {
+        return Ok(row.to_owned());
+    }
+    let words = command.split_whitespace().skip(2);
+    let line = Line::try_parse_from(words)
+        .map_err(|error| Problem::BadFile(format!("`{command}`: {error}")))?;
+    let question = line.args.question()?;
+    let answer = answer(&question)?;
+    Ok(cells_of(cells.first().copied().unwrap_or_default(), command, &question, &answer))
+}
+
+fn cells_of(about: &str, command: &str, question: &Question, answer: &Answer) -> String {
+    let changed = answer.scenario.config.options.changed(question.algorithm);
+    let changed: Vec<String> =
+        changed.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
+    let visited = &answer.exploration;
+    let end = if visited.is_complete { "yes" } else { "no" };
+    [
+        "",
+        about,
+        question.algorithm.name(),
+        &changed.join(" "),
+        question.assumption.name(),
+        &question.nodes.to_string(),
+        &report::bounds(question),
+        &verdicts(answer),
+        &visited.states.to_string(),
+        end,
+        &format!("`{command}`"),
+        "",
+    ]
+    .join(" | ")
+    .trim()
+    .to_owned()
+}
+
+/// Every property under its verdict, with the length of a shortest run where it is violated.
+fn verdicts(answer: &Answer) -> String {
+    let all = [
+        Verdict::Violated,
+        Verdict::BoundReached,
+        Verdict::NotReached,
+        Verdict::Holds,
+        Verdict::Reached,
+    ];
+    let told = all.iter().filter_map(|verdict| {
+        let with = answer.properties.iter().filter(|property| property.verdict == *verdict);
+        let ids: Vec<String> = with
+            .map(|property| match property.trace_length {
+                Some(steps) => format!("{} ({steps} steps)", property.id),
+                None => property.id.to_owned(),
+            })
+            .collect();
+        let verdict = match verdict {
+            Verdict::Violated => format!("**{}**", verdict.name()),
+            Verdict::BoundReached | Verdict::NotReached => verdict.name().to_owned(),
+            Verdict::Holds | Verdict::Reached => verdict.name().to_owned(),
+        };
+        (!ids.is_empty()).then(|| format!("{verdict}: {}", ids.join(" ")))
+    });
+    told.collect::<Vec<_>>().join("; ")
+}
+
+const BEGIN: &str = "<!-- explorations: made by tanist check --table -->";
+const END: &str = "<!-- end of explorations -->";
+const HEADER: &str = "\
+| what | algorithm | options | assume | N | at most | properties | situations | complete | command |
+|---|---|---|---|---|---|---|---|---|---|";
+/// In which column the number of situations is.
+const STATES: usize = 7;

@@ -1,0 +1,105 @@
+//! What an exploration found, for people and for programs.
+
+use std::fmt::{self, Write};
+
+use serde_json::{Value, json};
+use tanist_check::{Answer, Bounds, Order, Question};
+use tanist_sim::story;
+
+use crate::output;
+use crate::table::{Table, left, right};
+
+/// For people: the counterexample as a story, every property, how much was visited.
+pub(super) fn text(question: &Question, answer: &Answer) -> Result<String, fmt::Error> {
+    let mut text = String::new();
+    if let Some(example) = &answer.counterexample {
+        let trace = &example.report.recording;
+        story::story(&trace.header, &trace.entries, &mut text)?;
+        writeln!(text, "One microsecond is one step here; only the order means anything.\n")?;
+        writeln!(text, "STEPS")?;
+        for step in &example.scenario.steps {
+            writeln!(text, "  {step}")?;
+        }
+        writeln!(text)?;
+    }
+    let mut table = Table::new([left("PROPERTY"), left("VERDICT"), right("STEPS"), left("WHY")]);
+    for property in &answer.properties {
+        let steps = property.trace_length.map_or_else(|| "-".to_owned(), |n| n.to_string());
+        let verdict = property.verdict.name().to_owned();
+        table.row([property.id.to_owned(), verdict, steps, output::plain(&property.why)]);
+    }
+    write!(text, "{table}")?;
+    let visited = &answer.exploration;
+    let end = if visited.is_complete { "complete" } else { "NOT complete" };
+    writeln!(
+        text,
+        "\n{} situations, {} steps, {} deep, {end} within the bounds; \
+         {} ended at a bound or a break",
+        visited.states, visited.transitions, visited.depth, visited.at_bound,
+    )?;
+    let name = question.assumption.name();
+    writeln!(text, "{} nodes, {name}, at most {}", question.nodes, bounds(question))?;
+    Ok(text)
+}
+
+/// How far the exploration went, in words.
+pub(super) fn bounds(question: &Question) -> String {
+    let bounds = &question.bounds;
+    let mut words = vec![format!("{} crashes", bounds.crashes)];
+    if question.assumption.has_recovery() {
+        words.push(format!("{} recoveries", bounds.recoveries));
+    }
+    if question.assumption.has_loss() {
+        words.push(format!("{} losses", bounds.losses));
+        words.push(format!("{} duplicates", bounds.duplicates));
+    }
+    if bounds.hasty != Bounds::USUAL.hasty {
+        words.push(format!("{} hasty timers", bounds.hasty));
+    }
+    if bounds.order == Order::Fifo {
+        words.push("links in order".to_owned());
+    }
+    words.push(format!("counter {}", bounds.counter));
+    if bounds.depth != Bounds::USUAL.depth {
+        words.push(format!("{} steps", bounds.depth));
+    }
+    words.join(", ")
+}
+
+/// For programs.
+pub(super) fn json(question: &Question, answer: &Answer) -> Value {
+    let options = answer.scenario.config.options.of(question.algorithm);
+    let options: serde_json::Map<String, Value> =
+        options.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+    let properties: Vec<_> = answer
+        .properties
+        .iter()
+        .map(|property| {
+            json!({
+                "id": property.id,
+                "verdict": property.verdict.name(),
+                "trace_length": property.trace_length,
+            })
+        })
+        .collect();
+    let (bounds, visited) = (&question.bounds, &answer.exploration);
+    let hasty = (bounds.hasty != Bounds::USUAL.hasty).then_some(bounds.hasty);
+    json!({
+        "algorithm": question.algorithm.name(),
+        "options": options,
+        "assume": question.assumption.name(),
+        "nodes": question.nodes,
+        "crashes": bounds.crashes,
+        "recoveries": bounds.recoveries,
+        "losses": bounds.losses,
+        "duplicates": bounds.duplicates,
+        "fifo": bounds.order == Order::Fifo,
+        "hasty": hasty,
+        "counter": bounds.counter,
+        "depth": bounds.depth,
+        "states": visited.states,
+        "complete": visited.is_complete,
+        "elections_decided": visited.has_elections,
+        "properties": properties,
+    })
+}

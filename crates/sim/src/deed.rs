@@ -1,0 +1,218 @@
+//! A step of a run in words, as people write and read it.
+//!
+//! A deed names what it takes by what can be seen of it, never by a number of the program's.
+
+use std::fmt;
+use std::str::FromStr;
+
+use tanist_core::NodeId;
+use tanist_core::trace::{Kind, TimerName};
+
+/// One step of a run that is led by words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// A message arrives.
+    Deliver {
+        /// Which.
+        letter: Letter,
+        /// Its addressee dies after so many effects of it.
+        crash_after: Option<u32>,
+    },
+    /// A timer runs out.
+    Expire {
+        /// What it is called.
+        timer: TimerName,
+        /// At which node.
+        node: NodeId,
+        /// Which of several, in order of the peers that they wait for.
+        nth: usize,
+        /// The node dies after so many effects of it.
+        crash_after: Option<u32>,
+    },
+    /// A message is lost.
+    Lose(Letter),
+    /// A message arrives, and another copy of it is still under way.
+    Duplicate(Letter),
+    /// A node dies.
+    Crash(NodeId),
+    /// A node comes back with its disk.
+    Recover(NodeId),
+    /// Time passes, so long as a message may take at most.
+    Tick,
+}
+
+/// A message under way, as people see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Letter {
+    /// Its kind.
+    pub kind: Kind,
+    /// Who sent it.
+    pub from: NodeId,
+    /// To whom.
+    pub to: NodeId,
+    /// Which of several that are under way, in order of sending.
+    pub nth: usize,
+}
+
+impl fmt::Display for Deed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deliver { letter, crash_after } => {
+                write!(f, "deliver {letter}{}", Death(*crash_after))
+            }
+            Self::Expire { timer, node, nth, crash_after } => {
+                write!(f, "timer {}{timer} at {}{}", Ordinal(*nth), node.0, Death(*crash_after))
+            }
+            Self::Lose(letter) => write!(f, "lose {letter}"),
+            Self::Duplicate(letter) => write!(f, "duplicate {letter}"),
+            Self::Crash(node) => write!(f, "crash {}", node.0),
+            Self::Recover(node) => write!(f, "recover {}", node.0),
+            Self::Tick => f.write_str("tick"),
+        }
+    }
+}
+
+impl fmt::Display for Letter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, from, to, nth } = self;
+        write!(f, "{}{kind} from {} to {}", Ordinal(*nth), from.0, to.0)
+    }
+}
+
+/// Which of several; the first needs no mention.
+struct Ordinal(usize);
+
+impl fmt::Display for Ordinal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ending = match (self.0 % 10, self.0 % 100) {
+            (_, 11..=13) => "th",
+            (1, _) => "st",
+            (2, _) => "nd",
+            (3, _) => "rd",
+            (_, _) => "th",
+        };
+        if self.0 == 1 { Ok(()) } else { write!(f, "the {}{ending} ", self.0) }
+    }
+}
+
+struct Death(Option<u32>);
+
+impl fmt::Display for Death {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => Ok(()),
+            Some(1) => f.write_str(" and crash after 1 effect"),
+            Some(effects) => write!(f, " and crash after {effects} effects"),
+        }
+    }
+}
+
+/// Words that are no step.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeedError {
+    /// No such form.
+    #[error(
+        "{0:?} is no step; expected one of `deliver KIND from A to B`, `lose KIND from A to B`, \
+         `duplicate KIND from A to B`, `timer NAME at A`, `crash A`, `recover A`, `tick`; \
+         the first two words of a step that takes something may be followed by `the 2nd`, and \
+         `deliver` and `timer` may end with `and crash after N effects`"
+    )]
+    Form(String),
+    /// No such message.
+    #[error("no message {0:?}; there is {known}", known = names(Kind::ALL.iter().map(|kind| kind.name())))]
+    Kind(String),
+    /// No such timer.
+    #[error("no timer {0:?}; there is {known}", known = names(TimerName::ALL.iter().map(|timer| timer.name())))]
+    Timer(String),
+}
+
+fn names(all: impl Iterator<Item = &'static str>) -> String {
+    all.collect::<Vec<_>>().join(", ")
+}
+
+impl FromStr for Deed {
+    type Err = DeedError;
+
+    fn from_str(text: &str) -> Result<Self, DeedError> {
+        let none = || DeedError::Form(text.to_owned());
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        let crash_after = match words.as_slice() {
+            [.., "and", "crash", "after", count, "effect" | "effects"] => {
+                let count = count.parse().ok().filter(|count| *count > 0).ok_or_else(none)?;
+                words.truncate(words.len() - 5);
+                Some(count)
+            }
+            _ => None,
+        };
+        let nth = match words.as_slice() {
+            [_, "the", ordinal, ..] => {
+                let digits = ordinal.trim_end_matches(char::is_alphabetic);
+                let nth = digits.parse().ok().filter(|nth| *nth > 0).ok_or_else(none)?;
+                words.drain(1..3);
+                nth
+            }
+            _ => 1,
+        };
+        let node = |word: &str| word.parse().map(NodeId).map_err(|_| none());
+        let letter = |kind: &str, from: &str, to: &str| {
+            Ok(Letter { kind: kind_of(kind)?, from: node(from)?, to: node(to)?, nth })
+        };
+        match (words.as_slice(), crash_after, nth) {
+            (["deliver", kind, "from", from, "to", to], _, _) => {
+                Ok(Self::Deliver { letter: letter(kind, from, to)?, crash_after })
+            }
+            (["timer", name, "at", at], _, _) => {
+                let timer = TimerName::ALL.iter().copied().find(|timer| timer.name() == *name);
+                let timer = timer.ok_or_else(|| DeedError::Timer((*name).to_owned()))?;
+                Ok(Self::Expire { timer, node: node(at)?, nth, crash_after })
+            }
+            (["lose", kind, "from", from, "to", to], None, _) => {
+                Ok(Self::Lose(letter(kind, from, to)?))
+            }
+            (["duplicate", kind, "from", from, "to", to], None, _) => {
+                Ok(Self::Duplicate(letter(kind, from, to)?))
+            }
+            (["crash", id], None, 1) => Ok(Self::Crash(node(id)?)),
+            (["recover", id], None, 1) => Ok(Self::Recover(node(id)?)),
+            (["tick"], None, 1) => Ok(Self::Tick),
+            _ => Err(none()),
+        }
+    }
+}
+
+fn kind_of(name: &str) -> Result<Kind, DeedError> {
+    let found = Kind::ALL.iter().copied().find(|kind| kind.name() == name);
+    found.ok_or_else(|| DeedError::Kind(name.to_owned()))
+}
+
+impl Deed {
+    /// The same, and the node that it happens to dies after so many effects of it.
+    #[must_use]
+    pub const fn with_crash_after(self, effects: u32) -> Self {
+        match self {
+            Self::Deliver { letter, crash_after: _ } => {
+                Self::Deliver { letter, crash_after: Some(effects) }
+            }
+            Self::Expire { timer, node, nth, crash_after: _ } => {
+                Self::Expire { timer, node, nth, crash_after: Some(effects) }
+            }
+            Self::Lose(_) | Self::Duplicate(_) | Self::Crash(_) | Self::Recover(_) | Self::Tick => {
+                self
+            }
+        }
+    }
+
+    /// The nodes that it names.
+    pub fn nodes(self) -> impl Iterator<Item = NodeId> {
+        let (one, other) = match self {
+            Self::Deliver { letter, .. } | Self::Lose(letter) | Self::Duplicate(letter) => {
+                (Some(letter.from), Some(letter.to))
+            }
+            Self::Expire { node, .. } | Self::Crash(node) | Self::Recover(node) => {
+                (Some(node), None)
+            }
+            Self::Tick => (None, None),
+        };
+        one.into_iter().chain(other)
+    }
+}

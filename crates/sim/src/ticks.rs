@@ -1,0 +1,50 @@
+//! The world's clock in ticks, for a world that is driven by choice under real time.
+//!
+//! A tick is as long as a message may take at most. Choices take a microsecond each, so that a trace
+//! is in order; a thousand of them fit into a tick of a millisecond, and nothing but whole ticks is
+//! ever compared. Assumes that messages take the bound at most, and that waits are whole ticks.
+
+use std::time::Duration;
+
+use tanist_core::Time;
+use tanist_core::time::micros;
+
+use crate::digest::digest;
+use crate::world::World;
+
+impl World {
+    /// How long a tick is.
+    #[must_use]
+    pub fn tick_length(&self) -> Duration {
+        self.config.timing.message_max()
+    }
+
+    /// How many ticks something that is under way has left until it is due.
+    #[must_use]
+    pub fn ticks_left(&self, number: u64) -> u64 {
+        let mut all = self.schedule.all();
+        let due = all.find(|(known, ..)| *known == number).map_or(self.now, |(_, due, _)| due);
+        self.ticks(due).saturating_sub(self.ticks(self.now))
+    }
+
+    /// Lets the clock come to the next whole tick.
+    pub fn tick(&mut self) {
+        let next = self.ticks(self.now) + 1;
+        self.now = Time::from_micros(next * micros(self.tick_length()).max(1));
+    }
+
+    /// A number for what is left of the time of these, whatever the order and the time of day.
+    #[must_use]
+    pub fn clock_fingerprint(&self, numbers: impl Iterator<Item = u64>) -> u128 {
+        let all = numbers.map(|number| {
+            let thing = self.schedule.entries().find(|(known, _)| *known == number);
+            let content = thing.map(|(_, thing)| self.digest_of(thing));
+            digest(&(content, self.ticks_left(number)))
+        });
+        all.fold(0, u128::wrapping_add)
+    }
+
+    fn ticks(&self, time: Time) -> u64 {
+        time.as_micros() / micros(self.tick_length()).max(1)
+    }
+}
