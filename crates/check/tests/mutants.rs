@@ -1,0 +1,129 @@
+//! Rules broken on purpose, each caught by exploration: which assertion tells, after how many steps,
+//! and how many situations had been visited by then.
+//!
+//! A break is told with the number of situations that were known when it was found; a trap is known
+//! only when everything has been visited. The table in docs/verification.md is this one.
+
+use tanist_check::{Assumption, Beginning, Bounds, Question};
+use tanist_core::election::Algorithm;
+use tanist_core::mutant::Mutant;
+
+/// The group that catches a mutant.
+#[derive(Clone, Copy)]
+enum Group {
+    /// Nodes under their highest.
+    Together(u32),
+    /// Nodes that begin apart.
+    Apart(u32),
+}
+
+struct Case {
+    mutant: Mutant,
+    algorithm: Algorithm,
+    group: Group,
+    assumption: Assumption,
+    bounds: Bounds,
+    /// The first assertion that tells, the length of a shortest run to it, and the situations.
+    caught: (&'static str, usize, usize),
+}
+
+const QUIET: Bounds = Bounds { hasty: 0, counter: 3, ..Bounds::USUAL };
+const CALM: Bounds = Bounds { crashes: 0, ..QUIET };
+const HASTY: Bounds = Bounds { hasty: 1, ..CALM };
+const TWICE: Bounds = Bounds { crashes: 2, counter: 3, ..Bounds::USUAL };
+const TWICE_QUIET: Bounds = Bounds { crashes: 2, ..QUIET };
+const LONG: Bounds = Bounds { counter: 2, depth: 14, ..QUIET };
+const RING: Bounds = Bounds { hasty: 1, counter: 2, depth: 8, ..Bounds::USUAL };
+
+#[rustfmt::skip]
+fn cases() -> Vec<Case> {
+    use Algorithm::{Bully, BullyLecture, Invitation, RingActiveList, RingList, RingModified};
+    use Assumption::{As0, As1, As2};
+    use Group::{Apart, Together};
+    let case = |mutant, algorithm, group, assumption, bounds, caught| {
+        Case { mutant, algorithm, group, assumption, bounds, caught }
+    };
+    vec![
+        case(Mutant::SkipSave, Bully, Together(2), As1, TWICE, ("I-07", 4, 106)),
+        case(Mutant::ReuseCounter, Bully, Together(2), As1, QUIET, ("I-07", 2, 17)),
+        case(Mutant::ReuseCounter, Invitation, Apart(2), As0, QUIET, ("I-07", 7, 64)),
+        case(Mutant::SaveAfterSend, Bully, Together(2), As1, TWICE, ("I-07", 4, 108)),
+        case(Mutant::SaveAfterSend, Invitation, Apart(2), As1, QUIET, ("I-07", 4, 41)),
+        case(Mutant::AnswerBeforeStopping, Bully, Together(2), As1, QUIET, ("B-37", 3, 32)),
+        case(Mutant::AnswerBeforeStopping, Invitation, Apart(2), As0, QUIET, ("B-37", 4, 20)),
+        case(Mutant::DefinitionFromStranger, Bully, Together(3), As1, LONG, ("A-1.1", 13, 2524)),
+        case(Mutant::DefinitionInElection, Bully, Together(3), As1, LONG, ("A-1.1", 13, 2524)),
+        case(Mutant::ProbeAllButHighest, Bully, Together(2), As1, QUIET, ("A-1.1", 2, 12)),
+        case(Mutant::ObeyAnyCoordinator, Bully, Together(3), As1, LONG, ("A-1.1", 14, 3073)),
+        case(Mutant::KeepRunningWhenHalted, Bully, Together(3), As1, LONG, ("A-1.1", 13, 2529)),
+        case(Mutant::HaltedTheWrongWay, Bully, Together(3), As1, LONG, ("A-1.1", 14, 3155)),
+        case(Mutant::ForgetLowestNode, Bully, Together(3), As0, QUIET, ("A-1.2", 6, 56)),
+        case(Mutant::IgnoreStall, Bully, Together(2), As1, TWICE_QUIET, ("A-2", 3, 809)),
+        case(Mutant::NeverRestart, BullyLecture, Together(3), As0, TWICE_QUIET, ("G-16", 2, 689)),
+        case(Mutant::CallAgain, BullyLecture, Together(3), As0, QUIET, ("G-09", 6, 217)),
+        case(Mutant::SkipNextHigher, BullyLecture, Together(3), As0, QUIET, ("G-14", 1, 5)),
+        case(Mutant::KeepOldGroup, Invitation, Apart(2), As1, QUIET, ("I-02", 4, 38)),
+        case(Mutant::AcceptAnyGroup, Invitation, Apart(2), As2, HASTY, ("I-51", 9, 350)),
+        case(Mutant::NeverAskCoordinator, Invitation, Together(2), As1, QUIET, ("A-4", 1, 176)),
+        case(Mutant::MergeNobody, Invitation, Apart(2), As0, CALM, ("A-4", 0, 5)),
+        case(Mutant::SignAnyList, RingList, Together(3), As0, RING, ("A-1.1", 8, 4590)),
+        case(Mutant::SignAnyList, RingModified, Together(3), As0, RING, ("A-1.1", 8, 5358)),
+        case(Mutant::DecideEarly, RingActiveList, Together(3), As0, RING, ("A-1.1", 3, 126)),
+    ]
+}
+
+impl Case {
+    fn question(&self) -> Question {
+        let (nodes, beginning) = match self.group {
+            Group::Together(nodes) => (nodes, Beginning::Together),
+            Group::Apart(nodes) => (nodes, Beginning::Apart),
+        };
+        let (assumption, bounds) = (self.assumption, self.bounds);
+        Question { nodes, beginning, assumption, bounds, ..Question::new(self.algorithm) }
+    }
+
+    fn name(&self) -> String {
+        format!("{} in {}", self.mutant.name(), self.algorithm.name())
+    }
+}
+
+#[test]
+fn every_mutant_is_caught_where_it_always_was() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let question = Question { mutant: Some(case.mutant), ..case.question() };
+        let answer = question.ask(&mut |_| {}).expect("the question can be asked");
+        let visited = &answer.exploration;
+        let broken = visited.found.first();
+        let found = broken.map(|found| (found.broken.assertion, found.run.len(), found.states));
+        let trapped = || {
+            let mut all = answer.properties.iter();
+            let trap = all.find_map(|property| Some((property.id, property.trace_length?)));
+            trap.map(|(id, steps)| (id, steps, visited.states))
+        };
+        let caught = found.or_else(trapped);
+        if caught != Some(case.caught) {
+            wrong.push(format!("{}: {caught:?}, not {:?}", case.name(), case.caught));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn without_the_mutants_the_same_groups_break_nothing() {
+    for case in cases() {
+        let answer = case.question().ask(&mut |_| {}).expect("the question can be asked");
+        let violated: Vec<_> =
+            answer.properties.iter().filter(|property| property.trace_length.is_some()).collect();
+        // What needs its timeouts breaks without them, whatever the rule.
+        assert!(violated.is_empty(), "{}: {violated:?}", case.name());
+    }
+}
+
+#[test]
+fn at_least_twenty_different_rules_are_broken() {
+    let mut names: Vec<&str> = cases().iter().map(|case| case.mutant.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() >= 20, "{names:?}");
+}
