@@ -1,11 +1,12 @@
 //! How a node is described before it starts.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use tanist_core::election::Algorithm;
-use tanist_core::members::MembershipVersion;
+use tanist_core::members::{Labels, MembershipVersion};
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
@@ -49,6 +50,8 @@ pub struct Builder {
     peers: Vec<String>,
     peers_version: u32,
     priorities: Vec<(String, u32)>,
+    zones: Vec<(String, String)>,
+    racks: Vec<(String, String)>,
     algorithm: Algorithm,
     options: Vec<(String, String)>,
     timing: TimingConfig,
@@ -69,6 +72,8 @@ impl Builder {
             peers: Vec::new(),
             peers_version: 1,
             priorities: Vec::new(),
+            zones: Vec::new(),
+            racks: Vec::new(),
             algorithm: Algorithm::Invitation,
             options: Vec::new(),
             timing: default_timing(),
@@ -105,6 +110,19 @@ impl Builder {
     /// Of two with the same priority the one with the higher number comes first.
     pub fn priority(mut self, node: impl Into<String>, priority: u32) -> Self {
         self.priorities.push((node.into(), priority));
+        self
+    }
+
+    /// The zone of a node, the same on all nodes: a name of up to 16 bytes. [`Algorithm::SuperPeer`]
+    /// makes groups of nodes that are in one place.
+    pub fn zone(mut self, node: impl Into<String>, zone: impl Into<String>) -> Self {
+        self.zones.push((node.into(), zone.into()));
+        self
+    }
+
+    /// The rack of a node, the same on all nodes: a name of up to 16 bytes.
+    pub fn rack(mut self, node: impl Into<String>, rack: impl Into<String>) -> Self {
+        self.racks.push((node.into(), rack.into()));
         self
     }
 
@@ -248,7 +266,8 @@ impl Builder {
             Member { priority: Priority(given.map_or(id.0, |(_, priority)| *priority)), id: *id }
         });
         let version = MembershipVersion(self.peers_version);
-        let members = Membership::new(members)?.with_version(version);
+        let labels = labels(&self.zones, &self.racks)?;
+        let members = Membership::new(members)?.with_version(version).with_labels(labels);
         let address = match peers.iter().find(|(id, _)| *id == me) {
             Some((_, address)) => address.clone(),
             None => return Err(StartError::Stranger(name)),
@@ -287,11 +306,23 @@ impl Builder {
                 hierarchy: None,
             }
             .arranged()?,
-            limits: Limits { unacknowledged: timing.silence(), ..Limits::default() },
+            limits: limits(&timing),
             data_dir: self.data_dir.ok_or(StartError::Missing(NO_DATA_DIR))?,
             key,
             trace: self.trace,
         })
+    }
+}
+
+/// A network that may be slow is given the time for a handshake, too: a message there, one back.
+fn limits(timing: &Timing) -> Limits {
+    let usual = Limits::default();
+    let there_and_back = timing.answer() * 2;
+    Limits {
+        unacknowledged: timing.silence(),
+        dial: usual.dial.max(there_and_back),
+        handshake: usual.handshake.max(there_and_back),
+        ..usual
     }
 }
 
@@ -317,6 +348,21 @@ fn parse_peer(text: &str) -> Option<(NodeId, String)> {
     let port: u16 = port.parse().ok()?;
     let is_address = !host.is_empty() && port > 0;
     is_address.then(|| parse_node(name).map(|id| (id, address.to_owned()))).flatten()
+}
+
+fn labels(
+    zones: &[(String, String)],
+    racks: &[(String, String)],
+) -> Result<BTreeMap<NodeId, Labels>, StartError> {
+    let mut labels: BTreeMap<NodeId, Labels> = BTreeMap::new();
+    let node = |name: &String| parse_node(name).ok_or_else(|| StartError::Name(name.clone()));
+    for (name, zone) in zones {
+        labels.entry(node(name)?).or_default().zone = Some(zone.parse()?);
+    }
+    for (name, rack) in racks {
+        labels.entry(node(name)?).or_default().rack = Some(rack.parse()?);
+    }
+    Ok(labels)
 }
 
 /// Timings for one data centre or one machine: a process that dies is noticed by its closed

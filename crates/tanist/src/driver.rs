@@ -464,7 +464,7 @@ impl Driver {
             return;
         }
         let state = self.node.state();
-        self.shared.show_phase(state.status);
+        self.shared.show_state(&state);
         self.told = Some(state.clone());
         self.note(|node| Trace::State { node, state });
     }

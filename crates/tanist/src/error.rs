@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use tanist_core::election::super_peer::HierarchyError;
-use tanist_core::members::MembershipError;
+use tanist_core::members::{LabelError, MembershipError};
 use tanist_core::options::OptionError;
 use tanist_core::policy::PreemptError;
 use tanist_core::timing::TimingError;
@@ -42,6 +42,9 @@ pub enum StartError {
     /// An option that the algorithm does not have.
     #[error(transparent)]
     Option(#[from] OptionError),
+    /// The name of a zone or a rack.
+    #[error(transparent)]
+    Label(#[from] LabelError),
     /// Options of super-peers that contradict each other.
     #[error(transparent)]
     Hierarchy(#[from] HierarchyError),

@@ -144,6 +144,17 @@ impl Group {
         self.identity.patience
     }
 
+    /// How many levels of groups there are: one, unless groups select super-peers.
+    #[must_use]
+    pub const fn levels(&self) -> usize {
+        self.identity.levels
+    }
+
+    /// Whether a node can be in this node's group.
+    pub(crate) fn is_fellow(&self, node: NodeId) -> bool {
+        self.identity.fellows.as_ref().is_none_or(|fellows| fellows.contains(node))
+    }
+
     pub(crate) async fn inspect(&self, probe: NodeSet) -> Option<Meter> {
         let (reply, meter) = oneshot::channel();
         self.requests.send(Request::Inspect { probe, reply }).ok()?;

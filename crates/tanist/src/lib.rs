@@ -193,6 +193,7 @@ pub use shared::{Change, Changes, Roles, Status};
 pub use tanist_core::election::Algorithm;
 pub use tanist_core::policy::{Preempt, RankError};
 pub use tanist_core::timing::TimingConfig;
+pub use tanist_core::trace::{Peerage, SeatState};
 pub use tanist_core::{GroupNumber, NodeId, NodeSet, Status as Phase};
 pub use task::{GroupTask, Reports, TaskError};
 

@@ -60,8 +60,11 @@ impl Group {
         let seen = self.meter().await?;
         // Whoever said farewell had stopped before, and does nothing until it is heard again.
         let farewells = self.farewells();
-        let outside =
-            |peer: &&PeerView| !members.contains(peer.id) && !farewells.contains(&peer.id);
+        // Nobody of another group of a hierarchy can be meant to be in this one.
+        let outside = |peer: &&PeerView| {
+            let (is_in, has_left) = (members.contains(peer.id), farewells.contains(&peer.id));
+            self.is_fellow(peer.id) && !is_in && !has_left
+        };
         let others: NodeSet = seen.peers.iter().filter(outside).map(|peer| peer.id).collect();
         if others.is_empty() {
             return Some(others);

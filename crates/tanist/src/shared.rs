@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use futures_core::Stream;
 use serde::Serialize;
-use tanist_core::{NodeId, Status as Phase, Time};
+use tanist_core::trace::{NodeState, Peerage};
+use tanist_core::{NodeId, NodeSet, Status as Phase, Time};
 use tokio::sync::mpsc;
 
 use crate::clock;
@@ -23,6 +24,7 @@ pub(crate) struct Shared {
 struct Inner {
     change: Change,
     phase: Phase,
+    peerage: Option<Peerage>,
     followers: Vec<mpsc::UnboundedSender<Change>>,
     is_over: bool,
 }
@@ -34,6 +36,7 @@ impl Shared {
         let inner = Inner {
             change: Change { index: 0, at: clock::now(), when: SystemTime::now(), role },
             phase: Phase::Down,
+            peerage: None,
             followers: Vec::new(),
             is_over: false,
         };
@@ -49,9 +52,11 @@ impl Shared {
         inner.followers.retain(|follower| follower.send(change.clone()).is_ok());
     }
 
-    /// Shows where in an election the node is.
-    pub(crate) fn show_phase(&self, phase: Phase) {
-        self.lock().phase = phase;
+    /// Shows where in an election the node is, and what it is above its own group.
+    pub(crate) fn show_state(&self, state: &NodeState) {
+        let mut inner = self.lock();
+        inner.phase = state.status;
+        inner.peerage = state.peerage.as_deref().cloned();
     }
 
     /// The last role of all: streams end after it.
@@ -92,6 +97,7 @@ impl Shared {
             role: inner.change.role.name(),
             phase: inner.phase,
             view: inner.change.role.view().cloned(),
+            peerage: inner.peerage.clone(),
             index: inner.change.index,
             since: inner.change.when,
         }
@@ -112,6 +118,10 @@ pub(crate) struct Identity {
     pub(crate) peers_version: u32,
     /// Silence that is suspicious.
     pub(crate) patience: Duration,
+    /// Its own group, where a hierarchy says who can be in it.
+    pub(crate) fellows: Option<NodeSet>,
+    /// How many levels of groups there are.
+    pub(crate) levels: usize,
 }
 
 /// A role that a node took, and when.
@@ -194,6 +204,9 @@ pub struct Status {
     pub phase: Phase,
     /// The group that the node is in, or was in last.
     pub view: Option<View>,
+    /// Whom it takes for its super-peers, and what it is above its own group, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peerage: Option<Peerage>,
     /// How many roles the node has had since it came up.
     pub index: u64,
     /// When it took this one, by the wall clock.

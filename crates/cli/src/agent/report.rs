@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
-use tanist::{GroupNumber, NodeId, parse_node};
+use tanist::{GroupNumber, NodeId, Peerage, Phase, parse_node};
 
 use super::Agent;
 use crate::config::read_peer;
@@ -40,6 +40,9 @@ pub(crate) struct StatusReport {
     pub(crate) leader: Option<LeaderReport>,
     /// Everybody in it.
     pub(crate) members: Vec<String>,
+    /// What it is among super-peers, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) hierarchy: Option<HierarchyReport>,
     /// Which version of the list of peers the node has.
     pub(crate) peers_version: u32,
     /// Milliseconds of the wall clock since 1970 when it took this role.
@@ -48,6 +51,21 @@ pub(crate) struct StatusReport {
     pub(crate) index: u64,
     /// Which life of the node it is.
     pub(crate) life: u64,
+}
+
+/// What a node is where groups select super-peers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HierarchyReport {
+    /// The super-peers of its own group, as it knows them.
+    pub(crate) super_peers: Vec<String>,
+    /// The highest level at which it takes part: 0 for a peer, 1 for a super-peer of peers.
+    pub(crate) level: usize,
+    /// The highest level that there is.
+    pub(crate) top_level: usize,
+    /// Who coordinates the groups above in which it takes part, the lowest first.
+    pub(crate) coordinators: Vec<Option<String>>,
+    /// Whether it coordinates the one group at the top.
+    pub(crate) is_top: bool,
 }
 
 /// The number of a group.
@@ -143,10 +161,27 @@ impl Agent {
             epoch: view.as_ref().map(|view| Epoch::from(view.group_number())),
             leader,
             members: view.iter().flat_map(|view| view.members().iter()).map(name).collect(),
+            hierarchy: status.peerage.map(|peerage| self.hierarchy(&peerage)),
             peers_version: status.peers_version,
             since_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
             index: status.index,
             life: self.record().life(),
+        }
+    }
+
+    fn hierarchy(&self, peerage: &Peerage) -> HierarchyReport {
+        let (group, seats) = (self.group(), &peerage.seats);
+        let top_level = group.levels() - 1;
+        let leads = match seats.last() {
+            Some(seat) => seat.coordinator == Some(group.me()) && seat.status == Phase::Normal,
+            None => group.role().is_leader(),
+        };
+        HierarchyReport {
+            super_peers: peerage.super_peers.iter().map(name).collect(),
+            level: seats.len(),
+            top_level,
+            coordinators: seats.iter().map(|seat| seat.coordinator.map(name)).collect(),
+            is_top: leads && seats.len() == top_level,
         }
     }
 

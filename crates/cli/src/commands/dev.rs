@@ -39,6 +39,9 @@ pub(crate) struct Args {
     /// An option of the algorithm, as `tanist algorithms` lists them.
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = super::pair)]
     options: Vec<(String, String)>,
+    /// Spread the nodes over so many racks, in order: super-peer makes a group of each.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=200))]
+    racks: Option<u32>,
     /// A line of the timing table, for example heartbeat=100ms.
     #[arg(long = "timing", value_name = "NAME=VALUE", value_parser = super::pair)]
     timing: Vec<(String, String)>,
@@ -104,6 +107,7 @@ impl Args {
             nodes: self.nodes,
             algorithm: self.algorithm,
             options: self.options.clone(),
+            racks: self.racks,
             timing: self.timing.clone(),
             is_traced: true,
             work: self.work,
@@ -209,9 +213,11 @@ impl Show {
         } else {
             format!("{count} of {all} nodes")
         };
-        self.say(&format!("{who} agree: {} leads", agreement.coordinator))?;
+        let leaders = &agreement.coordinator;
+        let lead = if leaders.contains(' ') { "lead" } else { "leads" };
+        self.say(&format!("{who} agree: {leaders} {lead}"))?;
         if self.agreed.is_none() {
-            let leader = &agreement.coordinator;
+            let leader = leaders.rsplit(' ').next().unwrap_or(leaders);
             self.say(&format!("try, in another terminal: tanist dev kill {leader}"))?;
             self.say(
                 "                              tanist members; tanist watch; Ctrl-C here ends it",
@@ -401,6 +407,7 @@ const EXAMPLES: &str = "\
 Examples:
   tanist dev                          five nodes, invitation; Ctrl-C ends them
   tanist dev --nodes 3 --algorithm bully
+  tanist dev --nodes 60 --algorithm super-peer --racks 6
   tanist dev kill n5                  from another terminal, as all that follow
   tanist dev restart n5
   tanist dev cut n1,n2                two groups work on

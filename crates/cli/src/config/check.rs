@@ -11,6 +11,7 @@ use tanist_core::timing::{Timing, TimingError};
 
 use super::draft::Draft;
 use super::key::{KEYS, Key};
+use super::labels;
 use super::origin::Origin;
 use super::radio;
 use super::timing::TimingTable;
@@ -31,6 +32,7 @@ pub(crate) fn check(draft: &mut Draft, file: &Origin) {
     }
     check_algorithm(draft);
     radio::check(draft);
+    labels::check(draft);
     check_timing(draft);
     check_counts(draft);
 }

@@ -16,6 +16,7 @@ mod check;
 mod draft;
 mod file;
 mod key;
+mod labels;
 mod origin;
 mod radio;
 mod reader;
@@ -228,6 +229,12 @@ impl Config {
         }
         for (node, priority) in &self.priorities {
             builder = builder.priority(node, *priority);
+        }
+        for (node, zone) in &self.zones {
+            builder = builder.zone(node, zone);
+        }
+        for (node, rack) in &self.racks {
+            builder = builder.rack(node, rack);
         }
         if let Some(address) = self.listen {
             builder = builder.listen(address);

@@ -33,6 +33,8 @@ pub(crate) struct LocalGroup {
     harness: Option<Harness>,
     /// Whether members learn from their coordinator who else is one.
     knows_members: bool,
+    /// Who is in one group with whom when all is well.
+    groups: Vec<Vec<NodeId>>,
     cut: Option<(Vec<NodeId>, Vec<NodeId>)>,
 }
 
@@ -61,7 +63,8 @@ pub(crate) enum Seen {
     Refused(NodeId, String),
 }
 
-/// All nodes that can take part are in one group.
+/// All nodes that can take part are in one group; or each in its own, with all numbers and
+/// coordinators in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Agreement {
     pub(crate) group: String,
@@ -95,6 +98,7 @@ impl LocalGroup {
             hearing,
             harness: plan.is_traced.then(|| Harness::new(&traces)),
             knows_members: plan.algorithm.hands_over(),
+            groups: plan.groups()?,
             cut: None,
         };
         for id in ids {
@@ -265,8 +269,26 @@ impl LocalGroup {
         }
     }
 
-    /// Whether these nodes are one whole group now.
+    /// Whether these nodes are one whole group now; where groups select super-peers, whether all
+    /// that have a node among these are whole.
     pub(crate) fn agreement(&self, nodes: &[NodeId]) -> Option<Agreement> {
+        let awake = |group: &Vec<NodeId>| -> Vec<NodeId> {
+            group.iter().filter(|id| nodes.contains(id)).copied().collect()
+        };
+        let mut parts = self.groups.iter().map(awake).filter(|group| !group.is_empty());
+        let first = self.agreement_of(&parts.next()?)?;
+        parts.try_fold(first, |all, part| {
+            let part = self.agreement_of(&part)?;
+            Some(Agreement {
+                group: format!("{} {}", all.group, part.group),
+                coordinator: format!("{} {}", all.coordinator, part.coordinator),
+                first: all.first.max(part.first),
+                all: all.all.max(part.all),
+            })
+        })
+    }
+
+    fn agreement_of(&self, nodes: &[NodeId]) -> Option<Agreement> {
         let lines: Option<Vec<&ChangeLine>> =
             nodes.iter().map(|id| self.nodes.get(id)?.last.as_ref()).collect();
         let lines = lines?;

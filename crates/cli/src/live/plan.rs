@@ -6,7 +6,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::bail;
-use tanist::{Algorithm, NodeId};
+use tanist::{Algorithm, NodeId, Preempt, default_timing};
+use tanist_core::election::super_peer::Hierarchy;
+use tanist_core::members::Labels;
+use tanist_core::options::Options;
+use tanist_core::recall::Recall;
+use tanist_core::timing::Timing;
+use tanist_core::{GroupConfig, Membership};
 
 /// What a local group is made of.
 #[derive(Clone, Debug)]
@@ -15,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) algorithm: Algorithm,
     /// `name=value`, for the algorithm.
     pub(crate) options: Vec<(String, String)>,
+    /// On how many racks the nodes are, in order; on none if nobody said.
+    pub(crate) racks: Option<u32>,
     /// Lines for the `[timing]` table of every node.
     pub(crate) timing: Vec<(String, String)>,
     /// Whether everybody writes a trace.
@@ -38,6 +46,9 @@ impl Plan {
             format!("socket = {}", path(format!("{id}.sock"))),
             format!("algorithm = {:?}", self.algorithm.name()),
         ];
+        if let Some(racks) = self.racks_line() {
+            lines.push(racks);
+        }
         if self.is_traced {
             lines.push(format!("trace = {}", path(format!("traces/{id}.jsonl"))));
         }
@@ -53,6 +64,53 @@ impl Plan {
             lines.push(format!("[http]\nlisten = \"127.0.0.1:{port}\"\n"));
         }
         lines.join("\n")
+    }
+}
+
+/// Where the nodes are.
+impl Plan {
+    /// The name of a node's rack: neighbours share one, and all racks are about as large.
+    fn rack(&self, id: NodeId) -> Option<String> {
+        let racks = self.racks?;
+        let at =
+            u64::from(id.0.saturating_sub(1)) * u64::from(racks) / u64::from(self.nodes.max(1));
+        Some(format!("r{}", at + 1))
+    }
+
+    fn racks_line(&self) -> Option<String> {
+        let pair = |id| Some(format!("{id} = {:?}", self.rack(id)?));
+        let pairs: Option<Vec<String>> = (1..=self.nodes).map(NodeId).map(pair).collect();
+        pairs.map(|pairs| format!("racks = {{ {} }}", pairs.join(", ")))
+    }
+
+    /// Who is in one group with whom: all with all, unless groups select super-peers.
+    pub(super) fn groups(&self) -> anyhow::Result<Vec<Vec<NodeId>>> {
+        let ids: Vec<NodeId> = (1..=self.nodes).map(NodeId).collect();
+        if self.algorithm != Algorithm::SuperPeer {
+            return Ok(vec![ids]);
+        }
+        let mut options = Options::default();
+        for (name, value) in &self.options {
+            options.set(self.algorithm, name, value)?;
+        }
+        let mut labels = Vec::new();
+        for id in ids {
+            let rack = self.rack(id).map(|rack| rack.parse()).transpose()?;
+            labels.push((id, Labels { zone: None, rack }));
+        }
+        let config = GroupConfig {
+            members: Membership::numbered(self.nodes)?.with_labels(labels),
+            timing: Timing::new(default_timing())?,
+            algorithm: self.algorithm,
+            options,
+            recall: Recall::On,
+            preempt: Preempt::Always,
+            mutant: None,
+            hierarchy: None,
+        };
+        let hierarchy = Hierarchy::new(&config)?;
+        let nodes = |group| hierarchy.nodes(0, group).collect();
+        Ok((0..hierarchy.groups(0)).map(nodes).collect())
     }
 }
 

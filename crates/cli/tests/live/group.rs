@@ -17,6 +17,7 @@ pub(crate) struct Dev {
     lines: Receiver<String>,
     told: Vec<String>,
     home: tempfile::TempDir,
+    limit: Duration,
 }
 
 /// The program under test.
@@ -39,11 +40,16 @@ pub(crate) fn lines_of(stdout: ChildStdout) -> Receiver<String> {
 
 impl Dev {
     pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::start_within(arguments, LIMIT)
+    }
+
+    /// One that may take longer.
+    pub(crate) fn start_within(arguments: &[&str], limit: Duration) -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut child =
             tanist(home.path()).arg("dev").args(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let stdout = child.stdout.take().unwrap();
-        Self { child, lines: lines_of(stdout), told: Vec::new(), home }
+        Self { child, lines: lines_of(stdout), told: Vec::new(), home, limit }
     }
 
     pub(crate) fn directory(&self) -> PathBuf {
@@ -52,7 +58,7 @@ impl Dev {
 
     /// Waits for a line with these words, and gives it.
     pub(crate) fn tells(&mut self, words: &str) -> String {
-        let end = Instant::now() + LIMIT;
+        let end = Instant::now() + self.limit;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {

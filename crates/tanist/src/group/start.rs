@@ -118,6 +118,12 @@ impl Group {
                 algorithm: setup.config.algorithm.name(),
                 peers_version: setup.config.members.version().0,
                 patience: setup.config.timing.silence(),
+                fellows: setup
+                    .config
+                    .hierarchy
+                    .as_ref()
+                    .map(|_| setup.config.fellows(setup.me).others(setup.me).collect()),
+                levels: setup.config.hierarchy.as_ref().map_or(1, |all| all.depth()),
             },
             shared: Arc::clone(&shared),
             control: control.clone(),

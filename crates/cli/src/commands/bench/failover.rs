@@ -97,6 +97,7 @@ impl Args {
             nodes: self.nodes,
             algorithm: self.algorithm,
             options: self.options.clone(),
+            racks: None,
             timing: self.timing.clone(),
             is_traced: false,
             work: None,

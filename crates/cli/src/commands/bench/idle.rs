@@ -78,6 +78,7 @@ impl Args {
             nodes: self.nodes,
             algorithm: self.algorithm,
             options: Vec::new(),
+            racks: None,
             timing: self.timing.clone(),
             is_traced: false,
             work: None,

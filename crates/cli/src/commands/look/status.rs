@@ -53,6 +53,18 @@ impl Status {
             row("leader", leader.map_or_else(|| "-".to_owned(), |leader| leader.node.clone()));
             row("members", status.members.join(" "));
         }
+        if let Some(hierarchy) = &status.hierarchy {
+            let none = || "-".to_owned();
+            let chosen = Some(hierarchy.super_peers.join(" ")).filter(|names| !names.is_empty());
+            row("super-peers", chosen.unwrap_or_else(none));
+            let top = if hierarchy.is_top { ", the top" } else { "" };
+            row("level", format!("{} of {}{top}", hierarchy.level, hierarchy.top_level));
+            let above = hierarchy.coordinators.iter();
+            let above: Vec<String> = above.map(|name| name.clone().unwrap_or_else(none)).collect();
+            if !above.is_empty() {
+                row("above", above.join(" "));
+            }
+        }
         row("acts", if status.acts { "yes" } else { "no" }.to_owned());
         row("since", format!("{} ago", moment::span(moment::ago(status.since_ms))));
         if self.output == LookFormat::Wide {

@@ -1,0 +1,133 @@
+//! Sixty agents on six racks: each rack elects its super-peer, the super-peers elect the top, and
+//! the loss of one is made good in its own rack.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
+
+#[path = "live/group.rs"]
+#[allow(dead_code, reason = "every test program uses its own part of it")]
+mod group;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use group::Dev;
+use serde_json::Value;
+
+/// Sixty processes on a busy machine take their time.
+const LIMIT: Duration = Duration::from_secs(600);
+const NODES: usize = 60;
+const PER_RACK: usize = 10;
+
+/// What the agents say, each asked over its socket.
+fn ask(dev: &Dev, node: usize, ask: &str) -> Option<Value> {
+    let mut stream = UnixStream::connect(dev.directory().join(format!("n{node}.sock"))).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+    stream.write_all(format!("{{\"ask\":\"{ask}\"}}\n").as_bytes()).ok()?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).ok()?;
+    let answer: Value = serde_json::from_str(&line).ok()?;
+    Some(answer["ok"].clone())
+}
+
+/// Who leads a rack, and under which number.
+type Racks = BTreeMap<usize, (usize, String)>;
+
+/// Waits until every living peer of each rack has one super-peer of its own rack, the super-peers
+/// agree on the top, and nobody else takes part above; gives the racks' leaders, and the top.
+fn settle(dev: &Dev, living: &[usize]) -> (Racks, usize) {
+    let end = Instant::now() + LIMIT;
+    loop {
+        let all: BTreeMap<usize, Value> =
+            living.iter().filter_map(|node| Some((*node, ask(dev, *node, "status")?))).collect();
+        if let Some(settled) = settled(&all).filter(|_| all.len() == living.len()) {
+            return settled;
+        }
+        let short = |status: &Value| format!("{} {}", status["leader"]["node"], status["state"]);
+        let short: Vec<_> = all.iter().map(|(node, status)| (node, short(status))).collect();
+        assert!(Instant::now() < end, "these are not settled: {short:?}");
+        thread::sleep(Duration::from_secs(1));
+    }
+}
+
+fn settled(all: &BTreeMap<usize, Value>) -> Option<(Racks, usize)> {
+    let mut racks = Racks::new();
+    let mut top = None;
+    for (node, status) in all {
+        let (leader, number) =
+            (named(&status["leader"]["node"])?, status["epoch"]["text"].as_str()?);
+        let group = (leader, number.to_owned());
+        let hierarchy = &status["hierarchy"];
+        let is_super = leader == *node;
+        let is_well = rack_of(leader) == rack_of(*node)
+            && all.contains_key(&leader)
+            && status["state"] == "normal"
+            && racks.entry(rack_of(*node)).or_insert(group.clone()) == &group
+            && hierarchy["super_peers"] == serde_json::json!([format!("n{leader}")])
+            && hierarchy["level"] == u64::from(is_super);
+        if !is_well {
+            return None;
+        }
+        if is_super {
+            let above = named(&hierarchy["coordinators"][0])?;
+            if *top.get_or_insert(above) != above || hierarchy["is_top"] != (above == *node) {
+                return None;
+            }
+        }
+    }
+    let top = top?;
+    racks.values().any(|(leader, _)| *leader == top).then_some((racks, top))
+}
+
+const fn rack_of(node: usize) -> usize {
+    (node - 1) / PER_RACK
+}
+
+fn named(name: &Value) -> Option<usize> {
+    name.as_str()?.strip_prefix('n')?.parse().ok()
+}
+
+/// The peers with which a node has a link.
+fn links(dev: &Dev, node: usize) -> Vec<usize> {
+    let seen = ask(dev, node, "members").unwrap();
+    let linked = seen["members"].as_array().unwrap().iter();
+    let linked = linked.filter(|member| member["is_connected"] == true);
+    linked.map(|member| member["node"].as_str().unwrap()[1..].parse().unwrap()).collect()
+}
+
+#[test]
+fn sixty_agents_on_six_racks_survive_the_loss_of_a_super_peer() {
+    // Sixty processes share a machine that may be busy; what is tried is not how fast they are.
+    let patient = ["message_max=1s", "processing_max=2s", "heartbeat=5s"];
+    let patient = patient.iter().chain(&["suspect_after=40s", "check_every=15s"]);
+    let mut arguments = vec!["--nodes", "60", "--algorithm", "super-peer", "--racks", "6"];
+    arguments.extend(patient.flat_map(|line| ["--timing", line]));
+    let mut dev = Dev::start_within(&arguments, LIMIT);
+    dev.agree("all 60 nodes");
+    let mut living: Vec<usize> = (1..=NODES).collect();
+    let (before, top) = settle(&dev, &living);
+
+    // A peer has links in its own rack only, a super-peer to other super-peers as well.
+    let (rack, lost) = before.iter().map(|(rack, (leader, _))| (*rack, *leader)).next().unwrap();
+    let lost = if lost == top { before[&(rack + 1)].0 } else { lost };
+    let peer = living.iter().copied().find(|node| rack_of(*node) == rack_of(lost)).unwrap();
+    let is_own = |other: &usize| rack_of(*other) == rack_of(lost);
+    assert!(links(&dev, peer).iter().all(is_own) || peer == lost, "{:?}", links(&dev, peer));
+    let of_super_peer = links(&dev, lost);
+    assert!(of_super_peer.iter().filter(|other| !is_own(other)).count() <= MOST_ABOVE);
+
+    dev.act(&["kill", &format!("n{lost}")]);
+    living.retain(|node| *node != lost);
+    let (after, _) = settle(&dev, &living);
+    let others = |racks: &Racks| {
+        let mut others = racks.clone();
+        others.remove(&rack_of(lost));
+        others
+    };
+    assert_ne!(after[&rack_of(lost)].0, lost);
+    assert_eq!(others(&before), others(&after), "the other racks notice nothing");
+}
+
+/// Five super-peers of other racks, and nodes that were asked for them.
+const MOST_ABOVE: usize = 20;
