@@ -1,0 +1,58 @@
+//! Small ad-hoc networks explored, with exact counts: whatever the order of messages and timers, no
+//! property breaks, and a good situation can always be reached.
+
+use tanist_check::{Assumption, Bounds, Order, explore};
+use tanist_sim::Scenario;
+
+const BOUNDS: Bounds = Bounds {
+    crashes: 1,
+    recoveries: 0,
+    losses: 0,
+    duplicates: 0,
+    order: Order::Any,
+    counter: 2,
+    depth: 1000,
+    states: 400_000,
+};
+
+const PAIR: (u32, &str) = (2, r#""1-2""#);
+const TRIANGLE: (u32, &str) = (3, r#""1-2", "2-3", "3-1""#);
+const LINE: (u32, &str) = (4, r#""1-2", "2-3", "3-4""#);
+
+/// Everybody follows the highest node, which may die.
+fn network(algorithm: &str, (nodes, links): (u32, &str)) -> Scenario {
+    let members: Vec<String> = (1..nodes).map(|node| node.to_string()).collect();
+    let text = format!(
+        "name = \"check\"\nalgorithm = \"{algorithm}\"\nnodes = {nodes}\nend = \"1s\"\n\
+         [radio]\nlinks = [{links}]\n\
+         [[group]]\ncoordinator = {nodes}\nmembers = [{}]\n",
+        members.join(", ")
+    );
+    Scenario::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn assert_holds(algorithm: &str, shape: (u32, &str), bounds: &Bounds, states: usize) {
+    let scenario = network(algorithm, shape);
+    let result = explore(&scenario, Assumption::As0, bounds, &mut |_| {});
+    let what = format!("{algorithm}, {} nodes, depth {}", shape.0, bounds.depth);
+    assert!(result.found.is_empty(), "{what}: {:?}", result.found);
+    assert!(result.stuck.is_none(), "{what}: {:?}", result.stuck);
+    assert!(result.has_elections, "{what}: nothing happens");
+    assert_eq!(result.is_complete, bounds.depth == BOUNDS.depth, "{what}");
+    assert_eq!(result.states, states, "{what}");
+}
+
+#[test]
+fn a_pair_is_explored_to_the_end() {
+    assert_holds("adhoc-expanding-ring", PAIR, &BOUNDS, 166);
+    assert_holds("adhoc-diffusing", PAIR, &BOUNDS, 2140);
+}
+
+#[test]
+fn six_steps_of_a_triangle_and_of_a_line_break_nothing() {
+    let bounds = Bounds { depth: 6, ..BOUNDS };
+    assert_holds("adhoc-expanding-ring", TRIANGLE, &bounds, 5497);
+    assert_holds("adhoc-diffusing", TRIANGLE, &bounds, 6183);
+    assert_holds("adhoc-expanding-ring", LINE, &bounds, 5572);
+    assert_holds("adhoc-diffusing", LINE, &bounds, 3529);
+}
