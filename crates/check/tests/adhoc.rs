@@ -1,19 +1,10 @@
 //! Small ad-hoc networks explored, with exact counts: whatever the order of messages and timers, no
 //! property breaks, and a good situation can always be reached.
 
-use tanist_check::{Assumption, Bounds, Order, explore};
+use tanist_check::{Assumption, Bounds, explore};
 use tanist_sim::Scenario;
 
-const BOUNDS: Bounds = Bounds {
-    crashes: 1,
-    recoveries: 0,
-    losses: 0,
-    duplicates: 0,
-    order: Order::Any,
-    counter: 2,
-    depth: 1000,
-    states: 400_000,
-};
+const BOUNDS: Bounds = Bounds { recoveries: 0, counter: 2, states: 400_000, ..Bounds::USUAL };
 
 const PAIR: (u32, &str) = (2, r#""1-2""#);
 const TRIANGLE: (u32, &str) = (3, r#""1-2", "2-3", "3-1""#);
