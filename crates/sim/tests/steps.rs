@@ -75,12 +75,7 @@ fn steps_happen_in_their_order_and_then_time_goes_on() {
         .take(3)
         .collect();
     assert!(matches!(told[0], Event::Timer { node: NodeId(1), .. }), "{told:?}");
-    let is_asked = |event: &Event| match event {
-        Event::Receive { node, message, .. } => {
-            *node == NodeId(2) && message.kind == Kind::AreYouUp
-        }
-        _ => false,
-    };
+    let is_asked = |event: &Event| matches!(event, Event::Receive { node: NodeId(2), message, .. } if message.kind == Kind::AreYouUp);
     assert!(is_asked(told[1]), "{told:?}");
     assert!(matches!(told[2], Event::Crash { node: NodeId(2) }), "{told:?}");
     // Node 1 is alone and finds that out when its waits run out.
@@ -110,9 +105,8 @@ fn a_message_can_be_lost_and_can_come_twice() {
                  \"deliver AreYouUp from 1 to 2\"";
     let report = run(&scenario(twice, ""), 1);
     assert_eq!(report.surprises, [] as [String; 0]);
-    let asked = report.recording.entries.iter().filter(|entry| match &entry.event {
-        Event::Receive { message, .. } => message.kind == Kind::AreYouUp,
-        _ => false,
+    let asked = report.recording.entries.iter().filter(|entry| {
+        matches!(&entry.event, Event::Receive { message, .. } if message.kind == Kind::AreYouUp)
     });
     assert!(asked.count() >= 2);
 }
