@@ -15,8 +15,8 @@
 //! ```
 
 pub(crate) mod links;
+pub mod scene;
 pub(crate) mod svg;
-pub mod topology;
 
 mod labels;
 mod lanes;

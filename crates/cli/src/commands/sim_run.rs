@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use tanist_sim::diagram::topology::{self, Topology};
+use tanist_sim::diagram::scene::{self, Scene};
 use tanist_sim::monitors::Verdict;
 use tanist_sim::run::NodeAtEnd;
 use tanist_sim::watch::Judgement;
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Draw the space-time diagram; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     svg: Option<Target>,
-    /// Draw the nodes on a circle, with what the election said in numbered steps; `-` is stdout.
+    /// Draw the nodes in their places, with the election's steps as numbered arrows; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     topology: Option<Target>,
 }
@@ -57,8 +57,8 @@ impl Args {
             target.fill(|to| to.write_all(picture.as_bytes()))?;
         }
         if let Some(target) = &self.topology {
-            let circle = Topology::circle(&trace.header);
-            let picture = topology::draw(&trace.header, &trace.entries, &circle);
+            let places = Scene::of(&scenario, report.seed);
+            let picture = scene::draw(&trace.header, &trace.entries, &places);
             target.fill(|to| to.write_all(picture.as_bytes()))?;
         }
         if is_report_wanted {

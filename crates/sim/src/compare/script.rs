@@ -1,9 +1,7 @@
 //! What is done to every group that is compared, and when the next thing is done.
 
-use tanist_core::election::Standing;
-use tanist_core::group::Counter;
 use tanist_core::trace::Link;
-use tanist_core::{Membership, NodeId};
+use tanist_core::{Membership, NodeId, NodeSet};
 
 use crate::faults::Action;
 
@@ -71,17 +69,15 @@ impl Script {
         }
     }
 
-    /// The group that stands when the run begins; everybody else is down.
-    pub(super) fn standing(self, members: &Membership) -> Option<Standing> {
-        let mut ranks: Vec<NodeId> = members.all().iter().map(|member| member.id).collect();
-        match self {
-            Self::LeaderCrash | Self::Rolling | Self::PartitionAndHeal => {}
-            Self::ColdStart => return None,
-            Self::LeaderReturns => ranks.truncate(ranks.len() - 1),
-        }
-        let coordinator = *ranks.last()?;
-        let group = Counter(1).group(coordinator);
-        Some(Standing { group, coordinator, members: ranks.into_iter().collect() })
+    /// Who stands in a group when the run begins; everybody else is down.
+    pub(super) fn standing(self, members: &Membership) -> NodeSet {
+        let ranks = members.all();
+        let standing = match self {
+            Self::LeaderCrash | Self::Rolling | Self::PartitionAndHeal => ranks,
+            Self::ColdStart => &[],
+            Self::LeaderReturns => &ranks[..ranks.len() - 1],
+        };
+        standing.iter().map(|member| member.id).collect()
     }
 
     /// What is done at a time; the next comes when all have agreed on what came before.

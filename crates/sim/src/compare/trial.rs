@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use tanist_core::election::Algorithm;
+use tanist_core::election::{Algorithm, Standing};
+use tanist_core::group::Counter;
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
@@ -10,7 +11,7 @@ use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::Kind;
 use tanist_core::{
-    GroupConfig, GroupNumber, Member, Membership, NodeId, Priority, Status, Time, Timing,
+    GroupConfig, GroupNumber, Member, Membership, NodeId, NodeSet, Priority, Status, Time, Timing,
 };
 
 use super::{D, HEARTBEAT, Script, TP};
@@ -219,22 +220,25 @@ fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64
     let timing = timing();
     let checked = checked();
     let standing = script.standing(&members);
-    let stands = |id: NodeId| standing.as_ref().is_some_and(|group| group.members.contains(id));
-    let down = members.all().iter().map(|member| member.id).filter(|id| !stands(*id)).collect();
+    let ids = members.all().iter().map(|member| member.id);
+    let down = ids.filter(|id| !standing.contains(*id)).collect();
     let count = u32::try_from(members.count()).unwrap_or(u32::MAX);
+    let config = GroupConfig {
+        members,
+        timing: checked,
+        algorithm,
+        options: Options::default(),
+        recall: Recall::Off,
+        preempt: Preempt::Always,
+        hierarchy: None,
+        mutant: None,
+    };
+    let config = config.arranged().expect("the usual options do not contradict each other");
     Scenario {
         name: format!("compare-{}", script.name()),
         about: script.about().to_owned(),
-        config: GroupConfig {
-            members,
-            timing: checked,
-            algorithm,
-            options: Options::default(),
-            recall: Recall::Off,
-            preempt: Preempt::Always,
-            hierarchy: None,
-            mutant: None,
-        },
+        groups: groups(&config, &standing),
+        config,
         timing,
         seed,
         end: calm() * ROUNDS_MAX + checked.stall() * count,
@@ -250,7 +254,6 @@ fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64
         steps: Vec::new(),
         topology: Topology::default(),
         pace: Pace::default(),
-        groups: standing.into_iter().collect(),
         down,
         faults: Vec::new(),
         selection: Selection {
@@ -259,6 +262,25 @@ fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64
         },
         expect: Expect::default(),
     }
+}
+
+/// One group of all that stand, or one for each group that the algorithm makes, under its highest.
+fn groups(config: &GroupConfig, standing: &NodeSet) -> Vec<Standing> {
+    let homes: Vec<&Membership> = match &config.hierarchy {
+        None => vec![&config.members],
+        Some(hierarchy) => (0..hierarchy.groups(0))
+            .filter_map(|group| hierarchy.peers(group))
+            .map(|peers| &peers.members)
+            .collect(),
+    };
+    let group = |home: &Membership| {
+        let ranks = home.all().iter().map(|member| member.id);
+        let ranks: Vec<NodeId> = ranks.filter(|id| standing.contains(*id)).collect();
+        let coordinator = *ranks.last()?;
+        let group = Counter(1).group(coordinator);
+        Some(Standing { group, coordinator, members: ranks.into_iter().collect() })
+    };
+    homes.into_iter().filter_map(group).collect()
 }
 
 /// Whether an algorithm keeps this assertion in every run of its model.

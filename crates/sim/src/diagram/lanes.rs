@@ -5,8 +5,8 @@ use tanist_core::{GroupNumber, NodeId, Status, Time};
 
 use super::looks::{self, Legend, Mark};
 use super::scale::Scale;
+use super::scene;
 use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
-use super::topology;
 
 /// The node lines of a picture, highest rank first.
 pub(super) struct Lanes {
@@ -43,7 +43,7 @@ impl Lanes {
     /// Reads what became of the nodes; the first line is at `top`.
     pub(super) fn new(header: &Header, entries: &[Entry], top: f64) -> Self {
         let mut members = header.nodes.clone();
-        if topology::is_ring(header) {
+        if scene::is_ring(header) {
             // So that what goes round goes down, a line at a time.
             members.sort_unstable_by_key(|member| member.id);
         } else {

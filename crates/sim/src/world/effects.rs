@@ -110,13 +110,17 @@ impl World {
         self.messages += 1;
         let id = self.messages;
         self.hosts[at].note_sent(to, id);
-        if let Some(bytes) = &mut self.bytes
-            && facts.kind != Kind::Heartbeat
-        {
-            *bytes += wire::encode(&message).len() as u64;
-        }
+        self.put_on_scales(facts.kind, &message);
         self.emit(Event::Send { node: from, to, id, message: facts });
         self.carry((at, from), (target, to), id, facts, message);
+    }
+
+    fn put_on_scales(&mut self, kind: Kind, message: &Message) {
+        if let Some(bytes) = &mut self.bytes
+            && kind != Kind::Heartbeat
+        {
+            *bytes += wire::encode(message).len() as u64;
+        }
     }
 
     /// One transmission: it reaches, or fails to reach, each other machine by itself.
@@ -125,6 +129,7 @@ impl World {
         let from = self.hosts[at].id;
         self.messages += 1;
         let id = self.messages;
+        self.put_on_scales(facts.kind, message);
         self.emit(Event::Broadcast { node: from, id, message: facts });
         // Whoever is out of reach does not lose anything: it was not meant in particular.
         for target in self.network.hearers(at) {

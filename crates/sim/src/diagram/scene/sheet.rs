@@ -2,7 +2,7 @@
 
 use tanist_core::{Member, NodeId};
 
-use super::{Arrow, Marks, Place, Topology};
+use super::{Arrow, Marks, Place, Scene};
 use crate::diagram::looks::{self, Mark};
 use crate::diagram::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 
@@ -15,10 +15,10 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    pub(super) fn new(topology: &Topology, width_min: f64) -> Self {
+    pub(super) fn new(scene: &Scene, width_min: f64) -> Self {
         let width_min = width_min.max(WIDTH_MIN);
         let spots: Vec<Spot> =
-            topology.places.iter().map(|place| Spot::new(place.x, place.y)).collect();
+            scene.places.iter().map(|place| Spot::new(place.x, place.y)).collect();
         let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
         let (left, top) =
             (least(&mut spots.iter().map(|s| s.x)), least(&mut spots.iter().map(|s| s.y)));
@@ -52,7 +52,7 @@ impl Sheet {
                 high * scale + 2.0 * MARGIN + TITLE,
             )
         };
-        let mut places: Vec<(NodeId, Spot)> = topology.places.iter().map(place).collect();
+        let mut places: Vec<(NodeId, Spot)> = scene.places.iter().map(place).collect();
         let room = (size.x - 2.0 * MARGIN - wide * scale).max(0.0) / 2.0;
         if !spots.is_empty() {
             places.iter_mut().for_each(|(_, spot)| spot.x += room);

@@ -1,10 +1,10 @@
-//! A trace as a map: nodes in their places, what they said to each other in numbered steps, and who
-//! coordinates in the end.
+//! A trace as a scene: nodes in their places, what they said to each other in numbered steps, and
+//! who coordinates in the end.
 //!
 //! Where nodes are is an input, so a ring and a radio network are drawn alike:
 //!
 //! ```text
-//!   Topology   places and links         a circle, or whatever a world says
+//!   Scene      places and links         a circle, or whatever a world says
 //!   the trace  steps: who told whom     only what the election itself says, no answers
 //!              marks: called, dead, coordinator
 //! ```
@@ -24,10 +24,13 @@ use tanist_core::{NodeId, Status, Time};
 use self::sheet::Sheet;
 use super::looks::{self, Mark};
 use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
+use crate::Scenario;
+use crate::ground::Position;
+use crate::radio::Reach;
 
 /// Where nodes are, and who can reach whom.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Topology {
+pub struct Scene {
     /// One place for each node.
     pub places: Vec<Place>,
     /// Pairs that can reach each other, to be drawn as thin lines; none where all can.
@@ -45,7 +48,29 @@ pub struct Place {
     pub y: f64,
 }
 
-impl Topology {
+impl Scene {
+    /// The world of a scenario as it is in the beginning: a circle, unless nodes have places.
+    #[must_use]
+    pub fn of(scenario: &Scenario, seed: u64) -> Self {
+        let circle = Self::circle(&scenario.header(seed));
+        let ids: Vec<NodeId> = circle.places.iter().map(|place| place.node).collect();
+        let Some(reach) = Reach::new(&scenario.topology, ids.clone(), seed) else { return circle };
+        let near = |(at, node): (usize, &NodeId)| {
+            let others = reach.neighbours(at).iter().filter(|other| **other > at);
+            others.map(|other| (*node, ids[*other])).collect::<Vec<_>>()
+        };
+        let links = ids.iter().enumerate().flat_map(near).collect();
+        let Some(positions) = reach.positions() else {
+            return Self { places: circle.places, links };
+        };
+        let place = |(node, position): (&NodeId, &Position)| {
+            #[expect(clippy::cast_precision_loss, reason = "decimetres on a sheet of paper")]
+            let (x, y) = (position.x as f64, position.y as f64);
+            Place { node: *node, x, y }
+        };
+        Self { places: ids.iter().zip(positions).map(place).collect(), links }
+    }
+
     /// The nodes of a trace on a circle, clockwise in order of id, which is the order of the ring.
     /// The links are those of the ring, if the algorithm goes round one.
     #[must_use]
@@ -69,11 +94,11 @@ pub(super) fn is_ring(header: &Header) -> bool {
     header.algorithm.starts_with("ring-")
 }
 
-/// Draws a trace on a map as a standalone SVG.
+/// Draws a trace on its scene as a standalone SVG.
 #[must_use]
-pub fn draw(header: &Header, entries: &[Entry], topology: &Topology) -> String {
+pub fn draw(header: &Header, entries: &[Entry], scene: &Scene) -> String {
     let title_font = Font::new(20.0, INK).bold();
-    let sheet = Sheet::new(topology, title_font.width(&header.title()) + 40.0);
+    let sheet = Sheet::new(scene, title_font.width(&header.title()) + 40.0);
     let marks = Marks::read(entries);
     let arrows = arrows(entries);
     let kinds: BTreeSet<Kind> = arrows.keys().map(|arrow| arrow.kind).collect();
@@ -84,14 +109,14 @@ pub fn draw(header: &Header, entries: &[Entry], topology: &Topology) -> String {
     let mut svg = Svg::new(size, &title, &describe(header, &marks, &arrows));
     svg.text(Spot::new(20.0, 32.0), title_font, &title);
     svg.text(Spot::new(20.0, 54.0), Font::new(14.0, FAINT), &marks.outcome(&arrows));
-    for (a, b) in &topology.links {
+    for (a, b) in &scene.links {
         if let (Some(a), Some(b)) = (sheet.place(*a), sheet.place(*b)) {
             svg.line(a, b, Pen::new("#d8dce1", 5.0));
         }
     }
     let mut labels = Vec::new();
     for (arrow, steps) in &arrows {
-        let bow = bow(topology, &arrows, arrow);
+        let bow = bow(scene, &arrows, arrow);
         labels.extend(sheet.draw_arrow(&mut svg, arrow, bow, steps));
     }
     for member in &header.nodes {
@@ -122,8 +147,20 @@ fn arrows(entries: &[Entry]) -> BTreeMap<Arrow, Vec<usize>> {
             lost.insert((*node, *id));
         }
     }
+    // What is said to all goes to whoever hears it.
+    let mut said: BTreeMap<(NodeId, u64), Time> = BTreeMap::new();
     let mut sends: Vec<(Time, Arrow)> = Vec::new();
     for Entry { at, event } in entries {
+        if let Event::Broadcast { node, id, .. } = event {
+            said.insert((*node, *id), *at);
+        }
+        if let Event::Receive { node, from, id, message } = event
+            && let Some(at) = said.get(&(*from, *id))
+            && looks::is_of_election(message.kind)
+        {
+            let arrow = Arrow { from: *from, to: *node, kind: message.kind, is_lost: false };
+            sends.push((*at, arrow));
+        }
         if let Event::Send { node, to, id, message } = event
             && looks::is_of_election(message.kind)
         {
@@ -199,13 +236,13 @@ impl Marks {
 }
 
 /// How far an arrow bows out, so that those between the same two nodes lie apart.
-fn bow(topology: &Topology, all: &BTreeMap<Arrow, Vec<usize>>, arrow: &Arrow) -> f64 {
+fn bow(scene: &Scene, all: &BTreeMap<Arrow, Vec<usize>>, arrow: &Arrow) -> f64 {
     let ways = |from, to| all.keys().filter(move |other| (other.from, other.to) == (from, to));
     let position = ways(arrow.from, arrow.to).take_while(|other| *other != arrow).count();
     let is_one_way = ways(arrow.to, arrow.from).next().is_none();
-    let is_linked = topology.links.is_empty()
-        || topology.links.contains(&(arrow.from, arrow.to))
-        || topology.links.contains(&(arrow.to, arrow.from));
+    let is_linked = scene.links.is_empty()
+        || scene.links.contains(&(arrow.from, arrow.to))
+        || scene.links.contains(&(arrow.to, arrow.from));
     match (is_one_way, is_linked) {
         // Past somebody: on the inner side, where nobody is.
         (true, false) => -BOW * 1.4 * number(position + 1),
@@ -255,7 +292,7 @@ fn draw_legend(
 
 /// The picture in words, for those who cannot see it.
 fn describe(header: &Header, marks: &Marks, arrows: &BTreeMap<Arrow, Vec<usize>>) -> String {
-    format!("Map of {} nodes: {}.", header.nodes.len(), marks.outcome(arrows))
+    format!("{} nodes in their places: {}.", header.nodes.len(), marks.outcome(arrows))
 }
 
 fn number(items: usize) -> f64 {

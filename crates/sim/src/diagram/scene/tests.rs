@@ -10,7 +10,7 @@ fn picture(scenario: &str) -> String {
     let scenario = library::find(scenario).expect("it comes with the program");
     let scenario = crate::Scenario::parse(scenario).expect("it can be read");
     let trace = run(&scenario, scenario.seed).recording;
-    draw(&trace.header, &trace.entries, &Topology::circle(&trace.header))
+    draw(&trace.header, &trace.entries, &Scene::circle(&trace.header))
 }
 
 #[test]
@@ -35,17 +35,17 @@ fn what_goes_the_same_way_twice_shares_an_arrow() {
 #[test]
 fn nodes_stand_where_they_are_put() {
     let header = Header { nodes: Vec::new(), ..example() };
-    assert_balanced(&draw(&header, &[], &Topology::circle(&header)));
+    assert_balanced(&draw(&header, &[], &Scene::circle(&header)));
     let header = example();
     let at = |node, x, y| Place { node: NodeId(node), x, y };
-    let far = Topology {
+    let far = Scene {
         places: vec![at(1, 0.0, 0.0), at(2, 300.0, 0.0), at(3, 0.0, 90.0)],
         links: vec![(NodeId(1), NodeId(3))],
     };
     let svg = draw(&header, &[], &far);
     assert_balanced(&svg);
     assert_eq!(svg.matches("class=\"node\"").count(), 3);
-    let same = Topology { places: vec![at(1, 5.0, 5.0), at(2, 5.0, 5.0)], links: Vec::new() };
+    let same = Scene { places: vec![at(1, 5.0, 5.0), at(2, 5.0, 5.0)], links: Vec::new() };
     assert_balanced(&draw(&header, &[], &same));
 }
 
@@ -58,4 +58,20 @@ fn many_numbers_are_cut_short() {
 fn example() -> Header {
     let scenario = library::find("lecture-worst").expect("it comes with the program");
     crate::Scenario::parse(scenario).expect("it can be read").header(1)
+}
+
+#[test]
+fn nodes_of_a_radio_network_stand_where_they_are_and_broadcasts_reach_their_neighbours() {
+    let text = library::find("adhoc-diffusing-grid").expect("it comes with the program");
+    let scenario = crate::Scenario::parse(text).expect("it can be read");
+    let scene = Scene::of(&scenario, scenario.seed);
+    let mut heights: Vec<f64> = scene.places.iter().map(|place| place.y).collect();
+    heights.dedup();
+    assert_eq!(heights.len(), 3, "nine nodes make three rows: {scene:?}");
+    assert_eq!(scene.links.len(), 12, "each hears those beside it: {scene:?}");
+    let trace = run(&scenario, scenario.seed).recording;
+    let svg = draw(&trace.header, &trace.entries, &scene);
+    assert_balanced(&svg);
+    assert!(svg.contains("from n9 to n6, step"), "{svg}");
+    assert!(!svg.contains("from n9 to n1, step"), "n1 is out of reach: {svg}");
 }
