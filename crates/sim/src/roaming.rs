@@ -155,13 +155,15 @@ impl Roaming {
         // What must hold is judged in smaller worlds; here it would take longer than the run.
         ingredients.watch = Watch::counting(scenario.config.members.clone());
         let mut world = World::new(ingredients, self.seed);
+        // Those that are out of reach in the beginning did not go.
+        let links_before = world.watch.board.links_changed();
         let agreement = agreement::watch(&mut world, Time::ZERO + self.time, on_second);
         let links = links(&world);
         let nodes = f64::from(self.nodes.max(1));
         Ok(Outcome {
             agreement,
             counts: world.watch.counts.clone(),
-            links_changed: world.watch.board.links_changed() / 2,
+            links_changed: (world.watch.board.links_changed() - links_before) / 2,
             neighbours: f64::from(u32::try_from(links.len()).unwrap_or(u32::MAX)) * 2.0 / nodes,
             steps: world.events(),
             components: agreement::components(&world),
