@@ -40,7 +40,8 @@ pub enum Verdict {
     Holds,
     /// There is a run that violates it.
     Violated,
-    /// No run that was looked at violates it, and some were not.
+    /// No run that was looked at violates it, and some were not; or what should come true was seen to
+    /// come true from some situations only beyond a bound.
     BoundReached,
     /// What should happen sometimes does.
     Reached,
@@ -132,8 +133,14 @@ fn judge(exploration: &Exploration, counterexample: Option<&Counterexample>) -> 
                 let why = "from here it cannot come true any more".to_owned();
                 (Verdict::Violated, Some(run.len()), why)
             }
-            (None, None) if exploration.is_complete => (Verdict::Holds, None, String::new()),
-            (None, None) => (Verdict::BoundReached, None, String::new()),
+            (None, None) if !exploration.is_complete => {
+                (Verdict::BoundReached, None, String::new())
+            }
+            (None, None) if *is_about_the_end && exploration.unsure > 0 => {
+                let why = format!("{} situations lead to a bound first", exploration.unsure);
+                (Verdict::BoundReached, None, why)
+            }
+            (None, None) => (Verdict::Holds, None, String::new()),
         };
         Property { id, verdict, trace_length, why }
     };

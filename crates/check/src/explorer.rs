@@ -41,6 +41,9 @@ pub struct Exploration {
     pub found: Vec<Found>,
     /// A situation from which nothing good can be reached without further failures, if there is one.
     pub stuck: Option<Vec<Step>>,
+    /// How many situations are not known to lead to anything good below a bound: what should come
+    /// true is hoped for there only because the runs that go on were not followed.
+    pub unsure: usize,
     /// How many situations are good: what should come true eventually is true.
     pub good: usize,
     /// Whether some run decided an election: an empty model would hold everything.
@@ -283,6 +286,7 @@ impl Search {
             depth: self.depth,
             is_complete,
             at_bound: self.ends.count(),
+            unsure: self.unsure(),
             good: self.good.count(),
             watched: self.first.world.watch.assertions(),
             found: self.found,
@@ -290,6 +294,13 @@ impl Search {
             has_preemption: self.has_preemption,
             stuck,
         }
+    }
+
+    /// How many situations that were followed lead to a bound, and to nothing good before it.
+    fn unsure(&self) -> usize {
+        let mut sure = self.good.clone();
+        self.steps.spread(&mut sure);
+        self.known.len() - sure.and(&self.ends).count()
     }
 
     /// A situation from which no good one, and no bound, can be reached.

@@ -26,6 +26,7 @@ fn assert_holds(algorithm: &str, nodes: u32, assumption: Assumption, states: usi
     assert!(result.found.is_empty(), "{what}: {:?}", result.found);
     assert!(result.is_complete, "{what}");
     assert!(result.stuck.is_none(), "{what}: {:?}", result.stuck);
+    assert_eq!(result.unsure, 0, "{what}: what should come true does so below the bounds");
     assert!(result.has_elections, "{what}: nothing happens");
     assert_eq!(result.states, states, "{what}");
 }

@@ -34,8 +34,8 @@ pub(super) fn text(question: &Question, answer: &Answer) -> Result<String, fmt::
     writeln!(
         text,
         "\n{} situations, {} steps, {} deep, {end} within the bounds; \
-         {} ended at a bound or a break",
-        visited.states, visited.transitions, visited.depth, visited.at_bound,
+         {} ended at a bound or a break, and {} lead to such an end before anything good",
+        visited.states, visited.transitions, visited.depth, visited.at_bound, visited.unsure,
     )?;
     let name = question.assumption.name();
     writeln!(text, "{} nodes, {name}, at most {}", question.nodes, bounds(question))?;
@@ -99,6 +99,7 @@ pub(super) fn json(question: &Question, answer: &Answer) -> Value {
         "depth": bounds.depth,
         "states": visited.states,
         "complete": visited.is_complete,
+        "unsure": visited.unsure,
         "elections_decided": visited.has_elections,
         "properties": properties,
     })
