@@ -4,6 +4,7 @@ use tanist::transport::radio::{Cast, Interfaces, Reach};
 
 use super::check::split_peer;
 use super::draft::{Draft, Settings};
+use super::key::Key;
 use super::value::Value;
 
 /// Whether these settings have a radio.
@@ -27,8 +28,11 @@ pub(super) fn reach(settings: &Settings) -> Option<Reach> {
 pub(super) fn check(draft: &mut Draft) {
     if !is_on(&draft.settings) {
         for name in [PORT, GROUP] {
-            let place = draft.settings.origin(name);
-            if place.is_given() {
+            // A file that `config show` wrote has the defaults, too.
+            let usual = Key::find(name).and_then(|key| key.default);
+            let given = draft.settings.value(name).map(Value::to_string);
+            if given.as_deref() != usual {
+                let place = draft.settings.origin(name);
                 draft.warn(place, Some(name), "it does nothing without radio.interfaces");
             }
         }
