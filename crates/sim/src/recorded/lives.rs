@@ -67,12 +67,16 @@ impl Lives {
         let mut sent = BTreeSet::new();
         for entry in entries(files) {
             if let Event::Send { node, to, id, .. } = entry.event {
-                sent.insert((node, to, id));
+                sent.insert((node, Some(to), id));
+            } else if let Event::Broadcast { node, id, .. } = entry.event {
+                sent.insert((node, None, id));
             }
         }
         let heard = entries(files).filter_map(|entry| {
             let Event::Receive { node, from, id, .. } = entry.event else { return None };
-            (!sent.contains(&(from, node, id))).then_some(from)
+            let is_told =
+                sent.contains(&(from, Some(node), id)) || sent.contains(&(from, None, id));
+            (!is_told).then_some(from)
         });
         heard.collect()
     }
