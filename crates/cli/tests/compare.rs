@@ -43,6 +43,15 @@ fn all_algorithms_agree_after_every_fault_that_they_are_made_for() {
 }
 
 #[test]
+fn super_peers_of_several_groups_agree_in_each() {
+    for fault in ["leader-crash", "cold-start", "leader-returns", "partition-and-heal"] {
+        let args = ["--algorithms", "super-peer", "--nodes", "20", "--seeds", "2"];
+        let report = json(&[&args[..], &["--fault", fault]].concat());
+        assert_eq!(report["rows"][0]["agreed"], 2, "{fault}: {report}");
+    }
+}
+
+#[test]
 fn bully_is_quick_because_it_is_ordered_and_invitation_takes_long_to_merge() {
     let both = ["--algorithms", "bully,invitation", "--nodes", "12", "--seeds", "20"];
     for fault in ["leader-returns", "partition-and-heal"] {

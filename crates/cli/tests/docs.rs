@@ -13,7 +13,8 @@ use assert_cmd::cargo_bin_cmd;
 use tanist_sim::{Scenario, library};
 
 /// Enough to run the command; the tests of the simulator go further.
-const NODES: &str = "2..6";
+const NODES: &str = "2..9";
+const SCALE_NODES: &str = "100,200";
 const SEEDS: &str = "10";
 
 #[test]
@@ -170,6 +171,9 @@ fn command(line: &str) -> Option<Command> {
         .find_map(|start| line.strip_prefix(*start))?;
     let mut args: Vec<String> = rest.split_whitespace().map(str::to_owned).collect();
     let shorter: &[(&str, &str)] = match args.first().map(String::as_str) {
+        Some("sim") if args.get(1).is_some_and(|command| command == "scale") => {
+            &[("--nodes", SCALE_NODES)]
+        }
         Some("sim" | "compare") => &[("--nodes", NODES), ("--seeds", SEEDS)],
         Some("bench") => &[("--runs", "2"), ("--for", "1s")],
         Some(_) | None => &[],

@@ -11,12 +11,12 @@ use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::Kind;
 use tanist_core::{
-    GroupConfig, GroupNumber, Member, Membership, NodeId, NodeSet, Priority, Status, Time, Timing,
+    GroupConfig, Member, Membership, NodeId, NodeSet, Priority, Status, Time, Timing,
 };
 
 use super::{D, HEARTBEAT, Script, TP};
 use crate::application::Pace;
-use crate::board::{Board, Seat};
+use crate::board::Seat;
 use crate::chance::Chance;
 use crate::monitors::Selection;
 use crate::network::{Conditions, Delay};
@@ -168,18 +168,16 @@ fn agreement(world: &mut World, patience: Duration) -> Option<Tally> {
 /// Whether all agree, asked after every step and worked out after those that change the answer.
 #[derive(Default)]
 struct Looks {
-    seen: Vec<(bool, Status, Option<NodeId>, Option<GroupNumber>)>,
+    /// How many changes the board had seen when the answer was worked out.
+    seen: Option<u64>,
     answer: bool,
 }
 
 impl Looks {
     fn has_agreed(&mut self, world: &World) -> bool {
-        let look =
-            |seat: &Seat| (seat.is_up, seat.state.status, seat.state.coordinator, seat.state.group);
-        let seats = world.watch.board.seats();
-        if self.seen.len() != seats.len() || !seats.iter().map(look).eq(self.seen.iter().copied()) {
-            self.seen.clear();
-            self.seen.extend(seats.iter().map(look));
+        let changes = Some(world.watch.board.changes());
+        if self.seen != changes {
+            self.seen = changes;
             self.answer = has_agreed(world);
         }
         self.answer
@@ -197,18 +195,22 @@ fn has_agreed(world: &World) -> bool {
     if !board.live().all(is_led) {
         return false;
     }
-    if board.is_whole() { world.watch.is_settled() } else { has_agreed_in_parts(board) }
+    if board.is_whole() { world.watch.is_settled() } else { has_agreed_in_parts(world) }
 }
 
 /// While links are cut nobody promises one coordinator for all, so each side is looked at alone.
-fn has_agreed_in_parts(board: &Board) -> bool {
+/// Super-peers promise one to each of their groups only.
+fn has_agreed_in_parts(world: &World) -> bool {
+    let board = &world.watch.board;
+    let has_several = world.watch.assertions().iter().any(|(id, _)| *id == "V-02");
     board.components().iter().all(|component| {
         let mut coordinators: Vec<NodeId> = component
             .iter()
             .filter_map(|id| board.seat(id).and_then(|seat| seat.state.coordinator))
             .collect();
         coordinators.dedup();
-        coordinators.len() == 1 && coordinators.iter().all(|id| component.contains(*id))
+        let is_one = has_several || coordinators.len() == 1;
+        is_one && coordinators.iter().all(|id| component.contains(*id))
     })
 }
 

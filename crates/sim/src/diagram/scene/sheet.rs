@@ -170,12 +170,15 @@ impl Label {
 
 /// Some numbers in few words: `1, 7`, or `1, 7 … 31` where there are too many.
 pub(super) fn list(steps: &[usize]) -> String {
+    let mut steps = steps.to_vec();
+    // What is said twice at one moment is one step.
+    steps.dedup();
     let words = |steps: &[usize]| steps.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-    match steps {
+    match steps.as_slice() {
         [first @ .., last] if steps.len() > LISTED_MAX => {
             format!("{} … {last}", words(&first[..LISTED_MAX - 1]))
         }
-        _ => words(steps),
+        _ => words(&steps),
     }
 }
 
