@@ -12,5 +12,6 @@ mod adhoc {
     pub(crate) mod agents;
     mod errors;
     mod line;
+    mod links;
     pub(crate) mod namespaces;
 }
