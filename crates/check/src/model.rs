@@ -46,7 +46,7 @@ impl Bounds {
         hasty: u32::MAX,
         counter: 4,
         depth: 1000,
-        states: 2_000_000,
+        states: 30_000_000,
     };
 }
 

@@ -55,6 +55,15 @@ fn invitation_holds_its_assertions_in_a_pair() {
 }
 
 #[test]
+fn invitation_holds_its_assertions_among_three_that_can_rely_on_nothing() {
+    let bounds = Bounds { crashes: 0, hasty: 0, counter: 2, ..BOUNDS };
+    let result = all_of(&group("invitation", 3, ""), Assumption::As2, &bounds);
+    assert!(result.found.is_empty(), "{:?}", result.found);
+    assert!(result.is_complete && result.stuck.is_none() && result.has_elections);
+    assert_eq!(result.states, 58_068);
+}
+
+#[test]
 fn the_printed_timeout_leaves_a_node_down_for_ever() {
     // CE-B1: node 1 recovers, node 2 answers its probe and dies.
     let scenario = group("bully", 2, "timeout = \"literal\"");

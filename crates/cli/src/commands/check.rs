@@ -58,8 +58,8 @@ pub(crate) struct Args {
     /// Runs have at most so many steps.
     #[arg(long, default_value_t = 1000)]
     depth: u32,
-    /// At most so many situations are kept.
-    #[arg(long, default_value_t = 2_000_000)]
+    /// At most so many situations are kept, at some fifty bytes each.
+    #[arg(long, default_value_t = 30_000_000)]
     states: usize,
     /// Set an option of the algorithm (tanist algorithms); may be given several times.
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = pair)]
