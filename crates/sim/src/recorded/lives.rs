@@ -162,18 +162,28 @@ impl Lives {
         let faults = Faults::among(entries(files));
         let is_ignored = |node: NodeId, after: Time| {
             entries(files).any(|entry| {
-                let Event::Send { node: from, to, .. } = entry.event else { return false };
-                to == node
-                    && entry.at > after
+                let Some(from) = writer(&entry.event, node) else { return false };
+                entry.at > after
                     && entry.at + answer <= end
                     && !faults.is_paused(node, entry.at + answer)
-                    && faults.cut(from, to, entry.at, entry.at + answer).is_none()
+                    && faults.cut(from, node, entry.at, entry.at + answer).is_none()
             })
         };
         let last = self.by_node.iter().filter_map(|(node, lives)| Some((*node, lives.last()?)));
         last.filter(|(node, life)| header.source == Writer::Live && is_ignored(*node, life.last_at))
             .map(|(node, _)| node)
             .collect()
+    }
+}
+
+/// Who wrote to this node, or to everybody in reach.
+fn writer(event: &Event, node: NodeId) -> Option<NodeId> {
+    if let Event::Send { node: from, to, .. } = event {
+        (*to == node).then_some(*from)
+    } else if let Event::Broadcast { node: from, .. } = event {
+        (*from != node).then_some(*from)
+    } else {
+        None
     }
 }
 
