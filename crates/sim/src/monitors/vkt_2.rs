@@ -41,7 +41,10 @@ impl AckAfterChildren {
         node: NodeId,
         computation: GroupNumber,
     ) -> Option<NodeId> {
-        let is_there = |id| board.seat(id).is_some_and(|seat| seat.is_up && !seat.is_paused);
+        let is_there = |id| {
+            let seat = board.seat(id);
+            seat.is_some_and(|seat| seat.is_up && !seat.is_paused && !seat.is_aside)
+        };
         let mut open = self.open.iter().filter(|question| {
             question.asker == node
                 && question.computation == computation
@@ -105,9 +108,13 @@ impl Monitor for AckAfterChildren {
                 self.open.retain(|question| question.asker != *node && question.asked != *node);
                 None
             }
+            // Whoever asked it meanwhile was told farewell.
+            Event::Return { node } => {
+                self.open.retain(|question| question.asked != *node);
+                None
+            }
             Event::Pause { .. }
             | Event::Resume { .. }
-            | Event::Return { .. }
             | Event::Broadcast { .. }
             | Event::Lose { .. }
             | Event::Timer { .. }
