@@ -79,6 +79,9 @@ impl Monitor for AckAfterChildren {
     fn see(&mut self, board: &Board, at: Time, event: &Event) -> Option<Breach> {
         match event {
             Event::Send { node, to, message, .. } => {
+                if message.kind == Kind::Pause {
+                    self.open.retain(|question| question.asker != *node);
+                }
                 let computation = message.group?;
                 if message.kind == Kind::Election {
                     self.open.retain(|question| {
@@ -98,6 +101,11 @@ impl Monitor for AckAfterChildren {
                     nodes: vec![*node, asked],
                     why: format!("{node} answers its parent before {asked} has answered it"),
                 })
+            }
+            // What is known of others waits while elections are paused, and is told when they are not.
+            Event::Receive { node, message, .. } if message.kind == Kind::Pause => {
+                self.open.retain(|question| question.asker != *node);
+                None
             }
             Event::Receive { node, from, .. } => {
                 self.open.retain(|question| question.asker != *node || question.asked != *from);
