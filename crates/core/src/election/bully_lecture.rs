@@ -304,13 +304,16 @@ impl BullyLecture {
             // It cannot have asked us; a bully does not leave it at that.
             return self.elect(cx, None, out);
         }
+        let is_weighed = cx.config.options.bully_lecture.numbers == Numbers::On;
+        let is_of_an_earlier_life =
+            self.number.is_some_and(|last| last.node == from && last.counter > number.counter);
+        if is_weighed && is_of_an_earlier_life {
+            return;
+        }
         let is_followed = match self.elected {
             None => true,
             Some(elected) if elected == from || members.outranks(from, elected) => true,
-            Some(_) => {
-                cx.config.options.bully_lecture.numbers == Numbers::Off
-                    || (replaces.is_some() && replaces == self.number)
-            }
+            Some(_) => !is_weighed || (replaces.is_some() && replaces == self.number),
         };
         if is_followed {
             self.follow(from, number, out);

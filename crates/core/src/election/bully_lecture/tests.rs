@@ -270,6 +270,19 @@ fn a_lower_announcement_that_replaces_the_followed_one_is_obeyed() {
 }
 
 #[test]
+fn an_announcement_of_an_earlier_life_takes_nobody_back() {
+    let mut bench = follower(1, 3);
+    bench.hear(3, coordinator(2, 3));
+    assert_eq!(bench.hear(3, coordinator(1, 3)), NOTHING);
+    // What replaces that earlier one is too late as well.
+    let late = Message::Coordinator { number: number(2, 2), replaces: Some(number(1, 3)) };
+    assert_eq!(bench.hear(2, late), NOTHING);
+    // Nor does it end an election that was called since.
+    bench.tell(silent(3));
+    assert_eq!(bench.hear(3, coordinator(1, 3)), NOTHING);
+}
+
+#[test]
 fn without_numbers_the_last_announcement_counts_as_printed() {
     let mut bench = Bench::<BullyLecture>::standing(with(3, &[("numbers", "off")]), 1, 3);
     bench.hear(2, coordinator(1, 2));
