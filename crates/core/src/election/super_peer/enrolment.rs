@@ -65,10 +65,11 @@ impl SuperPeer {
 
     /// A round of questions is over.
     pub(super) fn ask_again(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
+        let rounds = rounds(cx, level);
         let Some(seat) = self.seat_mut(level) else { return };
         seat.is_asking = false;
         seat.asked = NodeSet::new();
-        seat.round = seat.round.saturating_add(1);
+        seat.round = if seat.round < rounds { seat.round + 1 } else { ROUNDS_BEFORE_START };
         if seat.stage == Stage::Enrolling && seat.round >= ROUNDS_BEFORE_START {
             // Of whom nobody has heard is nobody.
             let guesses = seat.places.iter_mut().filter(|place| !place.is_known);
@@ -172,7 +173,7 @@ impl SuperPeer {
             });
             if let Some(chunk) = usize::from(seat.round).checked_sub(1) {
                 let all: Vec<NodeId> = hierarchy.nodes(usize::from(level) - 1, child).collect();
-                let chunks = all.len().div_ceil(size).max(1);
+                let chunks = chunks(all.len(), cx);
                 for node in all.chunks(size).nth(chunk % chunks).into_iter().flatten() {
                     questions.insert(*node);
                 }
@@ -343,4 +344,24 @@ fn place_of(cx: &Context<'_>, level: u8, node: NodeId) -> Option<usize> {
     let (own, theirs) = (hierarchy.place(cx.me, below)?, hierarchy.place(node, below)?);
     let children = hierarchy.children(below + 1, group);
     (theirs != own && children.contains(&theirs)).then(|| theirs - children.start)
+}
+
+/// In how many rounds everybody who might have a seat at a level is asked; then it begins again with
+/// those after the first, so that a node that asks for ever does not count for ever.
+fn rounds(cx: &Context<'_>, level: u8) -> u16 {
+    let longest = || {
+        let hierarchy = cx.config.hierarchy.as_ref()?;
+        let own = hierarchy.place(cx.me, usize::from(level))?;
+        let children = hierarchy.children(usize::from(level), own);
+        children
+            .map(|child| chunks(hierarchy.nodes(usize::from(level) - 1, child).count(), cx))
+            .max()
+    };
+    let after_the_first = longest().and_then(|chunks| u16::try_from(chunks).ok());
+    ROUNDS_BEFORE_START.max(after_the_first.unwrap_or(u16::MAX - 1) + 1)
+}
+
+/// In how many parts so many nodes are asked.
+fn chunks(nodes: usize, cx: &Context<'_>) -> usize {
+    nodes.div_ceil(cx.config.options.super_peer.max.count()).max(1)
 }
