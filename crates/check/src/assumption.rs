@@ -118,8 +118,7 @@ pub(crate) const fn is_wait(timer: TimerName) -> bool {
         | TimerName::Follows
         | TimerName::Ring
         | TimerName::Hello
-        | TimerName::Probe
-        | TimerName::Enrol => true,
+        | TimerName::Probe => true,
         TimerName::Check
         | TimerName::Timeout
         | TimerName::Delay
@@ -135,6 +134,7 @@ pub(crate) const fn is_wait(timer: TimerName) -> bool {
         | TimerName::Relay
         | TimerName::Age
         | TimerName::Settle
+        | TimerName::Enrol
         | TimerName::Tell => false,
     }
 }
@@ -143,6 +143,8 @@ pub(crate) const fn is_wait(timer: TimerName) -> bool {
 fn is_of_a_wait(choice: &Choice, node: NodeId, timer: TimerName) -> bool {
     match choice.what {
         What::Timer(_) => false,
+        // What goes round a ring concerns whoever waits for it, or for those whom it passes.
+        What::Message { facts, .. } if is_of_a_ring(timer) && goes_round(facts.kind) => true,
         // Above the peer groups questions and answers are of one kind.
         What::Message { from, facts } if facts.kind == Kind::AmongSuperPeers => {
             from == node || choice.node == node
@@ -151,9 +153,29 @@ fn is_of_a_wait(choice: &Choice, node: NodeId, timer: TimerName) -> bool {
             // In a ring the coordinator message is acknowledged, elsewhere it answers a call.
             let is_request = is_request(facts.kind)
                 || (facts.kind == Kind::Coordinator && timer == TimerName::Acknowledgement);
-            (from == node && is_request) || (choice.node == node && !is_request)
+            let is_answer = !is_request || is_awaited(facts.kind);
+            // A coordinator that is invited sends the invitation on to its members.
+            let is_sent_on = facts.kind == Kind::Invitation
+                && facts.group.is_some_and(|group| group.node == node);
+            let is_sent = (from == node && is_request) || is_sent_on;
+            is_sent || (choice.node == node && is_answer)
         }
     }
+}
+
+/// Whether a timer waits for what goes round a ring.
+const fn is_of_a_ring(timer: TimerName) -> bool {
+    matches!(timer, TimerName::Ring | TimerName::Follows)
+}
+
+const fn goes_round(kind: Kind) -> bool {
+    matches!(kind, Kind::Election | Kind::Elect | Kind::Elected | Kind::Coordinator)
+}
+
+/// Whether a request also answers another one: an acceptance an invitation, and the definition of a
+/// group the acceptance.
+fn is_awaited(kind: Kind) -> bool {
+    kind == Kind::Accept || kind == Kind::Ready
 }
 
 fn is_request(kind: Kind) -> bool {
