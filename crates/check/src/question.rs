@@ -1,14 +1,14 @@
 //! What is asked of an exploration: which group, under which assumptions, how far.
 //!
-//! A group stands under its highest node, unless it begins apart; what happens then is everything
+//! A group stands under its highest node, or each peer group under its own, unless it begins apart; what happens then is everything
 //! that the assumptions allow.
 
-use tanist_core::election::Algorithm;
 use tanist_core::election::super_peer::HierarchyError;
+use tanist_core::election::{Algorithm, Standing};
 use tanist_core::mutant::Mutant;
 use tanist_core::options::OptionError;
 use tanist_core::trace::Link;
-use tanist_core::{NodeId, Time};
+use tanist_core::{GroupConfig, GroupNumber, NodeId, Time};
 use tanist_sim::Scenario;
 use tanist_sim::faults::{Action, Fault, Moment};
 use tanist_sim::scenario::ScenarioError;
@@ -107,7 +107,8 @@ impl Question {
             let options = &mut scenario.config.options;
             options.set(self.algorithm, name, value).map_err(QuestionError::Option)?;
         }
-        scenario.config.clone().arranged().map_err(QuestionError::Hierarchy)?;
+        let arranged = scenario.config.clone().arranged().map_err(QuestionError::Hierarchy)?;
+        scenario.groups = self.groups(&arranged);
         scenario.config.mutant = self.mutant;
         let is_known = |node: u32| (1..=self.nodes).contains(&node);
         let unknown = self.cuts.iter().find(|(a, b)| !is_known(*a) || !is_known(*b) || a == b);
@@ -122,27 +123,31 @@ impl Question {
         Ok(scenario)
     }
 
+    /// Everybody stands under the best of those among whom it is elected, or alone.
+    fn groups(&self, config: &GroupConfig) -> Vec<Standing> {
+        let standing = |coordinator, members| {
+            let group = GroupNumber { counter: 1, node: coordinator };
+            Standing { group, coordinator, members }
+        };
+        let all = config.members.all().iter().map(|member| member.id);
+        match self.beginning {
+            Beginning::Apart => all.map(|id| standing(id, [id].into_iter().collect())).collect(),
+            Beginning::Together => all
+                .filter_map(|id| {
+                    let fellows = config.fellows(id).all();
+                    let is_best = fellows.last().is_some_and(|best| best.id == id);
+                    let members = fellows.iter().map(|member| member.id).collect();
+                    is_best.then(|| standing(id, members))
+                })
+                .collect(),
+        }
+    }
+
     fn text(&self) -> String {
         let name = self.algorithm.name();
         let mut text = format!("name = \"check-{name}\"\nalgorithm = \"{name}\"\nend = \"1s\"\n");
-        let all: Vec<(u32, u32)> = (1..=self.nodes).map(|id| (id, self.priority(id))).collect();
-        for (id, priority) in &all {
-            text += &format!("[[node]]\nid = {id}\npriority = {priority}\n");
-        }
-        match self.beginning {
-            Beginning::Together => {
-                let best = all.iter().max_by_key(|(id, priority)| (*priority, *id));
-                let best = best.map_or(1, |(id, _)| *id);
-                let members = all.iter().map(|(id, _)| *id).filter(|id| *id != best);
-                let members: Vec<String> = members.map(|id| id.to_string()).collect();
-                let members = members.join(", ");
-                text += &format!("[[group]]\ncoordinator = {best}\nmembers = [{members}]\n");
-            }
-            Beginning::Apart => {
-                for (id, _) in &all {
-                    text += &format!("[[group]]\ncoordinator = {id}\n");
-                }
-            }
+        for id in 1..=self.nodes {
+            text += &format!("[[node]]\nid = {id}\npriority = {}\n", self.priority(id));
         }
         text
     }
