@@ -108,7 +108,10 @@ fn counterexample(
     scenario: &Scenario,
     exploration: &Exploration,
 ) -> Option<Counterexample> {
-    let broken = exploration.found.first().map(|found| (&found.run, Shows::Break));
+    let broken = exploration.found.first().map(|found| {
+        let is_about_the_end = exploration.watched.contains(&(found.broken.assertion, true));
+        (&found.run, if is_about_the_end { Shows::End } else { Shows::Break })
+    });
     let trap = exploration.stuck.as_ref().map(|run| (run, Shows::Trap));
     let (run, shows) = broken.or(trap)?;
     let (assumption, bounds) = (question.assumption, &question.bounds);

@@ -12,9 +12,10 @@ use tanist_sim::digest::digest;
 use tanist_sim::frozen::{Change, Event, Outline, Store};
 use tanist_sim::watch::Broken;
 
+use crate::attempt::Attempts;
 use crate::known::Known;
 use crate::memo::{Finding, Memo};
-use crate::model::{Budgets, Model, Step};
+use crate::model::{Bounds, Budgets, Model, Step};
 use crate::way::Scene;
 
 /// Threads, each with a world of its own that is used again and again.
@@ -30,7 +31,6 @@ struct Worker {
 
 /// What some situations of a batch lead to.
 pub(crate) struct Block {
-    number: usize,
     /// Every situation with its successors.
     pub(crate) sources: Vec<(u32, Range<usize>)>,
     pub(crate) successors: Vec<Successor>,
@@ -71,12 +71,11 @@ pub(crate) struct New {
 pub(crate) struct Aids<'a> {
     known: &'a Known,
     pub(crate) store: &'a Store,
-    /// The highest counter that is followed.
-    pub(crate) counter: u64,
+    pub(crate) bounds: &'a Bounds,
 }
 
 impl Block {
-    /// The situation, written down; nothing for one that is not followed.
+    /// The situation, written down; nothing for one with something broken.
     pub(crate) fn frozen(&self, new: &New) -> &[u8] {
         &self.bytes[new.frozen.clone()]
     }
@@ -97,42 +96,66 @@ impl Crew {
         batch: &[(u32, &[u8])],
         known: &Known,
         store: &Store,
-        counter: u64,
+        bounds: &Bounds,
     ) -> Vec<Block> {
+        let aids = Aids { known, store, bounds };
+        self.share(batch, |situations, worker| {
+            let mut block = Block::new();
+            for (place, frozen) in situations {
+                block.expand(*place, frozen, worker, &aids);
+            }
+            block
+        })
+    }
+
+    /// Those of some situations from which a run was found that leads to something good.
+    pub(crate) fn hopeful(&mut self, batch: &[(u32, &[u8])], store: &Store) -> Vec<u32> {
+        let found = self.share(batch, |situations, worker| {
+            let mut attempts = Attempts::new();
+            let model = &mut worker.model;
+            let mut succeeds =
+                |frozen: &[u8]| attempts.succeed(model, &|model| model.thaw(store, frozen));
+            let hopeful = situations.iter().filter(|(_, frozen)| succeeds(frozen));
+            hopeful.map(|(place, _)| *place).collect::<Vec<u32>>()
+        });
+        found.concat()
+    }
+
+    /// Shares out work in blocks of situations; the results are in order, whoever did what.
+    fn share<T: Send>(
+        &mut self,
+        batch: &[(u32, &[u8])],
+        work: impl Fn(&[(u32, &[u8])], &mut Worker) -> T + Sync,
+    ) -> Vec<T> {
         let blocks: Vec<&[(u32, &[u8])]> = batch.chunks(BLOCK).collect();
         let next = AtomicUsize::new(0);
-        let aids = Aids { known, store, counter };
-        let work = |worker: &mut Worker| {
+        let take = |worker: &mut Worker| {
             let mut done = Vec::new();
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(sources) = blocks.get(number) else { return done };
-                let mut block = Block::new(number);
-                for (place, frozen) in *sources {
-                    block.expand(*place, frozen, worker, &aids);
-                }
-                done.push(block);
+                let Some(block) = blocks.get(number) else { return done };
+                done.push((number, work(block, worker)));
             }
         };
-        let mut all: Vec<Block> = if blocks.len() == 1 || self.workers.len() == 1 {
-            self.workers.first_mut().map(work).unwrap_or_default()
+        let mut all: Vec<(usize, T)> = if blocks.len() == 1 || self.workers.len() == 1 {
+            self.workers.first_mut().map(take).unwrap_or_default()
         } else {
             thread::scope(|scope| {
                 let workers: Vec<_> =
-                    self.workers.iter_mut().map(|worker| scope.spawn(|| work(worker))).collect();
+                    self.workers.iter_mut().map(|worker| scope.spawn(|| take(worker))).collect();
                 // A worker that panicked must not look like one that found nothing.
                 let done = workers.into_iter();
                 done.flat_map(|worker| worker.join().expect("expansion works")).collect()
             })
         };
-        all.sort_unstable_by_key(|block| block.number);
-        all
+        all.sort_unstable_by_key(|(number, _)| *number);
+        all.into_iter().map(|(_, done)| done).collect()
     }
 }
 
 impl Block {
-    const fn new(number: usize) -> Self {
-        Self { number, sources: Vec::new(), successors: Vec::new(), bytes: Vec::new() }
+    const fn new() -> Self {
+        Self { sources: Vec::new(), successors: Vec::new(), bytes: Vec::new() }
     }
 
     fn expand(&mut self, place: u32, frozen: &[u8], worker: &mut Worker, aids: &Aids<'_>) {
@@ -200,18 +223,18 @@ impl Block {
     }
 
     fn look_at(&mut self, fingerprint: u128, model: &Model, aids: &Aids<'_>) -> New {
-        let watch = &model.world.watch;
-        let broken: Vec<Broken> = match watch.first_broken() {
-            Some(_) => watch.judgements().into_iter().filter_map(|judged| judged.broken).collect(),
-            None => Vec::new(),
-        };
-        let is_beyond = model.is_beyond(aids.counter);
+        let broken = model.broken(aids.bounds);
         let begin = self.bytes.len();
-        if broken.is_empty() && !is_beyond {
+        if broken.is_empty() {
             model.freeze(aids.store, &mut self.bytes);
         }
-        let frozen = begin..self.bytes.len();
-        New { fingerprint, is_good: watch.is_settled(), is_beyond, broken, frozen }
+        New {
+            fingerprint,
+            is_good: model.world.watch.is_settled(),
+            is_beyond: model.is_beyond(aids.bounds.counter),
+            broken,
+            frozen: begin..self.bytes.len(),
+        }
     }
 
     fn look(
@@ -226,8 +249,12 @@ impl Block {
         if let Some(place) = aids.known.find(fingerprint) {
             return Found::Known(place);
         }
+        let mut broken = result.broken.clone();
+        if !next.has_mail_for_the_living() {
+            broken.extend_from_slice(&result.broken_at_rest);
+        }
         let begin = self.bytes.len();
-        if result.broken.is_empty() && !result.is_beyond {
+        if broken.is_empty() {
             left.write(&mut self.bytes);
             next.write(&mut self.bytes);
         }
@@ -235,7 +262,7 @@ impl Block {
             fingerprint,
             is_good: result.is_good,
             is_beyond: result.is_beyond,
-            broken: result.broken.clone(),
+            broken,
             frozen: begin..self.bytes.len(),
         }))
     }

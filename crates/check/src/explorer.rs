@@ -122,7 +122,7 @@ pub fn explore_on(
     while !search.frontier.is_empty() && search.depth < bounds.depth && !search.is_full() {
         search.level(on_progress);
     }
-    search.conclude()
+    search.conclude(on_progress)
 }
 
 struct Search {
@@ -134,6 +134,8 @@ struct Search {
     /// From where each situation was first reached.
     parents: Segments<u32>,
     frontier: Frontier,
+    /// Situations that are not followed because a counter is too high.
+    beyond: Frontier,
     steps: Steps,
     good: Bits,
     /// Situations that are not followed: at a bound, or with something broken.
@@ -155,6 +157,7 @@ impl Search {
             known: Known::new(),
             parents: Segments::new(),
             frontier: Frontier::new(),
+            beyond: Frontier::new(),
             steps: Steps::new(),
             good: Bits::new(),
             ends: Bits::new(),
@@ -170,9 +173,14 @@ impl Search {
         search.first.freeze(&search.store, &mut frozen);
         search.known.insert(search.first.fingerprint());
         search.parents.push(0);
-        search.frontier.push(0, &frozen);
         if search.first.world.watch.is_settled() {
             search.good.set(0);
+        }
+        for broken in search.first.broken(bounds) {
+            search.found.push(Found { broken, run: Vec::new(), states: 1 });
+        }
+        if search.found.is_empty() {
+            search.frontier.push(0, &frozen);
         }
         search
     }
@@ -200,8 +208,7 @@ impl Search {
     }
 
     fn visit(&mut self, batch: &Batch) {
-        let counter = self.bounds.counter;
-        let blocks = self.crew.expand(&batch.entries(), &self.known, &self.store, counter);
+        let blocks = self.crew.expand(&batch.entries(), &self.known, &self.store, &self.bounds);
         let mut leads_to = Vec::new();
         for block in &blocks {
             for (place, successors) in &block.sources {
@@ -251,8 +258,11 @@ impl Search {
         // A run ends where it breaks something.
         if new.broken.is_empty() && !new.is_beyond {
             self.frontier.push(place, frozen);
-        } else {
-            self.ends.set(place);
+            return;
+        }
+        self.ends.set(place);
+        if new.broken.is_empty() && !new.is_good {
+            self.beyond.push(place, frozen);
         }
     }
 
@@ -277,8 +287,9 @@ impl Search {
         }
     }
 
-    fn conclude(self) -> Exploration {
+    fn conclude(mut self, on_progress: &mut dyn FnMut(Progress)) -> Exploration {
         let is_complete = self.frontier.is_empty() && !self.is_cut_short;
+        let unsure = if is_complete { self.unsure(on_progress) } else { 0 };
         let stuck = is_complete.then(|| self.hopeless().map(|place| self.run_to(place))).flatten();
         Exploration {
             states: self.known.len(),
@@ -286,7 +297,7 @@ impl Search {
             depth: self.depth,
             is_complete,
             at_bound: self.ends.count(),
-            unsure: self.unsure(),
+            unsure,
             good: self.good.count(),
             watched: self.first.world.watch.assertions(),
             found: self.found,
@@ -296,9 +307,20 @@ impl Search {
         }
     }
 
-    /// How many situations that were followed lead to a bound, and to nothing good before it.
-    fn unsure(&self) -> usize {
+    /// How many situations that were followed are not known to lead to anything good: below the bound
+    /// they lead to nothing good, and beyond it none of the runs that were tried does.
+    fn unsure(&mut self, on_progress: &mut dyn FnMut(Progress)) -> usize {
         let mut sure = self.good.clone();
+        self.steps.spread(&mut sure);
+        let asked = self.steps.targets_of_those_without(&sure);
+        let beyond = std::mem::replace(&mut self.beyond, Frontier::new());
+        for batch in beyond.into_batches() {
+            let mut entries = batch.entries();
+            entries.retain(|(place, _)| asked.has(*place));
+            let hopeful = self.crew.hopeful(&entries, &self.store);
+            hopeful.into_iter().for_each(|place| sure.set(place));
+            on_progress(self.progress(0));
+        }
         self.steps.spread(&mut sure);
         self.known.len() - sure.and(&self.ends).count()
     }

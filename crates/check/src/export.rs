@@ -1,5 +1,8 @@
 //! A run that was found, as a scenario that anybody can read, keep and replay.
 
+use std::time::Duration;
+
+use tanist_core::Time;
 use tanist_sim::deed::Deed;
 use tanist_sim::{Report, Scenario, run};
 
@@ -11,6 +14,8 @@ use crate::model::{Bounds, KeepsTrace, Model, Step};
 pub enum Shows {
     /// It breaks an assertion with its last step.
     Break,
+    /// What is said of the end of a run is not true when it comes to rest, or not in time.
+    End,
     /// It leads to where nothing good can be reached any more: time goes on, and nothing comes true.
     Trap,
 }
@@ -25,8 +30,13 @@ pub fn export(
     shows: Shows,
 ) -> (Scenario, Report) {
     let mut made = scenario.clone();
-    made.steps = words(scenario, assumption, bounds, found);
+    let (steps, end) = told(scenario, assumption, bounds, found);
+    made.steps = steps;
     made.stops_at_break = shows == Shows::Break;
+    if shows == Shows::End {
+        // It is judged then and there; what mends it later does not count.
+        made.end = Duration::from_micros(end.as_micros());
+    }
     let report = run(&made, made.seed);
     let breaks: Vec<String> = report.broken().map(|judged| judged.assertion.to_owned()).collect();
     let count = made.steps.len();
@@ -47,13 +57,24 @@ pub fn words(
     bounds: &Bounds,
     found: &[Step],
 ) -> Vec<Deed> {
+    told(scenario, assumption, bounds, found).0
+}
+
+/// A run in words, and when its last step is taken.
+fn told(
+    scenario: &Scenario,
+    assumption: Assumption,
+    bounds: &Bounds,
+    found: &[Step],
+) -> (Vec<Deed>, Time) {
     let mut model = Model::new(scenario, assumption, bounds, KeepsTrace::No);
     let tell = |step: &Step| {
         let told = deed(&model, *step);
         model.take(*step);
         told
     };
-    found.iter().filter_map(tell).collect()
+    let deeds = found.iter().filter_map(tell).collect();
+    (deeds, model.world.now())
 }
 
 /// A step of this situation in words; none if the situation does not offer it.

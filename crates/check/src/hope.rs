@@ -75,6 +75,19 @@ impl Steps {
     }
 }
 
+impl Steps {
+    /// Everything that somebody without a bit leads to.
+    pub(crate) fn targets_of_those_without(&self, bits: &Bits) -> Bits {
+        let (mut targets, mut rows) = (Bits::new(), Vec::new());
+        for part in &self.parts {
+            part.read(&mut rows);
+            let without = rows.iter().filter(|(from, _)| !bits.has(*from));
+            without.flat_map(|(_, to)| to).for_each(|to| targets.set(*to));
+        }
+        targets
+    }
+}
+
 impl Part {
     fn read(&self, rows: &mut Vec<(u32, Vec<u32>)>) {
         let (mut rest, mut from) = (self.bytes.as_slice(), self.first);

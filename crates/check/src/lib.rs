@@ -6,6 +6,7 @@
 
 mod answer;
 mod assumption;
+mod attempt;
 mod expansion;
 mod explorer;
 mod export;

@@ -30,6 +30,8 @@ pub(crate) struct Finding {
     pub(crate) is_beyond: bool,
     /// The assertions that it breaks.
     pub(crate) broken: Vec<Broken>,
+    /// The assertions that are broken if nothing is under way then.
+    pub(crate) broken_at_rest: Vec<Broken>,
     /// The nodes that then work as their own coordinators.
     pub(crate) leaders: Box<[NodeId]>,
 }
@@ -53,11 +55,9 @@ impl Memo {
         self.findings.entry(outline.key(event)).or_insert_with(|| {
             let change = aids.store.change(outline, event, &mut model.world);
             let watch = &model.world.watch;
-            let broken = match watch.first_broken() {
-                Some(_) => {
-                    watch.judgements().into_iter().filter_map(|judged| judged.broken).collect()
-                }
-                None => Vec::new(),
+            let broken_at_rest = match model.has_waits() {
+                true => Vec::new(),
+                false => watch.broken_at_rest(model.world.now()),
             };
             let seats = watch.board.seats().iter().map(|seat| seat.id);
             Finding {
@@ -65,8 +65,9 @@ impl Memo {
                 change,
                 is_good: watch.is_settled(),
                 has_election: watch.counts.elections_won > 0,
-                is_beyond: model.is_beyond(aids.counter),
-                broken,
+                is_beyond: model.is_beyond(aids.bounds.counter),
+                broken: model.broken_by_step(aids.bounds),
+                broken_at_rest,
             }
         })
     }

@@ -6,6 +6,8 @@ use tanist_sim::choices::Order;
 use tanist_sim::digest::digest;
 use tanist_sim::faults::Action;
 use tanist_sim::frozen::{Clock, Store};
+use tanist_sim::monitors::Breach;
+use tanist_sim::watch::Broken;
 use tanist_sim::{Scenario, World};
 
 use crate::assumption::Assumption;
@@ -29,6 +31,10 @@ pub struct Bounds {
     pub hasty: u32,
     /// The highest group counter; a run that needs a higher one is not followed further.
     pub counter: u64,
+    /// Whether that counter must be enough: a run that needs a higher one then violates what should
+    /// have come true by now. Then nobody who is there is taken for dead because it is silent, or
+    /// every group could be dissolved again and again.
+    pub must_suffice: bool,
     /// How many steps a run may have.
     pub depth: u32,
     /// How many situations are kept.
@@ -45,6 +51,7 @@ impl Bounds {
         order: Order::Any,
         hasty: u32::MAX,
         counter: 4,
+        must_suffice: false,
         depth: 1000,
         states: 30_000_000,
     };
@@ -66,6 +73,7 @@ pub struct Model {
     pub world: World,
     pub(crate) assumption: Assumption,
     pub(crate) order: Order,
+    pub(crate) has_false_alarms: bool,
     pub(crate) left: Budgets,
 }
 
@@ -130,6 +138,7 @@ impl Model {
             world,
             assumption,
             order: bounds.order,
+            has_false_alarms: !bounds.must_suffice,
             left: Budgets {
                 crashes: bounds.crashes.min(255),
                 recoveries: allowed(assumption.has_recovery(), bounds.recoveries),
@@ -168,6 +177,41 @@ impl Model {
     pub fn is_beyond(&self, counter: u64) -> bool {
         let mut groups = self.world.watch.board.live().filter_map(|seat| seat.state.group);
         self.world.highest_counter() > counter || groups.any(|group| group.counter > counter)
+    }
+
+    /// Whether nothing is under way to anybody, and nobody waits for an answer: only timers run that
+    /// make a node look after something.
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
+        let choices = self.world.choices();
+        !choices.iter().any(|choice| is_clocked(choice) && self.world.is_up(choice.node))
+    }
+
+    /// Every assertion that is broken here.
+    #[must_use]
+    pub fn broken(&self, bounds: &Bounds) -> Vec<Broken> {
+        let mut broken = self.broken_by_step(bounds);
+        if self.is_at_rest() {
+            broken.extend(self.world.watch.broken_at_rest(self.world.now()));
+        }
+        broken
+    }
+
+    /// The assertions that are broken whatever else is under way.
+    pub(crate) fn broken_by_step(&self, bounds: &Bounds) -> Vec<Broken> {
+        let watch = &self.world.watch;
+        if watch.first_broken().is_some() {
+            return watch.judgements().into_iter().filter_map(|judged| judged.broken).collect();
+        }
+        if !bounds.must_suffice || !self.is_beyond(bounds.counter) {
+            return Vec::new();
+        }
+        let at = self.world.now();
+        let late = watch.unsettled().map(|assertion| {
+            let why = format!("a counter above {} is needed before it comes true", bounds.counter);
+            Broken { assertion, at, breach: Breach { nodes: Vec::new(), why } }
+        });
+        late.collect()
     }
 
     /// Every situation that one step leads to, with the step.

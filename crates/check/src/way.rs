@@ -1,6 +1,7 @@
 //! The steps that a situation offers, and what is known of each beforehand.
 
-use tanist_core::NodeId;
+use tanist_core::node::Timer;
+use tanist_core::{NodeId, detector};
 use tanist_sim::choices::{Choice, Order, What};
 
 use crate::assumption::{Hope, is_timely, is_wait};
@@ -77,6 +78,14 @@ impl Model {
         ways
     }
 
+    /// Whether somebody waits for an answer.
+    pub(crate) fn has_waits(&self) -> bool {
+        self.world.choices().iter().any(|choice| match choice.what {
+            What::Message { .. } => false,
+            What::Timer(timer) => is_wait(timer.name()),
+        })
+    }
+
     fn may_happen(&self, choice: &Choice, scene: &Scene<'_>) -> bool {
         match choice.what {
             What::Message { from, .. } => match self.order {
@@ -91,9 +100,23 @@ impl Model {
             }
             What::Timer(timer) => {
                 let is_bounded = scene.left.hasty == 0 && is_hasty(choice, scene);
+                let is_alarm = !self.has_false_alarms && self.is_false_alarm(timer, choice, scene);
                 let name = timer.name();
-                !is_bounded && self.assumption.lets_run_out(name, choice.node, scene.choices)
+                !is_bounded
+                    && !is_alarm
+                    && self.assumption.lets_run_out(name, choice.node, scene.choices)
             }
+        }
+    }
+
+    /// Whether somebody who could be heard is taken for dead.
+    fn is_false_alarm(&self, timer: Timer, choice: &Choice, scene: &Scene<'_>) -> bool {
+        match timer {
+            Timer::Detector(detector::Timer::Silence(peer)) => {
+                (scene.is_up)(peer) && self.world.watch.board.hears(peer, choice.node)
+            }
+            Timer::Detector(detector::Timer::Beat) | Timer::Election(_) => false,
+            Timer::Reorganization(_) | Timer::Recall(_) | Timer::Policy(_) => false,
         }
     }
 

@@ -1,11 +1,10 @@
-//! Every counterexample of the theory that is a break or a trap is found with the literal options, at
-//! its exact length; it comes back from its scenario file; and the defaults hold in the same bounds.
+//! Every counterexample of the theory that needs no clock is found with the literal options, at its
+//! exact length; it comes back from its scenario file; and the defaults hold in the same bounds.
 //!
-//! CE-B2, CE-I2, CE-I3 and CE-I6 are about periods and phases, which an exploration does not have,
-//! and CE-L2 and CE-I5 are detours that end: another announcement or another merge mends them. They
-//! are kept as scenarios that a clock drives.
+//! CE-I2, CE-I3 and CE-I6 are about periods, phases and links, which an exploration does not have.
+//! They are kept as scenarios that a clock drives.
 
-use tanist_check::{Answer, Assumption, Beginning, Bounds, Question, Shows, Verdict};
+use tanist_check::{Answer, Assumption, Beginning, Bounds, Order, Question, Shows, Verdict};
 use tanist_core::election::Algorithm;
 use tanist_sim::{Scenario, run};
 
@@ -60,6 +59,16 @@ fn ce_b1_a_probed_coordinator_dies_and_its_asker_stays_down() {
 }
 
 #[test]
+fn ce_b2_a_dead_node_makes_an_election_every_period() {
+    let mut three = question(Algorithm::Bully, 3, Assumption::As0);
+    three.bounds = Bounds { counter: 3, must_suffice: true, ..three.bounds };
+    is_found(&three, "check=literal", "A-2", 26);
+    // Not even twice as many numbers are enough.
+    three.bounds.counter = 6;
+    assert!(ask(&three, "check=literal").has(Verdict::Violated));
+}
+
+#[test]
 fn ce_b3_two_coordinators_when_waits_run_out_early() {
     let mut pair = question(Algorithm::Bully, 2, Assumption::As2);
     pair.bounds = Bounds { crashes: 0, counter: 2, ..Bounds::USUAL };
@@ -108,6 +117,19 @@ fn ce_i4_a_volatile_counter_names_two_groups_alike() {
 }
 
 #[test]
+fn ce_i5_a_definition_that_overtakes_the_confirmation_dissolves_the_group() {
+    let mut pair = question(Algorithm::Invitation, 2, Assumption::As0);
+    pair.beginning = Beginning::Apart;
+    pair.bounds = Bounds { crashes: 0, must_suffice: true, ..pair.bounds };
+    is_found(&pair, "joining=literal", "A-4", 7);
+    // It can happen every time, and not at all where links keep their order.
+    pair.bounds.counter = 6;
+    assert_eq!(lengths(&ask(&pair, "joining=literal"), "A-4"), Some(29));
+    pair.bounds.order = Order::Fifo;
+    assert!(!ask(&pair, "joining=literal").has(Verdict::Violated));
+}
+
+#[test]
 fn ce_l1_the_lower_wins_when_the_answer_is_late() {
     let mut pair = question(Algorithm::BullyLecture, 2, Assumption::As2);
     pair.bounds = Bounds { crashes: 0, ..Bounds::USUAL };
@@ -116,6 +138,13 @@ fn ce_l1_the_lower_wins_when_the_answer_is_late() {
     comes_back(&answer, "G-14", "CE-L1");
     pair.assumption = Assumption::As1r;
     assert!(!ask(&pair, "").has(Verdict::Violated));
+}
+
+#[test]
+fn ce_l2_the_announcement_of_a_replacement_comes_last() {
+    let mut three = question(Algorithm::BullyLecture, 3, Assumption::As1);
+    three.bounds = Bounds::USUAL;
+    is_found(&three, "numbers=off", "G-15", 8);
 }
 
 #[test]

@@ -59,8 +59,7 @@ impl stateright::Model for Oracle {
     }
 
     fn actions(&self, at: &Situation, actions: &mut Vec<Action>) {
-        let judged = at.0.world.watch.judgements().into_iter();
-        let broken: Vec<_> = judged.filter(|judged| judged.broken.is_some()).collect();
+        let broken = at.0.broken(&self.bounds);
         if !broken.is_empty() {
             let mut all = self.broken.lock().expect("nobody panics with it");
             return all.extend(broken.iter().map(|judged| judged.assertion));
@@ -81,8 +80,8 @@ impl stateright::Model for Oracle {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always("nothing breaks", |_: &Self, at: &Situation| {
-                at.0.world.watch.first_broken().is_none()
+            Property::always("nothing breaks", |model: &Self, at: &Situation| {
+                at.0.broken(&model.bounds).is_empty()
             }),
             // As long as something is looked for, everything is visited.
             Property::sometimes("never", |_: &Self, _: &Situation| false),

@@ -287,7 +287,25 @@ impl Watch {
     /// Whether everything that should come true eventually is true now.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.monitors.iter().all(|watched| watched.monitor.is_settled(&self.board))
+        self.unsettled().next().is_none()
+    }
+
+    /// What is broken if the run has come to rest: nothing is under way, and nobody waits.
+    #[must_use]
+    pub fn broken_at_rest(&self, at: Time) -> Vec<Broken> {
+        let monitors = self.monitors.iter().map(|watched| &watched.monitor);
+        let broken = monitors.filter_map(|monitor| {
+            let breach = monitor.at_rest(&self.board)?;
+            Some(Broken { assertion: monitor.id(), at, breach })
+        });
+        broken.collect()
+    }
+
+    /// The assertions about the end of a run that are not true now.
+    pub fn unsettled(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let monitors = self.monitors.iter().map(|watched| &watched.monitor);
+        let open = monitors.filter(|monitor| !monitor.is_settled(&self.board));
+        open.map(|monitor| monitor.id())
     }
 
     /// Ends the run: what should have come true eventually must be true.

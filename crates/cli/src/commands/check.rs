@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
 use tanist_check::{Answer, Assumption, Beginning, Bounds, Order, Progress, Question, Verdict};
 use tanist_core::election::Algorithm;
+use tanist_core::mutant::Mutant;
 use tanist_sim::diagram;
 
-use super::{algorithm, sim_run::pair};
+use super::{algorithm, mutant, sim_run::pair};
 use crate::exit::Exit;
 use crate::output::{self, Format, Target};
 use crate::problem::Problem;
@@ -55,6 +56,10 @@ pub(crate) struct Args {
     /// Runs that need a higher group counter are not followed further.
     #[arg(long, default_value_t = 4)]
     counter: u64,
+    /// That counter must be enough: a run that needs a higher one violates what should have come
+    /// true by then. Without it such a run shows nothing.
+    #[arg(long)]
+    must_suffice: bool,
     /// Runs have at most so many steps.
     #[arg(long, default_value_t = 1000)]
     depth: u32,
@@ -73,6 +78,9 @@ pub(crate) struct Args {
     /// Begin with every node in a group of its own (invitation).
     #[arg(long)]
     apart: bool,
+    /// Break this rule on purpose (needs the feature `mutants`).
+    #[arg(long, value_name = "NAME", value_parser = mutant, hide = !cfg!(feature = "mutants"))]
+    mutant: Option<Mutant>,
     /// How to write the result [default: table].
     #[arg(short, long, value_enum, value_name = "FORMAT")]
     output: Option<Format>,
@@ -124,6 +132,7 @@ impl Args {
             priorities: self.priorities.clone(),
             cuts: self.cuts.clone(),
             beginning,
+            mutant: self.mutant,
             assumption: self.assume,
             bounds: Bounds {
                 crashes: self.crashes,
@@ -133,6 +142,7 @@ impl Args {
                 order: if self.fifo { Order::Fifo } else { Order::Any },
                 hasty: self.hasty.unwrap_or(Bounds::USUAL.hasty),
                 counter: self.counter,
+                must_suffice: self.must_suffice,
                 depth: self.depth,
                 states: self.states,
             },

@@ -245,6 +245,12 @@ impl Outline {
         }
     }
 
+    /// Whether something is under way to a node that is up.
+    #[must_use]
+    pub fn has_mail_for_the_living(&self) -> bool {
+        self.mail.iter().any(|letter| self.machines[letter.host].is_up)
+    }
+
     /// Forgets every message to a node that is down.
     pub fn forget_mail_to_the_dead(&mut self) {
         let machines = &self.machines;

@@ -23,19 +23,14 @@ impl Monitor for BestOrUndefined {
     }
 
     fn finish(&mut self, board: &Board, _at: Time) -> Option<Breach> {
-        if !self.is_applicable(board) {
-            return None;
-        }
-        let (wrong, best) = wrong(board)?;
-        Some(Breach {
-            nodes: vec![wrong.id, best],
-            why: format!(
-                "{} has elected {}, the best live process is {}",
-                wrong.id,
-                super::a_1_1::name(wrong.state.coordinator),
-                best,
-            ),
-        })
+        self.is_applicable(board).then(|| breach(board)).flatten()
+    }
+
+    /// Whoever has elected somebody who is dead has not noticed yet: that run is not at its end.
+    fn at_rest(&self, board: &Board) -> Option<Breach> {
+        let is_up = |id| board.seat(id).is_some_and(|seat| seat.is_up);
+        let has_ended = board.live().all(|seat| seat.state.coordinator.is_none_or(is_up));
+        (has_ended && self.is_applicable(board)).then(|| breach(board)).flatten()
     }
 
     fn is_about_the_end(&self) -> bool {
@@ -50,6 +45,13 @@ impl Monitor for BestOrUndefined {
     fn is_applicable(&self, board: &Board) -> bool {
         board.components().len() == 1 && board.live().all(|seat| !seat.is_paused)
     }
+}
+
+fn breach(board: &Board) -> Option<Breach> {
+    let (wrong, best) = wrong(board)?;
+    let elected = super::a_1_1::name(wrong.state.coordinator);
+    let why = format!("{} has elected {elected}, the best live process is {best}", wrong.id);
+    Some(Breach { nodes: vec![wrong.id, best], why })
 }
 
 /// A node that has elected somebody else than the best live one, and who that is.

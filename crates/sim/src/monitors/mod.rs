@@ -57,6 +57,12 @@ pub trait Monitor: Replicate + Send + Sync {
         None
     }
 
+    /// Looks at a run that has come to rest: nothing is under way to anybody, and nobody waits for an
+    /// answer. What is said of the end of a run holds there, too, whenever it comes.
+    fn at_rest(&self, _board: &Board) -> Option<Breach> {
+        None
+    }
+
     /// What it remembers beyond the board, as a number: runs that differ in this are different.
     fn memory(&self) -> u64 {
         0

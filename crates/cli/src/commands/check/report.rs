@@ -59,7 +59,8 @@ pub(super) fn bounds(question: &Question) -> String {
     if bounds.order == Order::Fifo {
         words.push("links in order".to_owned());
     }
-    words.push(format!("counter {}", bounds.counter));
+    let must_suffice = if bounds.must_suffice { ", which must suffice" } else { "" };
+    words.push(format!("counter {}{must_suffice}", bounds.counter));
     if bounds.depth != Bounds::USUAL.depth {
         words.push(format!("{} steps", bounds.depth));
     }
@@ -96,6 +97,7 @@ pub(super) fn json(question: &Question, answer: &Answer) -> Value {
         "fifo": bounds.order == Order::Fifo,
         "hasty": hasty,
         "counter": bounds.counter,
+        "must_suffice": bounds.must_suffice,
         "depth": bounds.depth,
         "states": visited.states,
         "complete": visited.is_complete,

@@ -1,0 +1,92 @@
+//! Beyond the bound: single runs that are followed there until something good comes of them.
+//!
+//! A situation whose counter is too high is not expanded, or there would be no end. Whether something
+//! good can still be reached from it is asked by trying: one run that gets there is proof. That no
+//! run does proves nothing, and is not taken for anything.
+
+use std::collections::BTreeSet;
+
+use tanist_sim::chance::Chance;
+use tanist_sim::choices::{Choice, What};
+
+use crate::assumption::is_wait;
+use crate::model::{Model, Step};
+use crate::way::Way;
+
+/// Runs that were tried, and where something good came of them.
+pub(crate) struct Attempts {
+    hopeful: BTreeSet<u128>,
+}
+
+impl Attempts {
+    pub(crate) const fn new() -> Self {
+        Self { hopeful: BTreeSet::new() }
+    }
+
+    /// Whether a run from here leads to something good by steps that may be hoped for.
+    pub(crate) fn succeed(&mut self, model: &mut Model, put_back: &dyn Fn(&mut Model)) -> bool {
+        (0..RUNS).any(|run| {
+            put_back(model);
+            self.follow(model, &mut Chance::new(run), run > 0)
+        })
+    }
+
+    fn follow(&mut self, model: &mut Model, chance: &mut Chance, is_varied: bool) -> bool {
+        let mut passed = Vec::new();
+        for _ in 0..STEPS {
+            let here = model.fingerprint();
+            if model.world.watch.is_settled() || self.hopeful.contains(&here) {
+                self.hopeful.extend(passed);
+                return true;
+            }
+            passed.push(here);
+            let is_random = is_varied && chance.below(VARIED) == 0;
+            let Some(way) = pick(model, is_random.then_some(&mut *chance)) else { return false };
+            model.left = model.left.hurried(way.is_hasty);
+            model.take(way.step);
+            if model.world.watch.first_broken().is_some() {
+                return false;
+            }
+        }
+        false
+    }
+}
+
+/// The most urgent step that may be hoped for; or any.
+fn pick(model: &Model, chance: Option<&mut Chance>) -> Option<Way> {
+    let mut ways = model.ways();
+    ways.retain(|way| way.is_hoped_for);
+    match chance {
+        Some(chance) => chance.pick(&ways),
+        None => {
+            let choices = model.world.choices();
+            ways.into_iter().min_by_key(|way| urgency(way.step, &choices))
+        }
+    }
+}
+
+/// Messages arrive, then waits run out, then time passes, then somebody looks after something; of a
+/// sort, what has waited longest.
+fn urgency(step: Step, choices: &[Choice]) -> (u8, u64) {
+    match step {
+        Step::Take(number) => {
+            let choice = choices.iter().find(|choice| choice.number == number);
+            let sort = match choice.map(|choice| choice.what) {
+                Some(What::Message { .. }) => 0,
+                Some(What::Timer(timer)) if is_wait(timer.name()) => 1,
+                Some(What::Timer(_)) | None => 3,
+            };
+            (sort, number)
+        }
+        Step::Tick => (2, 0),
+        Step::TakeAndCrash(number, _) | Step::Lose(number) | Step::Duplicate(number) => (4, number),
+        Step::Crash(_) | Step::Recover(_) => (4, 0),
+    }
+}
+
+/// How many runs are tried, the first without chance.
+const RUNS: u64 = 16;
+/// How many steps a run has, many times what the largest of the groups here needs.
+const STEPS: usize = 500;
+/// In the other runs one step of so many is any.
+const VARIED: u64 = 4;
