@@ -97,14 +97,33 @@ impl Assumption {
     pub fn lets_run_out(self, timer: TimerName, node: NodeId, under_way: &[Choice]) -> bool {
         match self {
             Self::As0 | Self::As1 => is_timely(timer, node, under_way),
-            Self::As1r | Self::As2 | Self::As3 => true,
+            Self::As1r => timer != TimerName::Stall || is_timely(timer, node, under_way),
+            Self::As2 | Self::As3 => true,
         }
     }
 }
 
-/// Whether a timer that runs out now is not early: no request or answer of its wait is under way.
+/// Whether a timer that runs out now is not early: no request or answer of its wait is under way. Who
+/// waits for the election of another to end waits for everything in it.
 pub(crate) fn is_timely(timer: TimerName, node: NodeId, under_way: &[Choice]) -> bool {
-    !is_wait(timer) || !under_way.iter().any(|choice| is_of_a_wait(choice, node, timer))
+    match timer {
+        TimerName::Stall => !under_way.iter().any(is_of_an_election),
+        _ if is_wait(timer) => !under_way.iter().any(|choice| is_of_a_wait(choice, node, timer)),
+        _ => true,
+    }
+}
+
+/// Whether something under way belongs to an election in which others were halted.
+const fn is_of_an_election(choice: &Choice) -> bool {
+    match choice.what {
+        What::Timer(_) => false,
+        What::Message { facts, .. } => {
+            let is_answer = matches!(facts.kind, Kind::EeAnswer | Kind::ScAnswer | Kind::NsAnswer);
+            let is_request =
+                matches!(facts.kind, Kind::EnterElection | Kind::SetCoordinator | Kind::NewState);
+            is_answer || is_request || goes_round(facts.kind) || matches!(facts.kind, Kind::Follow)
+        }
+    }
 }
 
 /// Whether a timer ends a wait for an answer; the others make a node look after something.

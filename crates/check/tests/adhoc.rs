@@ -10,7 +10,7 @@ const BOUNDS: Bounds = Bounds { recoveries: 0, counter: 3, states: 400_000, ..Bo
 
 const PAIR: (u32, &str) = (2, r#""1-2""#);
 const TRIANGLE: (u32, &str) = (3, r#""1-2", "2-3", "3-1""#);
-const LINE: (u32, &str) = (4, r#""1-2", "2-3", "3-4""#);
+const LINE: (u32, &str) = (3, r#""1-2", "2-3""#);
 
 /// Everybody follows the highest node, which may die.
 fn network(algorithm: &str, (nodes, links): (u32, &str)) -> Scenario {
@@ -27,25 +27,36 @@ fn network(algorithm: &str, (nodes, links): (u32, &str)) -> Scenario {
 fn assert_holds(algorithm: &str, shape: (u32, &str), bounds: &Bounds, states: usize) {
     let scenario = network(algorithm, shape);
     let result = explore(&scenario, Assumption::As0, bounds, &mut |_| {});
-    let what = format!("{algorithm}, {} nodes, depth {}", shape.0, bounds.depth);
+    let what = format!("{algorithm}, {} nodes", shape.0);
     assert!(result.found.is_empty(), "{what}: {:?}", result.found);
     assert!(result.stuck.is_none(), "{what}: {:?}", result.stuck);
     assert!(result.has_elections, "{what}: nothing happens");
-    assert_eq!(result.is_complete, bounds.depth == BOUNDS.depth, "{what}");
+    assert!(result.is_complete, "{what}");
+    assert_eq!(result.unsure, 0, "{what}: hope is not known everywhere");
     assert_eq!(result.states, states, "{what}");
 }
 
 #[test]
 fn a_pair_is_explored_to_the_end() {
     assert_holds("adhoc-expanding-ring", PAIR, &BOUNDS, 468);
-    assert_holds("adhoc-diffusing", PAIR, &BOUNDS, 28_196);
+    assert_holds("adhoc-diffusing", PAIR, &BOUNDS, 23_575);
 }
 
 #[test]
-fn six_steps_of_a_triangle_and_of_a_line_break_nothing() {
-    let bounds = Bounds { depth: 6, ..BOUNDS };
-    assert_holds("adhoc-expanding-ring", TRIANGLE, &bounds, 5717);
-    assert_holds("adhoc-diffusing", TRIANGLE, &bounds, 21_096);
-    assert_holds("adhoc-expanding-ring", LINE, &bounds, 5740);
-    assert_holds("adhoc-diffusing", LINE, &bounds, 21_274);
+fn rings_expand_in_a_triangle_and_in_a_line() {
+    let bounds = Bounds { hasty: 0, ..BOUNDS };
+    assert_holds("adhoc-expanding-ring", TRIANGLE, &bounds, 2410);
+    assert_holds("adhoc-expanding-ring", LINE, &bounds, 4030);
+}
+
+#[test]
+fn computations_diffuse_in_a_line() {
+    let bounds = Bounds { hasty: 0, counter: 2, ..BOUNDS };
+    assert_holds("adhoc-diffusing", LINE, &bounds, 8209);
+}
+
+#[test]
+fn computations_diffuse_in_a_triangle_where_nobody_dies() {
+    let bounds = Bounds { hasty: 0, counter: 2, crashes: 0, ..BOUNDS };
+    assert_holds("adhoc-diffusing", TRIANGLE, &bounds, 142_868);
 }

@@ -15,6 +15,10 @@ enum Group {
     Together(u32),
     /// Nodes that begin apart.
     Apart(u32),
+    /// Three under their highest, the first and the last out of reach of each other.
+    Line,
+    /// Two peer groups of two.
+    Peers,
 }
 
 struct Case {
@@ -33,20 +37,27 @@ const HASTY: Bounds = Bounds { hasty: 1, ..CALM };
 const TWICE: Bounds = Bounds { crashes: 2, counter: 3, ..Bounds::USUAL };
 const TWICE_QUIET: Bounds = Bounds { crashes: 2, ..QUIET };
 const LONG: Bounds = Bounds { counter: 2, depth: 14, ..QUIET };
+const LOSSY: Bounds = Bounds { losses: 1, duplicates: 1, ..HASTY };
+const ENOUGH: Bounds = Bounds { counter: 4, must_suffice: true, ..HASTY };
+const SOON: Bounds = Bounds { must_suffice: true, ..QUIET };
+const PAIRED: Bounds = Bounds { counter: 2, ..QUIET };
 const RING: Bounds = Bounds { hasty: 1, counter: 2, depth: 8, ..Bounds::USUAL };
 
 #[rustfmt::skip]
 fn cases() -> Vec<Case> {
-    use Algorithm::{Bully, BullyLecture, Invitation, RingActiveList, RingList, RingModified};
+    use Algorithm::{
+        AdhocDiffusing, AdhocExpandingRing, Bully, BullyLecture, Invitation, RingActiveList,
+        RingChangRoberts, RingList, RingModified, SuperPeer,
+    };
     use Assumption::{As0, As1, As2};
-    use Group::{Apart, Together};
+    use Group::{Apart, Line, Peers, Together};
     let case = |mutant, algorithm, group, assumption, bounds, caught| {
         Case { mutant, algorithm, group, assumption, bounds, caught }
     };
     vec![
         case(Mutant::SkipSave, Bully, Together(2), As1, TWICE, ("I-07", 4, 106)),
         case(Mutant::ReuseCounter, Bully, Together(2), As1, QUIET, ("I-07", 2, 17)),
-        case(Mutant::ReuseCounter, Invitation, Apart(2), As0, QUIET, ("I-07", 7, 64)),
+        case(Mutant::ReuseCounter, Invitation, Apart(2), As0, QUIET, ("I-07", 7, 56)),
         case(Mutant::SaveAfterSend, Bully, Together(2), As1, TWICE, ("I-07", 4, 108)),
         case(Mutant::SaveAfterSend, Invitation, Apart(2), As1, QUIET, ("I-07", 4, 41)),
         case(Mutant::AnswerBeforeStopping, Bully, Together(2), As1, QUIET, ("B-37", 3, 32)),
@@ -64,11 +75,26 @@ fn cases() -> Vec<Case> {
         case(Mutant::SkipNextHigher, BullyLecture, Together(3), As0, QUIET, ("G-14", 1, 5)),
         case(Mutant::KeepOldGroup, Invitation, Apart(2), As1, QUIET, ("I-02", 4, 38)),
         case(Mutant::AcceptAnyGroup, Invitation, Apart(2), As2, HASTY, ("I-51", 9, 350)),
-        case(Mutant::NeverAskCoordinator, Invitation, Together(2), As1, QUIET, ("A-4", 1, 176)),
+        case(Mutant::NeverAskCoordinator, Invitation, Together(2), As1, QUIET, ("A-4", 1, 99)),
         case(Mutant::MergeNobody, Invitation, Apart(2), As0, CALM, ("A-4", 0, 5)),
-        case(Mutant::SignAnyList, RingList, Together(3), As0, RING, ("A-1.1", 8, 4590)),
-        case(Mutant::SignAnyList, RingModified, Together(3), As0, RING, ("A-1.1", 8, 5358)),
-        case(Mutant::DecideEarly, RingActiveList, Together(3), As0, RING, ("A-1.1", 3, 126)),
+        case(Mutant::SignAnyList, RingList, Together(3), As0, RING, ("A-1.1", 8, 3685)),
+        case(Mutant::SignAnyList, RingModified, Together(3), As0, RING, ("A-1.1", 8, 4119)),
+        case(Mutant::DecideEarly, RingActiveList, Together(3), As0, RING, ("A-1.1", 3, 107)),
+        case(Mutant::DefinitionOfOtherGroup, Invitation, Apart(2), As2, LOSSY, ("I-02", 11, 12323)),
+        case(Mutant::AbandonMembers, Invitation, Apart(3), As0, ENOUGH, ("A-4", 15, 12753)),
+        case(Mutant::NeverSkip, RingChangRoberts, Together(2), As0, SOON, ("A-2", 6, 19)),
+        case(Mutant::NeverSkip, RingModified, Together(2), As0, SOON, ("A-2", 6, 19)),
+        case(Mutant::NeverSkip, RingList, Together(2), As0, SOON, ("A-2", 6, 19)),
+        case(Mutant::NeverSkip, RingActiveList, Together(2), As0, SOON, ("A-2", 6, 19)),
+        case(Mutant::TakeLowest, RingList, Together(3), As0, PAIRED, ("G-15", 15, 1652)),
+        case(Mutant::TakeLowest, RingModified, Together(3), As0, PAIRED, ("G-15", 15, 1616)),
+        case(Mutant::OthersFirst, RingActiveList, Together(3), As0, PAIRED, ("G-15", 9, 3106)),
+        case(Mutant::KeepReign, AdhocExpandingRing, Line, As0, QUIET, ("W-04", 2, 2742)),
+        case(Mutant::KeepReign, AdhocDiffusing, Together(2), As0, QUIET, ("W-04", 1, 724)),
+        case(Mutant::NeverWiden, AdhocExpandingRing, Line, As0, QUIET, ("W-05", 1, 414)),
+        case(Mutant::AckBeforeChildren, AdhocDiffusing, Line, As0, CALM, ("VKT-2", 7, 107)),
+        case(Mutant::SuperPeerOfOtherGroup, SuperPeer, Peers, As0, QUIET, ("V-03", 0, 1)),
+        case(Mutant::KeepLostSuperPeer, SuperPeer, Peers, As0, QUIET, ("V-02", 1, 6606)),
     ]
 }
 
@@ -77,9 +103,24 @@ impl Case {
         let (nodes, beginning) = match self.group {
             Group::Together(nodes) => (nodes, Beginning::Together),
             Group::Apart(nodes) => (nodes, Beginning::Apart),
+            Group::Line => (3, Beginning::Together),
+            Group::Peers => (4, Beginning::Together),
         };
-        let (assumption, bounds) = (self.assumption, self.bounds);
-        Question { nodes, beginning, assumption, bounds, ..Question::new(self.algorithm) }
+        let (cuts, options): (&[_], &[_]) = match self.group {
+            Group::Together(_) | Group::Apart(_) => (&[], &[]),
+            Group::Line => (&[(1, 3)], &[]),
+            Group::Peers => (&[], &[("max", "2"), ("min", "1")]),
+        };
+        let option = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Question {
+            nodes,
+            beginning,
+            cuts: cuts.to_vec(),
+            options: options.iter().map(option).collect(),
+            assumption: self.assumption,
+            bounds: self.bounds,
+            ..Question::new(self.algorithm)
+        }
     }
 
     fn name(&self) -> String {

@@ -177,14 +177,12 @@ impl Timing {
         self.heartbeat
     }
 
-    /// How long a node leaves the next move in an election to others: S, and with heartbeats at
-    /// least T', since S may then be shorter than an election that goes well.
+    /// How long a node leaves the next move in an election to others: S, and at least T', since S
+    /// may be shorter than an election that goes well. Whoever gave that up while it is going on
+    /// could become a second coordinator.
     #[must_use]
     pub fn stall(&self) -> Duration {
-        match self.heartbeat {
-            Some(_) => self.silence.max(self.announcement),
-            None => self.silence,
-        }
+        self.silence.max(self.announcement)
     }
 
     /// Period of Check.
