@@ -322,12 +322,12 @@ impl Search {
             on_progress(self.progress(0));
         }
         self.steps.spread(&mut sure);
-        self.known.len() - sure.and(&self.ends).count()
+        self.known.len() - sure.or(&self.ends).count()
     }
 
     /// A situation from which no good one, and no bound, can be reached.
     fn hopeless(&self) -> Option<u32> {
-        let mut hope = self.good.clone().and(&self.ends);
+        let mut hope = self.good.clone().or(&self.ends);
         self.steps.spread(&mut hope);
         hope.first_without(self.known.len())
     }

@@ -139,8 +139,8 @@ impl Bits {
         (0..count).filter_map(|at| u32::try_from(at).ok()).find(|at| !self.has(*at))
     }
 
-    /// Both.
-    pub(crate) fn and(mut self, other: &Self) -> Self {
+    /// What either has.
+    pub(crate) fn or(mut self, other: &Self) -> Self {
         self.0.resize(self.0.len().max(other.0.len()), 0);
         self.0.iter_mut().zip(&other.0).for_each(|(mine, other)| *mine |= other);
         self

@@ -88,7 +88,7 @@ fn cases() -> Vec<Case> {
         case(Mutant::NeverSkip, RingActiveList, Together(2), As0, SOON, ("A-2", 6, 19)),
         case(Mutant::TakeLowest, RingList, Together(3), As0, PAIRED, ("G-15", 15, 1652)),
         case(Mutant::TakeLowest, RingModified, Together(3), As0, PAIRED, ("G-15", 15, 1616)),
-        case(Mutant::OthersFirst, RingActiveList, Together(3), As0, PAIRED, ("G-15", 9, 3106)),
+        case(Mutant::OthersFirst, RingActiveList, Together(3), As0, SOON, ("A-2", 15, 227)),
         case(Mutant::KeepReign, AdhocExpandingRing, Line, As0, QUIET, ("W-04", 2, 2742)),
         case(Mutant::KeepReign, AdhocDiffusing, Together(2), As0, QUIET, ("W-04", 1, 724)),
         case(Mutant::NeverWiden, AdhocExpandingRing, Line, As0, QUIET, ("W-05", 1, 414)),

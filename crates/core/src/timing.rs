@@ -275,6 +275,14 @@ mod tests {
     }
 
     #[test]
+    fn an_election_that_goes_well_is_not_given_up_however_short_the_periods_are() {
+        let base = TimingConfig::bounded_by(ms(10), ms(5));
+        let hurried = TimingConfig { check_every: ms(1), timeout_every: ms(1), ..base };
+        let timing = Timing::new(hurried).unwrap();
+        assert_eq!((timing.silence(), timing.stall()), (ms(16), ms(50)));
+    }
+
+    #[test]
     fn a_wait_that_is_too_short_is_refused_with_the_arithmetic() {
         let base = TimingConfig::bounded_by(ms(10), ms(5));
         for (config, what) in [

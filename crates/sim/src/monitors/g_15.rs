@@ -1,7 +1,7 @@
 //! G-15: at the end of a run every process has elected the best live process, or nobody.
 
 use tanist_core::trace::Event;
-use tanist_core::{NodeId, Time};
+use tanist_core::{NodeId, Status, Time};
 
 use super::{Breach, Interest, Monitor};
 use crate::board::{Board, Seat};
@@ -26,10 +26,14 @@ impl Monitor for BestOrUndefined {
         self.is_applicable(board).then(|| breach(board)).flatten()
     }
 
-    /// Whoever has elected somebody who is dead has not noticed yet: that run is not at its end.
+    /// Whoever is in an election will give it up some day, and whoever has elected somebody who is
+    /// dead will notice: such a run is not at its end.
     fn at_rest(&self, board: &Board) -> Option<Breach> {
         let is_up = |id| board.seat(id).is_some_and(|seat| seat.is_up);
-        let has_ended = board.live().all(|seat| seat.state.coordinator.is_none_or(is_up));
+        let is_done = |seat: &Seat| {
+            seat.state.status == Status::Normal && seat.state.coordinator.is_some_and(is_up)
+        };
+        let has_ended = board.live().all(is_done);
         (has_ended && self.is_applicable(board)).then(|| breach(board)).flatten()
     }
 
