@@ -106,11 +106,10 @@ impl Assumption {
 /// Whether a timer that runs out now is not early: no request or answer of its wait is under way. Who
 /// waits for the election of another to end waits for everything in it.
 pub(crate) fn is_timely(timer: TimerName, node: NodeId, under_way: &[Choice]) -> bool {
-    match timer {
-        TimerName::Stall => !under_way.iter().any(is_of_an_election),
-        _ if is_wait(timer) => !under_way.iter().any(|choice| is_of_a_wait(choice, node, timer)),
-        _ => true,
+    if timer == TimerName::Stall {
+        return !under_way.iter().any(is_of_an_election);
     }
+    !is_wait(timer) || !under_way.iter().any(|choice| is_of_a_wait(choice, node, timer))
 }
 
 /// Whether something under way belongs to an election in which others were halted.
