@@ -136,7 +136,8 @@ pub(crate) const fn is_wait(timer: TimerName) -> bool {
         | TimerName::Follows
         | TimerName::Ring
         | TimerName::Hello
-        | TimerName::Probe => true,
+        | TimerName::Probe
+        | TimerName::Vet => true,
         TimerName::Check
         | TimerName::Timeout
         | TimerName::Delay
@@ -161,6 +162,12 @@ pub(crate) const fn is_wait(timer: TimerName) -> bool {
 fn is_of_a_wait(choice: &Choice, node: NodeId, timer: TimerName) -> bool {
     match choice.what {
         What::Timer(_) => false,
+        // Whoever has just come up lets every question arrive that was asked before.
+        What::Message { facts, .. }
+            if timer == TimerName::Vet && facts.kind == Kind::EnterElection =>
+        {
+            true
+        }
         // What goes round a ring concerns whoever waits for it, or for those whom it passes.
         What::Message { facts, .. } if is_of_a_ring(timer) && goes_round(facts.kind) => true,
         // Above the peer groups questions and answers are of one kind.

@@ -263,6 +263,7 @@ pub fn timer_words(timer: TimerName) -> &'static str {
         TimerName::Check => "checks on the others",
         TimerName::Timeout => "has not heard of its coordinator for too long",
         TimerName::Delay => "has waited for those of higher rank to begin",
+        TimerName::Vet => "has been up for long enough to obey whoever calls",
         TimerName::Stall => "gives up on an election that stalls",
         TimerName::Retry => "tries again",
         TimerName::Announce => "announces itself again",

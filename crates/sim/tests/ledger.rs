@@ -119,9 +119,10 @@ fn look_up(item: &str) -> Result<(), String> {
     }
 }
 
-/// `core/`, `sim/`, `tanist/` and `cli/` are below `crates/`; everything else is below the root.
+/// `core/`, `sim/`, `check/`, `tanist/` and `cli/` are below `crates/`; everything else is below the root.
 fn locate(path: &str) -> PathBuf {
-    let is_crate = ["core/", "sim/", "tanist/", "cli/"].iter().any(|name| path.starts_with(name));
+    let is_crate =
+        ["core/", "sim/", "check/", "tanist/", "cli/"].iter().any(|name| path.starts_with(name));
     if is_crate { root().join("crates").join(path) } else { root().join(path) }
 }
 

@@ -22,6 +22,7 @@ mod halted;
 #[cfg(test)]
 mod tests;
 mod triggers;
+mod vetting;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -29,6 +30,7 @@ use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
+use self::vetting::Vetting;
 use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::members::{NodeId, NodeSet};
@@ -115,6 +117,8 @@ pub struct Bully {
     halted: Option<GroupNumber>,
     counter: Counter,
     task: Task,
+    /// While the node has just come up.
+    vetting: Option<Vetting>,
 }
 
 /// The procedure that a node is executing; each has at most one wait.
@@ -251,6 +255,8 @@ pub enum Timer {
     Stall,
     /// The pause before the next attempt.
     Retry,
+    /// The time after coming up in which candidates are vetted.
+    Vet,
 }
 
 impl Protocol for Bully {
@@ -270,8 +276,10 @@ impl Protocol for Bully {
             halted: None,
             counter: saved.unwrap_or_default(),
             task: Task::Idle,
+            vetting: None,
         };
         node.elect(cx, 0, out);
+        node.begin_vetting(cx, out);
         node
     }
 
@@ -282,6 +290,7 @@ impl Protocol for Bully {
             Event::Timer(Timer::Check) => self.check_again(cx, out),
             Event::Timer(Timer::Stall) => self.stalled(cx, out),
             Event::Timer(Timer::Retry) => self.retry(cx, out),
+            Event::Timer(Timer::Vet) => self.conclude_vetting(cx, out),
             Event::Command(command) => self.obey(cx, command, out),
         }
     }
@@ -303,7 +312,10 @@ impl Bully {
                     self.nudged(cx, out);
                 }
             }
-            Message::AyuAnswer => self.found_up(cx, from, out),
+            Message::AyuAnswer => {
+                self.found_up(cx, from, out);
+                self.vet(cx, from, true, out);
+            }
             Message::AreYouNormal => {
                 let is_normal = self.status == Status::Normal;
                 out.send(from, Message::AynAnswer { is_normal, group: self.group });
@@ -332,7 +344,10 @@ impl Bully {
                 }
             }
             Command::Silent(peer) => self.silent(cx, peer, out),
-            Command::Failed(peer) => self.failed(cx, peer, out),
+            Command::Failed(peer) => {
+                self.failed(cx, peer, out);
+                self.vet(cx, peer, false, out);
+            }
             Command::Suspect => self.coordinator_timeout(cx, out),
             Command::Call => self.elect(cx, 0, out),
             Command::Check => self.check(cx, out),
@@ -387,6 +402,7 @@ impl Elects for Bully {
             halted: Some(standing.group),
             counter: saved,
             task: Task::Idle,
+            vetting: None,
         }
     }
 
@@ -399,13 +415,13 @@ impl Elects for Bully {
     }
 
     fn timers(_: &Context<'_>) -> Vec<Timer> {
-        vec![Timer::Answers, Timer::Check, Timer::Stall, Timer::Retry]
+        vec![Timer::Answers, Timer::Check, Timer::Stall, Timer::Retry, Timer::Vet]
     }
 
     fn period(timer: &Timer, timing: &Timing) -> Option<Duration> {
         match timer {
             Timer::Check => Some(timing.check_every()),
-            Timer::Answers | Timer::Stall | Timer::Retry => None,
+            Timer::Answers | Timer::Stall | Timer::Retry | Timer::Vet => None,
         }
     }
 
@@ -430,6 +446,7 @@ impl Elects for Bully {
             Timer::Answers => TimerName::Answers,
             Timer::Check => TimerName::Check,
             Timer::Stall => TimerName::Stall,
+            Timer::Vet => TimerName::Vet,
             Timer::Retry => TimerName::Retry,
         }
     }

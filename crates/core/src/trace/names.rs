@@ -119,5 +119,6 @@ names! {
         Settle = "settle",
         Enrol = "enrol",
         Tell = "tell",
+        Vet = "vet",
     }
 }

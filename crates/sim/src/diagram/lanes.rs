@@ -332,7 +332,8 @@ fn is_telling(timer: TimerName) -> bool {
         | TimerName::Probe
         | TimerName::Age
         | TimerName::Settle
-        | TimerName::Tell => false,
+        | TimerName::Tell
+        | TimerName::Vet => false,
     }
 }
 

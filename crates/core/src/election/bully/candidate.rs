@@ -95,6 +95,7 @@ impl Bully {
         self.coordinator = None;
         self.group = Some(group);
         self.up = NodeSet::new();
+        self.end_vetting(out);
         out.cancel_timer(Timer::Stall);
         out.cancel_timer(Timer::Check);
         out.notify(Notice::Watch(NodeSet::new()));

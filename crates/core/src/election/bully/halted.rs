@@ -9,6 +9,12 @@ use crate::payload::Report;
 use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;
 
+impl Message {
+    pub(super) fn refusal(group: GroupNumber) -> Self {
+        Self::EeAnswer { group, ok: false, report: Report::default() }
+    }
+}
+
 impl Bully {
     /// Enter_Election, listing 10.21 (B-34, B-39).
     pub(super) fn halt(
@@ -22,8 +28,11 @@ impl Bully {
         if !cx.config.members.outranks(from, cx.me) || self.is_outdated(group) {
             return;
         }
+        if self.is_vetted(cx, group, is_appointed, out) {
+            return;
+        }
         if self.must_refuse(cx, from) {
-            out.send(from, Message::EeAnswer { group, ok: false, report: Report::default() });
+            out.send(from, Message::refusal(group));
             return self.doubt(cx, out);
         }
         let runs_on = cx.is_mutated(Mutant::KeepRunningWhenHalted)

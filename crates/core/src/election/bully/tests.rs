@@ -4,6 +4,7 @@ mod candidate;
 mod halted;
 mod triggers;
 mod variants;
+mod vetting;
 
 use alloc::format;
 use alloc::string::String;

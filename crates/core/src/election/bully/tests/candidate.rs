@@ -5,7 +5,8 @@ use super::*;
 #[test]
 fn a_recovering_node_is_down_and_calls_an_election() {
     let bench = Bench::<Bully>::coming_up(group(3), 2, None);
-    assert_eq!(bench.began, ["called", "send n3 AreYouUp", "set answers 25ms"]);
+    let began = ["called", "send n3 AreYouUp", "set answers 25ms", "set vet 25ms"];
+    assert_eq!(bench.began, began);
     assert_eq!(bench.state(), "Down under none in none with {}");
 }
 
@@ -42,6 +43,7 @@ fn when_nobody_higher_answers_everybody_lower_is_halted() {
         lines,
         [
             "save 1",
+            "cancel vet",
             "watch {}",
             "stop",
             "send n1 Enter_Election 1.n3",
