@@ -73,9 +73,7 @@ impl Steps {
             }
         }
     }
-}
 
-impl Steps {
     /// Everything that somebody without a bit leads to.
     pub(crate) fn targets_of_those_without(&self, bits: &Bits) -> Bits {
         let (mut targets, mut rows) = (Bits::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! What is asked of an exploration: which group, under which assumptions, how far.
 //!
-//! A group stands under its highest node, or each peer group under its own, unless it begins apart; what happens then is everything
-//! that the assumptions allow.
+//! A group stands under its highest node, or each peer group under its own, unless it begins apart;
+//! what happens then is everything that the assumptions allow.
 
 use tanist_core::election::super_peer::HierarchyError;
 use tanist_core::election::{Algorithm, Standing};

@@ -152,6 +152,15 @@ fn obeying_the_last_candidate_is_unsafe_after_a_recovery() {
 }
 
 #[test]
+fn a_member_that_forgot_who_halted_it_vets_the_lower_candidate() {
+    // Without vetting (decision 0017) breaks with the fifteenth step.
+    let bounds = Bounds { crashes: 2, recoveries: 2, hasty: 0, counter: 2, depth: 15, ..BOUNDS };
+    let result = all_of(&group("bully", 3, ""), Assumption::As1, &bounds);
+    assert!(result.found.is_empty(), "{:?}", result.found);
+    assert!(!result.is_complete, "fifteen steps are not all there are");
+}
+
+#[test]
 fn bully_has_two_coordinators_as_soon_as_a_wait_runs_out_early() {
     // CE-B3: suspicion, and two waits that run out although the answer is under way.
     let bounds = Bounds { crashes: 0, counter: 2, ..BOUNDS };

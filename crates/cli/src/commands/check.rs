@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 4)]
     counter: u64,
     /// That counter must be enough: a run that needs a higher one violates what should have come
-    /// true by then. Without it such a run shows nothing.
+    /// true by then. Nobody who can be heard is taken for dead because it is silent.
     #[arg(long)]
     must_suffice: bool,
     /// Runs have at most so many steps.

@@ -28,7 +28,7 @@ impl Bully {
         if !cx.config.members.outranks(from, cx.me) || self.is_outdated(group) {
             return;
         }
-        if self.is_vetted(cx, group, is_appointed, out) {
+        if self.puts_off(cx, group, is_appointed, out) {
             return;
         }
         if self.must_refuse(cx, from) {

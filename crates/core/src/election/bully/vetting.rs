@@ -50,8 +50,8 @@ impl Bully {
         }
     }
 
-    /// Whether a candidate is not obeyed, or not yet.
-    pub(super) fn is_vetted(
+    /// Refuses a candidate or lets it wait, if it is not to be obeyed at once; tells whether it did.
+    pub(super) fn puts_off(
         &mut self,
         cx: &Context<'_>,
         group: GroupNumber,
