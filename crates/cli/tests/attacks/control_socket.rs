@@ -1,0 +1,1 @@
+//! Clients of the control socket that hold connections and say nothing.

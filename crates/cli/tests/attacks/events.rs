@@ -1,0 +1,1 @@
+//! Clients that read a lot, and must not slow an election.

@@ -1,0 +1,1 @@
+//! Files and directories that other users can change, and paths that are not what they should be.

@@ -1,0 +1,1 @@
+//! Replayed and unfinished handshakes at the peer port.

@@ -1,0 +1,1 @@
+//! Hooks and health programs that hang.

@@ -1,0 +1,1 @@
+//! Two processes with one id, and peers that refuse this node.

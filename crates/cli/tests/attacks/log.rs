@@ -1,0 +1,1 @@
+//! A stderr or stdout that takes nothing.

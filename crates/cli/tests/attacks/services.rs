@@ -1,0 +1,1 @@
+//! Exit codes that a service manager acts on, and units that must not disturb each other.
