@@ -1,9 +1,14 @@
-//! The secret that all nodes of a group share.
+//! The secrets of a node: the keys that its group shares, and the key pair that is its own.
 //!
-//! Whoever holds it is a node of the group; the handshake of every link proves that both sides do.
-//! The text form is one line, `tanist-key-1:` and 64 hexadecimal digits, so that a key can be
-//! recognised in a file and a later kind can be told apart. Memory that held the secret is wiped.
-//! Left out: rotation of keys, and keys per node.
+//! A process that holds a group key is a node of the group; the handshake of every link proves that
+//! both sides do. A [`Keyring`] holds several, so that a running group can change its key. The text
+//! form of a key is one line, `tanist-key-1:` and 64 hexadecimal digits, so that a key can be
+//! recognised in a file and a later kind can be told apart. A node may have a key pair of its own
+//! besides ([`NodeKey`]), so that another node's files do not let a process speak as this node.
+//! Memory that held a secret is wiped.
+
+mod identity;
+mod keyring;
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -11,7 +16,14 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use serde::{Serialize, Serializer};
 use zeroize::Zeroizing;
+
+pub use self::identity::{
+    Identities, IdentityError, NodeKey, ParseIdentityError, Proof, PublicKey,
+};
+pub use self::keyring::{KEYS_MAX, Keyring, KeyringError};
+use crate::digest::{HexError, blake2s, hex, unhex};
 
 /// The group's key: 32 secret bytes.
 ///
@@ -40,17 +52,12 @@ impl GroupKey {
     /// Takes the text form; white space around it is ignored.
     pub fn parse(text: &str) -> Result<Self, ParseKeyError> {
         let digits = text.trim().strip_prefix(PREFIX).ok_or(ParseKeyError::Prefix)?;
-        // The position of a wrong digit says nothing about the secret; the digit itself might.
-        if let Some(position) = digits.bytes().position(|digit| !digit.is_ascii_hexdigit()) {
-            return Err(ParseKeyError::Digit { position: position + 1 });
-        }
-        if digits.len() != 2 * LENGTH {
-            return Err(ParseKeyError::Length { found: digits.len() });
-        }
         let mut bytes = Zeroizing::new([0; LENGTH]);
-        for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
-            *byte = (value_of(pair[0]) << 4) | value_of(pair[1]);
-        }
+        // The position of a wrong digit says nothing about the secret; the digit itself might.
+        unhex(digits, bytes.as_mut_slice()).map_err(|error| match error {
+            HexError::Digit { position } => ParseKeyError::Digit { position },
+            HexError::Length { found } => ParseKeyError::Length { found },
+        })?;
         Ok(Self(bytes))
     }
 
@@ -60,45 +67,25 @@ impl GroupKey {
         // Room for all of it at once: a string that grows leaves copies of the secret behind.
         let mut text = Zeroizing::new(String::with_capacity(PREFIX.len() + 2 * LENGTH));
         text.push_str(PREFIX);
-        for byte in self.0.iter() {
-            text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            text.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
+        push_hex(&mut text, self.0.as_slice());
         text
     }
 
-    /// Reads a key file, which only its owner may be able to read.
+    /// Reads a key file, which only its owner may be able to read: the first of its keys.
     pub fn read(path: &Path) -> Result<Self, ReadKeyError> {
-        let failed = |source| ReadKeyError::Read { path: path.to_owned(), source };
-        let file = File::open(path).map_err(failed)?;
-        // The mode of the file that is open, not of whatever has the name a moment later.
-        let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
-            return Err(ReadKeyError::Exposed { path: path.to_owned(), mode });
-        }
-        let mut bytes = Zeroizing::new(Vec::with_capacity(FILE_LENGTH_MAX + 1));
-        file.take(FILE_LENGTH_MAX as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-        let text = match str::from_utf8(&bytes) {
-            Ok(text) if bytes.len() <= FILE_LENGTH_MAX => text,
-            Ok(_) | Err(_) => return Err(ReadKeyError::NotText { path: path.to_owned() }),
-        };
-        Self::parse(text).map_err(|source| ReadKeyError::Parse { path: path.to_owned(), source })
+        Ok(Keyring::read(path)?.active().clone())
+    }
+
+    /// The name of the key, made from it in a way that does not lead back.
+    #[must_use]
+    pub fn id(&self) -> KeyId {
+        let digest = blake2s(&[b"tanist key id", self.0.as_slice()]);
+        KeyId([digest[0], digest[1], digest[2], digest[3]])
     }
 
     /// Writes the key to a file that did not exist and that only its owner may read.
     pub fn write_new(&self, path: &Path) -> Result<(), WriteKeyError> {
-        let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        let mut file = written.map_err(|source| {
-            if source.kind() == io::ErrorKind::AlreadyExists {
-                WriteKeyError::Exists { path: path.to_owned() }
-            } else {
-                WriteKeyError::Write { path: path.to_owned(), source }
-            }
-        })?;
-        file.write_all(self.to_text().as_bytes())
-            .and_then(|()| file.write_all(b"\n"))
-            .and_then(|()| file.sync_all())
-            .map_err(|source| WriteKeyError::Write { path: path.to_owned(), source })
+        write_new(path, self.to_text().as_bytes())
     }
 
     /// The secret itself, for the handshake.
@@ -113,14 +100,71 @@ impl fmt::Debug for GroupKey {
     }
 }
 
-/// The value of a hexadecimal digit; the caller has checked that it is one.
-fn value_of(digit: u8) -> u8 {
-    match digit {
-        b'0'..=b'9' => digit - b'0',
-        b'a'..=b'f' => digit - b'a' + 10,
-        b'A'..=b'F' => digit - b'A' + 10,
-        _ => 0,
+/// The name of a group key, for people and for the greeting of a link: eight hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(pub [u8; 4]);
+
+impl KeyId {
+    /// Takes the text form.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut bytes = [0; 4];
+        unhex(text, &mut bytes).ok()?;
+        Some(Self(bytes))
     }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl Serialize for KeyId {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+/// Appends digits to a text that has room for them: one that grows leaves copies of a secret
+/// behind.
+fn push_hex(text: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        text.push_str(&Zeroizing::new(hex(&[*byte])));
+    }
+}
+
+/// The text of a file with secrets, which only its owner may be able to read.
+fn read_private(path: &Path) -> Result<Zeroizing<String>, ReadKeyError> {
+    let failed = |source| ReadKeyError::Read { path: path.to_owned(), source };
+    let file = File::open(path).map_err(failed)?;
+    // The mode of the file that is open, not of whatever has the name a moment later.
+    let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(ReadKeyError::Exposed { path: path.to_owned(), mode });
+    }
+    let mut bytes = Zeroizing::new(Vec::with_capacity(FILE_LENGTH_MAX + 1));
+    file.take(FILE_LENGTH_MAX as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    match str::from_utf8(&bytes) {
+        Ok(text) if bytes.len() <= FILE_LENGTH_MAX => Ok(Zeroizing::new(text.to_owned())),
+        Ok(_) | Err(_) => Err(ReadKeyError::NotText { path: path.to_owned() }),
+    }
+}
+
+/// Writes a line with a secret to a file that did not exist and that only its owner may read.
+fn write_new(path: &Path, line: &[u8]) -> Result<(), WriteKeyError> {
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let mut file = written.map_err(|source| {
+        if source.kind() == io::ErrorKind::AlreadyExists {
+            WriteKeyError::Exists { path: path.to_owned() }
+        } else {
+            WriteKeyError::Write { path: path.to_owned(), source }
+        }
+    })?;
+    file.write_all(line)
+        .and_then(|()| file.write_all(b"\n"))
+        .and_then(|()| file.sync_all())
+        .map_err(|source| WriteKeyError::Write { path: path.to_owned(), source })
 }
 
 /// Why no key could be made.
@@ -189,20 +233,28 @@ pub enum ReadKeyError {
     },
     /// Binary, or far too long.
     #[error(
-        "{path} does not hold one line of text, so it is not a group key; give the path of the key \
-         file", path = path.display()
+        "{path} does not hold a few lines of text, so it is not a key file; give the path of the \
+         key file", path = path.display()
     )]
     NotText {
         /// The file.
         path: PathBuf,
     },
     /// Text, but not a key.
-    #[error("{path} is not a group key: {source}", path = path.display())]
+    #[error("{path} does not hold group keys: {source}", path = path.display())]
     Parse {
         /// The file.
         path: PathBuf,
         /// What is wrong with the text.
-        source: ParseKeyError,
+        source: KeyringError,
+    },
+    /// Text, but not a node's own key.
+    #[error("{path} is not a node's key: {source}", path = path.display())]
+    Identity {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with the text.
+        source: ParseIdentityError,
     },
 }
 
@@ -233,9 +285,8 @@ pub enum WriteKeyError {
 
 const LENGTH: usize = 32;
 const PREFIX: &str = "tanist-key-1:";
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
-/// A key is 77 bytes; what is longer than this is another file.
-const FILE_LENGTH_MAX: usize = 256;
+/// A key is 77 bytes, and a ring has a few; what is longer than this is another file.
+const FILE_LENGTH_MAX: usize = 4096;
 
 #[cfg(test)]
 mod tests {
