@@ -15,10 +15,11 @@ use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority};
 
 use crate::error::StartError;
 use crate::group::{Group, Setup, Ways};
-use crate::key::GroupKey;
+use crate::key::{Identities, Keyring};
 use crate::task::GroupTask;
-use crate::transport::Limits;
 use crate::transport::radio::Reach;
+use crate::transport::version::Versions;
+use crate::transport::{Limits, Secrets};
 
 /// Describes a node; [`Builder::start`] starts it.
 ///
@@ -57,8 +58,10 @@ pub struct Builder {
     timing: TimingConfig,
     preempt: Preempt,
     data_dir: Option<PathBuf>,
-    key: Option<GroupKey>,
+    keyring: Option<Keyring>,
     key_file: Option<PathBuf>,
+    identities: Option<Identities>,
+    versions: Versions,
     listen: Option<SocketAddr>,
     radio: Option<Reach>,
     trace: Option<PathBuf>,
@@ -79,8 +82,10 @@ impl Builder {
             timing: default_timing(),
             preempt: Preempt::Always,
             data_dir: None,
-            key: None,
+            keyring: None,
             key_file: None,
+            identities: None,
+            versions: Versions::RELEASED,
             listen: None,
             radio: None,
             trace: None,
@@ -160,13 +165,27 @@ impl Builder {
         self
     }
 
-    /// The key that all nodes share.
-    pub fn key(mut self, key: GroupKey) -> Self {
-        self.key = Some(key);
+    /// The key that all nodes share, or a [`Keyring`] with several of them.
+    pub fn key(mut self, key: impl Into<Keyring>) -> Self {
+        self.keyring = Some(key.into());
         self
     }
 
-    /// The file with the key, as `tanist keygen` writes it. Nobody else may be able to read it.
+    /// This node's own key pair and the public keys of its peers, so that a process with another
+    /// node's files cannot speak as this one. Without it nodes know each other by the group's key.
+    pub fn identities(mut self, identities: Identities) -> Self {
+        self.identities = Some(identities);
+        self
+    }
+
+    /// The versions of the wire that this node speaks, for tests of upgrades.
+    #[doc(hidden)]
+    pub const fn wire_versions(mut self, versions: Versions) -> Self {
+        self.versions = versions;
+        self
+    }
+
+    /// The file with the keys, as `tanist keygen` writes it. Nobody else may be able to read it.
     pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.key_file = Some(path.into());
         self
@@ -277,10 +296,14 @@ impl Builder {
             options.set(self.algorithm, name, value)?;
         }
         let timing = Timing::new(self.timing)?;
-        let key = match (self.key, self.key_file) {
-            (Some(key), _) => key,
-            (None, Some(path)) => GroupKey::read(&path)?,
+        let keyring = match (self.keyring, self.key_file) {
+            (Some(keyring), _) => keyring,
+            (None, Some(path)) => Keyring::read(&path)?,
             (None, None) => return Err(StartError::Missing(NO_KEY)),
+        };
+        let identities = match self.identities {
+            Some(identities) => identities,
+            None => Identities::unconfigured()?,
         };
         let algorithm = self.algorithm;
         let preempt = self.preempt.checked(algorithm, &options)?;
@@ -308,7 +331,8 @@ impl Builder {
             .arranged()?,
             limits: limits(&timing),
             data_dir: self.data_dir.ok_or(StartError::Missing(NO_DATA_DIR))?,
-            key,
+            secrets: Secrets { keyring, identities },
+            versions: self.versions,
             trace: self.trace,
         })
     }
@@ -399,6 +423,7 @@ const NO_DATA_DIR: &str = "no data directory was given: a node must remember the
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::GroupKey;
 
     #[test]
     fn nodes_have_one_spelling() {

@@ -13,6 +13,8 @@ use tokio::sync::oneshot;
 
 use crate::driver::Request;
 use crate::group::{Ended, Group};
+use crate::key::{Identities, Keyring};
+use crate::transport::Secrets;
 
 /// What the driver shows of this to everybody who holds the node.
 #[derive(Clone, Debug, Default)]
@@ -168,6 +170,30 @@ impl Group {
         // A node that has ended drops the request, and with it the way back.
         let _ = self.requests.send(Request::Priority { priority, reply });
         Ok(done.await.map_err(|_| self.why_ended())??)
+    }
+
+    /// Uses other keys from here on, without a break: links move to the key in use, and those that
+    /// rest on a key which is no longer accepted are closed and made again. With a radio, other
+    /// keys count from the next start on. Does nothing if the node has ended.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    /// # let old = tanist::GroupKey::generate()?;
+    /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
+    /// #     .data_dir(scratch.path()).key(old.clone()).start().await?;
+    /// use tanist::key::{Identities, Keyring};
+    ///
+    /// let mut keys = Keyring::of(old);
+    /// keys.add(tanist::GroupKey::generate()?)?;
+    /// group.set_secrets(keys, Identities::unconfigured()?);
+    /// # Ok(()) }
+    /// ```
+    pub fn set_secrets(&self, keyring: Keyring, identities: Identities) {
+        let secrets = Box::new(Secrets { keyring, identities });
+        let _ = self.requests.send(Request::SetSecrets(secrets));
     }
 
     /// What [`Group::set_priority`] gave this node; none if it has the one it was started with.

@@ -76,6 +76,8 @@ pub(crate) struct Driver {
     meter: Meter,
     /// When the next number is put on disk beforehand.
     reserve_at: Time,
+    /// Peers that have a link with another process of this node's id.
+    twin_seen_by: NodeSet,
     /// Who waits for the node to be aside, or to take part again.
     leaving: Vec<oneshot::Sender<()>>,
     returning: Vec<oneshot::Sender<()>>,
@@ -113,6 +115,7 @@ impl Driver {
             next_message: first_message(me),
             meter: Meter::default(),
             reserve_at: clock::now() + RESERVE_AFTER,
+            twin_seen_by: NodeSet::new(),
             leaving: Vec::new(),
             returning: Vec::new(),
         };
@@ -230,9 +233,28 @@ impl Driver {
             }
             Incoming::Met { peer, incarnation } => {
                 tracing::debug!(%peer, incarnation, "met");
+                self.twin_seen_by.remove(peer);
                 Ok(())
             }
+            Incoming::Twin { peer, detail } => self.suspect_twin(peer, detail),
         }
+    }
+
+    /// A peer has a link with another process of this node's id. The process that fewer peers know
+    /// is the newcomer and ends, as does one that knows no better: never do both go on.
+    fn suspect_twin(&mut self, peer: NodeId, at: String) -> Result<(), Failure> {
+        self.twin_seen_by.insert(peer);
+        let peers = self.carrier.peers();
+        let linked = peers.iter().filter(|peer| peer.is_connected).count();
+        if self.twin_seen_by.len() >= linked {
+            return Err(Failure::Twin { node: self.me, peer, at });
+        }
+        tracing::error!(
+            %peer, at,
+            "another process with this node's id runs; this one goes on, since more peers know it: \
+             stop the other one"
+        );
+        Ok(())
     }
 
     fn obey(&mut self, request: Request) -> Result<(), Failure> {
@@ -262,6 +284,10 @@ impl Driver {
             }
             Request::Unblock => {
                 self.carrier.unblock_all();
+                None
+            }
+            Request::SetSecrets(secrets) => {
+                self.carrier.set_secrets(*secrets);
                 None
             }
             Request::Inspect { probe, reply } => {

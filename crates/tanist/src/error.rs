@@ -4,12 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use tanist_core::election::super_peer::HierarchyError;
-use tanist_core::members::{LabelError, MembershipError};
+use tanist_core::members::{LabelError, MembershipError, NodeId};
 use tanist_core::options::OptionError;
 use tanist_core::policy::PreemptError;
 use tanist_core::timing::TimingError;
 
-use crate::key::ReadKeyError;
+use crate::key::{GenerateKeyError, ReadKeyError};
 use crate::store::{OpenError, SaveError};
 use crate::task::TaskError;
 use crate::transport::{self, BindError};
@@ -57,6 +57,9 @@ pub enum StartError {
     /// The group key.
     #[error(transparent)]
     Key(#[from] ReadKeyError),
+    /// No key could be made up for this start.
+    #[error(transparent)]
+    Chance(#[from] GenerateKeyError),
     /// The stable store.
     #[error(transparent)]
     Store(#[from] OpenError),
@@ -89,6 +92,20 @@ pub enum Failure {
     /// The application's task.
     #[error(transparent)]
     Task(#[from] TaskError),
+    /// Another process has this node's id, and the group has it for the node.
+    #[error(
+        "another process with the id {node} is part of the group: {peer} has a link with it {at}, \
+         and it answers; this process ends, so that no two act as one node. Stop one of the two, \
+         or give this one an id of its own"
+    )]
+    Twin {
+        /// The id that both have.
+        node: NodeId,
+        /// Who says so.
+        peer: NodeId,
+        /// Where the other process is.
+        at: String,
+    },
     /// The clock's alarm.
     #[error("the system's timer failed: {0}")]
     Clock(io::Error),

@@ -163,6 +163,7 @@ mod application;
 mod builder;
 pub mod clock;
 mod control;
+mod digest;
 mod driver;
 mod error;
 mod group;
@@ -172,6 +173,7 @@ mod lead;
 mod meter;
 mod opposition;
 mod role;
+pub mod settings;
 mod shared;
 #[cfg(feature = "sim")]
 pub mod sim;

@@ -43,8 +43,9 @@ impl Group {
                 return lead.is_leading();
             }
             if opposed != told {
-                let who: Vec<String> = opposed.iter().map(|node| node.to_string()).collect();
-                tracing::info!("this node leads, but {} may not know yet", who.join(" "));
+                tracing::info!(
+                    "elected but not active: {opposed} may be reachable and not in this group"
+                );
                 told = opposed;
             }
             if !lead.sleep(patience / LOOKS).await.is_leading() {
@@ -77,9 +78,12 @@ impl Group {
     }
 }
 
-/// Whether a peer may be there: nobody has refused a connection in its place, and it was heard, or
-/// has not yet had the time to be.
+/// Whether a peer may be there: it refuses this node with the right key, or its port refused no
+/// connection and it was heard, or has not yet had the time to be.
 fn stands(peer: &PeerView, began: Time, now: Time, patience: Duration) -> bool {
+    if peer.refusal.is_some() {
+        return true;
+    }
     let since = peer.heard.map_or(began, |heard| heard.max(began));
     !peer.is_refused && now < since + patience
 }

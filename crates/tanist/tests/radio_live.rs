@@ -45,7 +45,7 @@ impl Plan {
         let config = RadioConfig {
             me: NodeId(id),
             group: self.group.into(),
-            key: self.key.clone(),
+            keyring: self.key.clone().into(),
             peers: (1..=3).map(NodeId).collect(),
             patience: PATIENCE,
         };
@@ -81,7 +81,9 @@ impl Node {
             match incoming.expect("the radio is there") {
                 Incoming::Frame { from, id, payload } => return (from.0, id, payload),
                 Incoming::Met { .. } => {}
-                other @ (Incoming::Datagram { .. } | Incoming::Gone { .. }) => panic!("{other:?}"),
+                Incoming::Datagram { .. } | Incoming::Gone { .. } | Incoming::Twin { .. } => {
+                    panic!("not a frame")
+                }
             }
         }
     }

@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use tanist_core::NodeId;
 
 use crate::transport::radio::Radio;
-use crate::transport::{Counters, PeerView, Ticket, Transport};
+use crate::transport::{Counters, PeerView, Secrets, Ticket, Transport};
 
 /// What carries messages to others.
 #[derive(Debug)]
@@ -76,6 +76,16 @@ impl Carrier {
         match self {
             Self::Links(links) => links.block(peers),
             Self::Radio(radio) => radio.block(peers),
+        }
+    }
+
+    /// Uses other keys. Packets of a radio go on with those that it was started with.
+    pub(super) fn set_secrets(&mut self, secrets: Secrets) {
+        match self {
+            Self::Links(links) => links.set_secrets(secrets),
+            Self::Radio(_) => {
+                tracing::warn!("with [radio] other keys count from the next start on");
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::control::Control;
 use crate::meter::Meter;
 use crate::task::Answer;
+use crate::transport::Secrets;
 
 /// How the rest of the program reaches a driver.
 #[derive(Debug)]
@@ -55,6 +56,8 @@ pub(crate) enum Request {
     Block(Vec<NodeId>),
     /// Stop doing that.
     Unblock,
+    /// Use other keys from here on.
+    SetSecrets(Box<Secrets>),
     /// What do you see? Of these peers, whether they are there, is asked first.
     Inspect { probe: NodeSet, reply: oneshot::Sender<Meter> },
     /// The listening socket once more.

@@ -13,12 +13,13 @@ use crate::control::Control;
 use crate::driver::{self, Carrier, Driver, Inbox, Parts, Request};
 use crate::error::{Failure, StartError};
 use crate::journal::{Journal, Memory};
-use crate::key::GroupKey;
+use crate::settings::Settings;
 use crate::shared::{Identity, Shared};
 use crate::store::Store;
 use crate::task::{self, Ask, GroupTask};
 use crate::transport::radio::{Antennas, Radio, RadioConfig, Reach};
-use crate::transport::{self, Incoming, Limits, Sockets, Transport};
+use crate::transport::version::Versions;
+use crate::transport::{self, Incoming, Limits, Secrets, Sockets, Transport};
 
 /// Everything that a node needs to start, checked.
 #[derive(Debug)]
@@ -30,7 +31,8 @@ pub(crate) struct Setup {
     pub(crate) config: GroupConfig,
     pub(crate) limits: Limits,
     pub(crate) data_dir: PathBuf,
-    pub(crate) key: GroupKey,
+    pub(crate) secrets: Secrets,
+    pub(crate) versions: Versions,
     pub(crate) trace: Option<PathBuf>,
 }
 
@@ -69,10 +71,10 @@ impl Opened {
         Ok(match self {
             Self::Links(sockets) => Carrier::Links(Transport::start(config, sockets, incoming)?),
             Self::Radio(antennas) => {
-                let transport::Config { me, group, key, peers, limits } = config;
+                let transport::Config { me, group, secrets, peers, limits, .. } = config;
                 let peers = peers.into_iter().map(|(id, _)| id).collect();
                 let patience = limits.unacknowledged;
-                let config = RadioConfig { me, group, key, peers, patience };
+                let config = RadioConfig { me, group, keyring: secrets.keyring, peers, patience };
                 Carrier::Radio(Radio::start(config, antennas, incoming)?)
             }
         })
@@ -188,7 +190,7 @@ fn run(
 /// The port first, then the disk: a second start of the same node touches nothing.
 fn prepare(setup: Setup, prepared: Prepared) -> Result<Parts, StartError> {
     let Prepared { application, inbox, shared, memory } = prepared;
-    let Setup { name, me, peers, ways, config, limits, data_dir, key, trace } = setup;
+    let Setup { name, me, peers, ways, config, limits, data_dir, secrets, versions, trace } = setup;
     let opened_ways = ways.open()?;
     let opened = Store::open(&data_dir, me, &name)?;
     let journal = match trace {
@@ -199,7 +201,9 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<Parts, StartError> {
         None => None,
     };
     let (arrivals, incoming) = mpsc::channel(INCOMING_MAX);
-    let transport = transport::Config { me, group: name, key, peers, limits };
+    let settings = Settings::of(&config);
+    let transport =
+        transport::Config { me, group: name, secrets, settings, versions, peers, limits };
     Ok(Parts {
         me,
         config,

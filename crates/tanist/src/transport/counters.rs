@@ -83,6 +83,18 @@ counters! {
     refused_too_long,
     /// Refused: one link too many with the same peer.
     refused_too_busy,
+    /// Refused: a handshake of a node whose settings of the group differ.
+    refused_settings,
+    /// Refused: a handshake of a node that does not show the key that is listed for it.
+    refused_identity,
+    /// Refused: a handshake of a second process with the id of a peer that is linked and answers.
+    refused_twin,
+    /// Refused by a peer with the right key, for whatever reason: no link, although it is there.
+    refused_by_peers,
+    /// Handshakes that were answered and gave way to newer ones before they were confirmed.
+    handshakes_evicted,
+    /// Links that were made to give new keys to an established one.
+    links_rekeyed,
     /// Handshakes that failed; most often the other side has another group key.
     handshakes_failed,
     /// Handshakes that did not end in time.

@@ -17,10 +17,13 @@ use tanist_core::members::NodeId;
 use super::Incoming;
 use super::hub::Hub;
 use super::session::{OpenError, SEAL_LENGTH, SealError, Session, SessionId};
+use super::version::Versions;
 
 /// The parts of a datagram, the payload still sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram<'a> {
+    /// The version of the wire.
+    pub version: u8,
     /// Under whose keys it was sealed.
     pub session: SessionId,
     /// Its number in that session and direction.
@@ -35,12 +38,13 @@ pub fn decode(bytes: &[u8]) -> Result<Datagram<'_>, DatagramError> {
         return Err(DatagramError::TooLong);
     }
     let (version, rest) = bytes.split_first().ok_or(DatagramError::Malformed)?;
-    if *version != DATAGRAM_VERSION {
+    if !(Versions::KNOWN.min..=Versions::KNOWN.max).contains(version) {
         return Err(DatagramError::Version { found: *version });
     }
     let (session, rest) = rest.split_first_chunk().ok_or(DatagramError::Malformed)?;
     let (sequence, ciphertext) = rest.split_first_chunk().ok_or(DatagramError::Malformed)?;
     Ok(Datagram {
+        version: *version,
         session: SessionId(*session),
         sequence: u64::from_be_bytes(*sequence),
         ciphertext,
@@ -54,7 +58,7 @@ pub fn encode(session: &Session, payload: &[u8]) -> Result<Vec<u8>, SealError> {
     }
     session.seal_datagram(payload, |sequence| {
         let mut bytes = Vec::with_capacity(HEADER_LENGTH + payload.len() + SEAL_LENGTH);
-        bytes.push(DATAGRAM_VERSION);
+        bytes.push(session.version());
         bytes.extend_from_slice(&session.id().0);
         bytes.extend_from_slice(&sequence.to_be_bytes());
         bytes
@@ -137,6 +141,9 @@ fn take(hub: &Hub, bytes: &[u8]) {
     let Some((from, session)) = hub.sessions.find(datagram.session) else {
         return tally.refused_unknown_session.bump();
     };
+    if datagram.version != session.version() {
+        return tally.refused_version.bump();
+    }
     let payload = match session.open_datagram(datagram.sequence, datagram.ciphertext) {
         Ok(payload) => payload,
         Err(OpenError::Seal) => return tally.refused_seal.bump(),
@@ -157,8 +164,6 @@ fn take(hub: &Hub, bytes: &[u8]) {
     }
 }
 
-/// The version of datagrams.
-pub const DATAGRAM_VERSION: u8 = 1;
 /// The longest datagram; it fits into one packet on every usual network.
 pub const DATAGRAM_MAX: usize = 1200;
 /// The longest payload.
@@ -172,7 +177,10 @@ mod tests {
     use super::*;
 
     fn open(session: &Session, bytes: &[u8]) -> Option<Vec<u8>> {
-        let datagram = decode(bytes).ok().filter(|found| found.session == session.id())?;
+        let is_ours = |found: &Datagram<'_>| {
+            found.session == session.id() && found.version == session.version()
+        };
+        let datagram = decode(bytes).ok().filter(is_ours)?;
         session.open_datagram(datagram.sequence, datagram.ciphertext).ok()
     }
 
@@ -211,6 +219,6 @@ mod tests {
         assert_eq!(sealed.len(), DATAGRAM_MAX);
         assert_eq!(open(&theirs, &sealed), Some(longest));
         assert_eq!(encode(&ours, &vec![7; PAYLOAD_MAX + 1]), Err(SealError::TooLong));
-        assert_eq!(decode(&vec![1; DATAGRAM_MAX + 1]), Err(DatagramError::TooLong));
+        assert_eq!(decode(&vec![2; DATAGRAM_MAX + 1]), Err(DatagramError::TooLong));
     }
 }

@@ -1,8 +1,10 @@
 //! Dialling a peer: find its address, connect, shake hands.
 //!
-//! A refused connection is the one outcome that is evidence. A connection that is closed during
-//! the handshake may be one to a process that is just dying: its listener goes a moment after its
-//! links. So the dial is repeated for a moment before it counts as failed.
+//! A refused connection is the one outcome that is evidence, and it counts only if a second
+//! connection is refused right after the first: one reset that a third party slipped in proves
+//! nothing. A connection that is closed during the handshake may be one to a process that is just
+//! dying: its listener goes a moment after its links. So the dial is repeated for a moment before it
+//! counts as failed.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -14,12 +16,14 @@ use tokio::net::{TcpSocket, TcpStream, lookup_host};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::claim::Claim;
-use super::handshake::{Answer, Dialler, HandshakeError, Hello, MESSAGE_MAX, Refusal, VERSION};
+use super::greeting::Greeting;
+use super::handshake::{Answer, Dialler, HandshakeError, Hello, MESSAGE_MAX, Refusal, Refused};
 use super::hub::{Hub, PeerState};
 use super::link::{Established, LENGTH_BYTES};
 use super::queue::Ticket;
 use super::session::SessionId;
 use super::sockets::tune;
+use crate::key::IdentityError;
 
 /// How a dial ended.
 #[derive(Debug)]
@@ -48,8 +52,12 @@ pub(super) enum DialError {
     Closed,
     #[error(transparent)]
     Handshake(#[from] HandshakeError),
+    /// It has the right key and refuses this node: it is there.
     #[error("it refuses this node: {0}")]
-    Refused(#[from] Refusal),
+    Refused(Refused),
+    /// It has the group's key, and not the key pair that is listed for it.
+    #[error("this node refuses it: {0}; compare `tanist key status` there with the list here")]
+    Identity(IdentityError),
 }
 
 /// Dials until there is an outcome, not before `earliest`.
@@ -63,18 +71,24 @@ pub(super) async fn dial(
         sleep_until(earliest).await;
     }
     let mut pause = FIRST_PAUSE;
+    let mut refused = None;
     loop {
         hub.tally.dials.bump();
-        let covers = peer.queue.last();
+        let covers = refused.unwrap_or_else(|| peer.queue.last());
         let attempt = match connect(&peer.address, hub.listening_ip(), hub.limits.dial).await {
             Ok((stream, address)) => {
                 let greeting = greet(&hub, &peer, stream, address, lost);
                 let greeted = timeout(hub.limits.handshake, greeting).await;
                 greeted.unwrap_or(Err(DialError::Silent))
             }
-            Err(ConnectError::Refused) => return Dialled::Refused { covers },
+            Err(ConnectError::Refused) if refused.is_some() => return Dialled::Refused { covers },
+            Err(ConnectError::Refused) => {
+                refused = Some(covers);
+                continue;
+            }
             Err(ConnectError::Failed(error)) => Err(error),
         };
+        refused = None;
         match attempt {
             Ok(link) => return Dialled::Linked(Box::new(link)),
             Err(DialError::Closed) if pause <= LAST_PAUSE => {
@@ -165,35 +179,68 @@ async fn greet(
     lost: Option<SessionId>,
 ) -> Result<Established, DialError> {
     tune(&stream, &hub.limits).map_err(|_| DialError::Closed)?;
+    let secrets = hub.secrets();
+    let own = secrets.identities.own();
+    let greeting = read_message(&mut stream).await.map_err(|_| DialError::Closed)?;
+    let greeting = Greeting::decode(&greeting)?;
+    let key = greeting.choose(&secrets.keyring).ok_or(HandshakeError::NoCommonKey)?;
     let hello = Hello {
-        version: VERSION,
+        versions: hub.versions,
         group: hub.group.to_string(),
         from: hub.me,
         to: peer.id,
         incarnation: hub.incarnation,
         dial: hub.next_dial(),
         lost,
+        identity: own.public(),
+        settings: hub.settings.clone(),
     };
-    let (dialler, message) = Dialler::begin(&hub.key, &hello)?;
+    let (dialler, message) = Dialler::begin(key, own, &greeting, &hello)?;
     let begun = Instant::now();
     write_message(&mut stream, &message).await.map_err(|_| DialError::Closed)?;
     let message = read_message(&mut stream).await.map_err(|_| DialError::Closed)?;
-    let (answer, session) = dialler.finish(&message)?;
-    let incarnation = match answer {
-        Answer::Welcome { from, incarnation } if from == peer.id => incarnation,
-        Answer::Welcome { .. } => return Err(Refusal::WrongNode.into()),
-        Answer::Refused(refusal) => return Err(refusal.into()),
+    let round_trip = begun.elapsed();
+    let (answer, shown, confirming) = dialler.hear(&message)?;
+    let proof = match secrets.identities.prove(peer.id, shown) {
+        Ok(proof) => proof,
+        Err(error) => {
+            let refusal = Refused::with(Refusal::Identity, &error.to_string());
+            let message = confirming.refuse(&refusal)?;
+            write_message(&mut stream, &message).await.map_err(|_| DialError::Closed)?;
+            return Err(DialError::Identity(error));
+        }
     };
+    let (incarnation, version) = match answer {
+        Answer::Welcome { from, incarnation, version }
+            if from == peer.id && hub.versions.includes(version) =>
+        {
+            (incarnation, version)
+        }
+        Answer::Welcome { version, .. } if !hub.versions.includes(version) => {
+            let detail = format!("it chose version {version}");
+            return Err(DialError::Refused(Refused::with(Refusal::Version, &detail)));
+        }
+        Answer::Welcome { .. } => {
+            return Err(DialError::Refused(Refused::plain(Refusal::WrongNode)));
+        }
+        Answer::Refused(refused) => return Err(DialError::Refused(refused)),
+    };
+    let (confirmation, session) = confirming.confirm(version)?;
     let claim = Claim { session: session.id(), dialler: hub.me, dial: hello.dial, lost };
     Ok(Established {
-        stream,
+        // The node's own thread reads and writes it from here on.
+        stream: stream.into_std().map_err(|_| DialError::Closed)?,
         reading: peer.reading.begin(session.id()),
         session: Arc::new(session),
         claim,
         incarnation,
         address,
-        round_trip: begun.elapsed(),
+        round_trip,
+        key: key.id(),
+        proof,
+        own: own.public(),
         records_read: 0,
+        confirmation: Some(confirmation),
         after: None,
         place: None,
     })

@@ -1,7 +1,7 @@
 //! Frames and the records that carry them.
 //!
 //! ```text
-//! frame   [version u8] [CBOR map: 0 group, 1 id, 2 payload]
+//! frame   [version u8] [CBOR map: 0 group, 1 id, 2 payload]         version 3: without the group
 //! record  [kind u8] [a piece of a frame, or the opening of a link]      before sealing
 //! link    [length u16] [sealed record] [length u16] [sealed record] ...
 //! ```
@@ -30,33 +30,52 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The bytes of this frame.
+    /// The bytes of this frame on a link of this version.
     #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
+    pub fn encode(&self, version: u8) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.payload.len() + self.group.len() + 24);
-        bytes.push(FRAME_VERSION);
-        minicbor::encode(self, &mut bytes).expect("writing to memory cannot fail");
+        bytes.push(version);
+        let written = if version < BARE_FROM {
+            minicbor::encode(self, &mut bytes)
+        } else {
+            minicbor::encode(Bare { id: self.id, payload: self.payload }, &mut bytes)
+        };
+        written.expect("writing to memory cannot fail");
         bytes
     }
 
-    /// Takes the bytes of a frame of this group.
-    pub fn decode(bytes: &'a [u8], group: &str) -> Result<Self, FrameError> {
-        let (version, body) = bytes.split_first().ok_or(FrameError::Malformed)?;
-        if *version != FRAME_VERSION {
-            return Err(FrameError::Version { found: *version });
+    /// Takes the bytes of a frame of this group, from a link of this version.
+    pub fn decode(bytes: &'a [u8], group: &'a str, version: u8) -> Result<Self, FrameError> {
+        let (found, body) = bytes.split_first().ok_or(FrameError::Malformed)?;
+        if *found != version {
+            return Err(FrameError::Version { found: *found });
+        }
+        if version >= BARE_FROM {
+            let bare: Bare<'_> = minicbor::decode(body).map_err(|_| FrameError::Malformed)?;
+            return Ok(Self { group, id: bare.id, payload: bare.payload });
         }
         let frame: Self = minicbor::decode(body).map_err(|_| FrameError::Malformed)?;
         if frame.group == group { Ok(frame) } else { Err(FrameError::Group) }
     }
 }
 
+/// A frame without the group's name, which the handshake has checked.
+#[derive(Encode, Decode)]
+#[cbor(map)]
+struct Bare<'a> {
+    #[n(1)]
+    id: u64,
+    #[cbor(b(2), with = "minicbor::bytes")]
+    payload: &'a [u8],
+}
+
 /// Why bytes are not a frame for us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// A version that is not ours.
+    /// Another version than the link's.
     #[error(
-        "the frame has version {found}, which this node does not know, so it is dropped; run the \
-         same version of tanist on all nodes"
+        "the frame has version {found}, which is not the link's, so it is dropped; the sender has \
+         a defect"
     )]
     Version {
         /// What the frame says.
@@ -185,8 +204,8 @@ impl Assembly {
 )]
 pub struct TooLong;
 
-/// The version of frames.
-pub const FRAME_VERSION: u8 = 1;
+/// From this version of the wire on frames do not name their group.
+const BARE_FROM: u8 = 3;
 /// The longest piece of a frame in one record: small buffers, little overhead.
 pub const PIECE_MAX: usize = 16 * 1024;
 /// What a frame has around its payload: numbers, and a group name of reasonable length.
@@ -205,7 +224,8 @@ mod tests {
         for length in lengths {
             let payload: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
             let frame = Frame { group: "jobs", id: u64::MAX - 3, payload: &payload };
-            let bytes = frame.encode();
+            let version = if length % 2 == 0 { 2 } else { 3 };
+            let bytes = frame.encode(version);
             let mut assembly = Assembly::new(1 << 20);
             let mut whole = None;
             for record in split(&bytes) {
@@ -217,7 +237,7 @@ mod tests {
                 }
             }
             let whole = whole.unwrap();
-            assert_eq!(Frame::decode(&whole, "jobs").unwrap(), frame);
+            assert_eq!(Frame::decode(&whole, "jobs", version).unwrap(), frame);
         }
     }
 
@@ -233,22 +253,22 @@ mod tests {
 
     #[test]
     fn another_version_or_group_is_refused() {
-        let bytes = Frame { group: "jobs", id: 1, payload: b"x" }.encode();
-        assert_eq!(Frame::decode(&bytes, "mail"), Err(FrameError::Group));
+        let bytes = Frame { group: "jobs", id: 1, payload: b"x" }.encode(2);
+        assert_eq!(Frame::decode(&bytes, "mail", 2), Err(FrameError::Group));
         let mut newer = bytes.clone();
         newer[0] = 9;
-        assert_eq!(Frame::decode(&newer, "jobs"), Err(FrameError::Version { found: 9 }));
+        assert_eq!(Frame::decode(&newer, "jobs", 2), Err(FrameError::Version { found: 9 }));
         assert_eq!(Record::decode(&[77, 1]), Err(RecordError::Kind { found: 77 }));
     }
 
     #[test]
     fn a_frame_with_a_field_of_a_later_version_is_understood() {
-        let mut bytes = vec![FRAME_VERSION];
+        let mut bytes = vec![2];
         let mut encoder = minicbor::Encoder::new(&mut bytes);
         encoder.map(4).unwrap().u8(0).unwrap().str("jobs").unwrap();
         encoder.u8(1).unwrap().u8(5).unwrap().u8(2).unwrap().bytes(b"x").unwrap();
         encoder.u8(9).unwrap().str("later").unwrap();
-        let frame = Frame::decode(&bytes, "jobs").unwrap();
+        let frame = Frame::decode(&bytes, "jobs", 2).unwrap();
         assert_eq!(frame, Frame { group: "jobs", id: 5, payload: b"x" });
     }
 
@@ -265,9 +285,9 @@ mod tests {
             }
             let _ = Record::decode(&bytes);
             if let Some(version) = bytes.first_mut() {
-                *version = FRAME_VERSION;
+                *version = 2;
             }
-            assert!(Frame::decode(&bytes, "jobs").is_err(), "seed={seed}");
+            assert!(Frame::decode(&bytes, "jobs", 2).is_err(), "seed={seed}");
         }
     }
 }

@@ -1,28 +1,36 @@
-//! The handshake: both sides show that they have the group's key, and say who they are.
+//! The handshake: both sides show that they have a key of the group, and say who they are.
 //!
 //! ```text
-//! dialler   -- message 1: Hello ------------->  listener      Noise NNpsk0, 25519, ChaChaPoly,
-//! dialler   <- message 2: Answer -------------  listener      BLAKE2s; psk = the group key
-//! dialler   -- first record of the link ----->  listener      only this proves that message 1
-//!                                                             was not replayed
+//! dialler   <- greeting: fresh challenge, keys ------  listener      see greeting.rs
+//! dialler   -- message 1: Hello --------------------->  listener      Noise XXpsk0, 25519, ChaChaPoly,
+//! dialler   <- message 2: Answer ---------------------  listener      BLAKE2s; psk = a group key;
+//! dialler   -- message 3: Confirmation -------------->  listener      static keys = the nodes' own
+//! dialler   -- first record of the link ------------->  listener
 //! ```
 //!
-//! Each message is a u16 length and that many bytes. Pure: bytes in, values out; deadlines and
-//! sockets are the callers'. The key vouches for the group, not for the node: a member that lies
-//! about its id is believed.
+//! Each message is a u16 length and that many bytes. Message 1 proves a group key and freshness
+//! with symmetric operations alone; the arithmetic on curves begins with message 2. Messages 2 and 3
+//! prove the nodes' own keys. Pure: bytes in, values out; deadlines and sockets are the callers', and
+//! so is what a shown key is worth ([`crate::key::Identities::prove`]).
 
-use minicbor::{Decode, Encode};
+mod payload;
+
 use snow::{Builder, HandshakeState};
 use tanist_core::members::NodeId;
 
+use self::payload::{AnswerWire, ConfirmationWire, HelloWire};
+pub use self::payload::{Refusal, Refused};
+use super::greeting::{self, Greeting};
 use super::session::{Session, SessionId};
-use crate::key::GroupKey;
+use super::version::Versions;
+use crate::key::{GroupKey, KeyId, Keyring, NodeKey, PublicKey};
+use crate::settings::Settings;
 
 /// What the dialling side says first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// The version of the protocol that it speaks.
-    pub version: u8,
+    /// The versions of the wire that it speaks.
+    pub versions: Versions,
     /// The group that it belongs to.
     pub group: String,
     /// Who it is.
@@ -36,10 +44,14 @@ pub struct Hello {
     /// The session that it last had with the other side and has lost. Without it a late dial
     /// could not be told from one that crossed ours.
     pub lost: Option<SessionId>,
+    /// The public key that message 3 will show.
+    pub identity: PublicKey,
+    /// What it was told about the group.
+    pub settings: Settings,
 }
 
 /// What the other side answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It takes the link.
     Welcome {
@@ -47,67 +59,35 @@ pub enum Answer {
         from: NodeId,
         /// Which process of that node it is.
         incarnation: u64,
+        /// The version of the wire that the link has.
+        version: u8,
     },
     /// It does not.
-    Refused(Refusal),
-}
-
-/// Why a node with the right key does not get a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// It speaks another version.
-    #[error("the versions of tanist differ; run the same one on all nodes")]
-    Version,
-    /// It is of another group.
-    #[error("it belongs to another group; check the group's name and this peer's address")]
-    Group,
-    /// The dialler is not configured there.
-    #[error("it does not list this node; add this node to the peers in its configuration")]
-    UnknownNode,
-    /// It is not the node that was dialled.
-    #[error("another node answers at this address; check the addresses of the peers")]
-    WrongNode,
-    /// It has the dialler's own id.
-    #[error("the node there has this node's id; give every node an id of its own")]
-    OwnId,
-    /// Too many links with the dialler already.
-    #[error("it has too many links with this node already; they close by themselves")]
-    TooBusy,
-    /// A reason that a later version knows.
-    #[error("it gave reason {0}, which this version does not know; see the log of the peer")]
-    Other(u8),
-}
-
-impl Refusal {
-    fn number(self) -> u8 {
-        match self {
-            Self::Version => 1,
-            Self::Group => 2,
-            Self::UnknownNode => 3,
-            Self::WrongNode => 4,
-            Self::OwnId => 5,
-            Self::TooBusy => 6,
-            Self::Other(number) => number,
-        }
-    }
-
-    fn numbered(number: u8) -> Self {
-        match number {
-            1 => Self::Version,
-            2 => Self::Group,
-            3 => Self::UnknownNode,
-            4 => Self::WrongNode,
-            5 => Self::OwnId,
-            6 => Self::TooBusy,
-            other => Self::Other(other),
-        }
-    }
+    Refused(Refused),
 }
 
 /// Why a handshake went no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandshakeError {
-    /// The seal did not open: another key, another protocol, or damage.
+    /// What answers at the address is not a listener of ours.
+    #[error(
+        "what listens there does not greet as tanist does, so there is no link; check the address, \
+         and run the same version of tanist on all nodes"
+    )]
+    Greeting,
+    /// A format of the handshake that this version does not know.
+    #[error(
+        "it uses a format of the handshake that this version does not know, so there is no link; \
+         run the same version of tanist on all nodes"
+    )]
+    Format,
+    /// The two have no key in common.
+    #[error(
+        "it has none of this node's group keys, so there is no link; compare `tanist key status` \
+         on both nodes"
+    )]
+    NoCommonKey,
+    /// The seal did not open: another key, another protocol, a replay, or damage.
     #[error(
         "the message does not open with this group's key, so there is no link; give both nodes the \
          same key file"
@@ -126,34 +106,54 @@ pub enum HandshakeError {
 pub struct Dialler(HandshakeState);
 
 impl Dialler {
-    /// Begins, and gives message 1.
-    pub fn begin(key: &GroupKey, hello: &Hello) -> Result<(Self, Vec<u8>), HandshakeError> {
-        let mut noise = builder(key)?.build_initiator().map_err(|_| HandshakeError::Setup)?;
-        let wire = HelloWire {
-            version: hello.version,
-            group: &hello.group,
-            from: hello.from.0,
-            to: hello.to.0,
-            incarnation: hello.incarnation,
-            dial: hello.dial,
-            lost: hello.lost.map(|session| u64::from_be_bytes(session.0)),
-        };
-        let message = write(&mut noise, &wire)?;
+    /// Answers a greeting: message 1.
+    pub fn begin(
+        key: &GroupKey,
+        own: &NodeKey,
+        greeting: &Greeting,
+        hello: &Hello,
+    ) -> Result<(Self, Vec<u8>), HandshakeError> {
+        let header = greeting::header(key.id());
+        let prologue = greeting.prologue(&header);
+        let builder = builder(key, own, &prologue)?;
+        let mut noise = builder.build_initiator().map_err(|_| HandshakeError::Setup)?;
+        let mut message = header.to_vec();
+        message.extend(write(&mut noise, &HelloWire::from(hello))?);
         Ok((Self(noise), message))
     }
 
-    /// Takes message 2.
-    pub fn finish(mut self, message: &[u8]) -> Result<(Answer, Session), HandshakeError> {
+    /// Takes message 2: the answer, and the key that the listener has shown.
+    pub fn hear(
+        mut self,
+        message: &[u8],
+    ) -> Result<(Answer, PublicKey, Confirming), HandshakeError> {
         let payload = read(&mut self.0, message)?;
-        let wire: AnswerWire = minicbor::decode(&payload).map_err(|_| HandshakeError::Malformed)?;
-        let answer = match wire {
-            AnswerWire { refusal: Some(number), .. } => Answer::Refused(Refusal::numbered(number)),
-            AnswerWire { from: Some(from), incarnation: Some(incarnation), .. } => {
-                Answer::Welcome { from: NodeId(from), incarnation }
-            }
-            AnswerWire { .. } => return Err(HandshakeError::Malformed),
-        };
-        Ok((answer, session(self.0)?))
+        let wire: AnswerWire<'_> =
+            minicbor::decode(&payload).map_err(|_| HandshakeError::Malformed)?;
+        let answer = wire.answer().ok_or(HandshakeError::Malformed)?;
+        let shown = shown(&self.0)?;
+        let id = session_id(&self.0);
+        Ok((answer, shown, Confirming { noise: self.0, id }))
+    }
+}
+
+/// The dialling side, which has heard the answer.
+#[derive(Debug)]
+pub struct Confirming {
+    noise: HandshakeState,
+    id: SessionId,
+}
+
+impl Confirming {
+    /// Shows this node's key: message 3, and the session in the version that the answer named.
+    pub fn confirm(mut self, version: u8) -> Result<(Vec<u8>, Session), HandshakeError> {
+        let message = write(&mut self.noise, &ConfirmationWire::default())?;
+        Ok((message, session(self.noise, self.id, version)?))
+    }
+
+    /// Says why this node does not take the link after all: message 3.
+    pub fn refuse(mut self, refused: &Refused) -> Result<Vec<u8>, HandshakeError> {
+        write(&mut self.noise, &ConfirmationWire::from(refused))
     }
 }
 
@@ -162,78 +162,86 @@ impl Dialler {
 pub struct Listener(HandshakeState);
 
 impl Listener {
-    /// Takes message 1.
-    pub fn hear(key: &GroupKey, message: &[u8]) -> Result<(Self, Hello), HandshakeError> {
-        let mut noise = builder(key)?.build_responder().map_err(|_| HandshakeError::Setup)?;
+    /// Takes message 1, which must answer this greeting with a key of the ring. Does no arithmetic
+    /// on curves.
+    pub fn hear(
+        keyring: &Keyring,
+        own: &NodeKey,
+        greeting: &Greeting,
+        message: &[u8],
+    ) -> Result<(Self, Hello, KeyId), HandshakeError> {
+        let (header, id, message) = greeting::split(message)?;
+        let key = keyring.find(id).ok_or(HandshakeError::NoCommonKey)?;
+        let prologue = greeting.prologue(header);
+        let builder = builder(key, own, &prologue)?;
+        let mut noise = builder.build_responder().map_err(|_| HandshakeError::Setup)?;
         let payload = read(&mut noise, message)?;
         let wire: HelloWire<'_> =
             minicbor::decode(&payload).map_err(|_| HandshakeError::Malformed)?;
-        let hello = Hello {
-            version: wire.version,
-            group: wire.group.to_owned(),
-            from: NodeId(wire.from),
-            to: NodeId(wire.to),
-            incarnation: wire.incarnation,
-            dial: wire.dial,
-            lost: wire.lost.map(|session| SessionId(session.to_be_bytes())),
-        };
-        Ok((Self(noise), hello))
+        let hello = Hello::try_from(wire).map_err(|()| HandshakeError::Malformed)?;
+        Ok((Self(noise), hello, id))
     }
 
-    /// Answers: message 2, and the session if the answer was a welcome.
-    pub fn answer(mut self, answer: Answer) -> Result<(Vec<u8>, Session), HandshakeError> {
-        let wire = match answer {
-            Answer::Welcome { from, incarnation } => {
-                AnswerWire { from: Some(from.0), incarnation: Some(incarnation), refusal: None }
-            }
-            Answer::Refused(refusal) => {
-                AnswerWire { from: None, incarnation: None, refusal: Some(refusal.number()) }
-            }
+    /// Answers: message 2.
+    pub fn answer(mut self, answer: &Answer) -> Result<(Vec<u8>, Answered), HandshakeError> {
+        let message = write(&mut self.0, &AnswerWire::from(answer))?;
+        let id = session_id(&self.0);
+        let version = match answer {
+            Answer::Welcome { version, .. } => *version,
+            Answer::Refused(_) => 0,
         };
-        let message = write(&mut self.0, &wire)?;
-        Ok((message, session(self.0)?))
+        Ok((message, Answered { noise: self.0, id, version }))
     }
 }
 
-#[derive(Encode, Decode)]
-#[cbor(map)]
-struct HelloWire<'a> {
-    #[n(0)]
+/// The listening side, waiting for message 3.
+#[derive(Debug)]
+pub struct Answered {
+    noise: HandshakeState,
+    id: SessionId,
     version: u8,
-    #[cbor(b(1))]
-    group: &'a str,
-    #[n(2)]
-    from: u32,
-    #[n(3)]
-    to: u32,
-    #[n(4)]
-    incarnation: u64,
-    #[n(5)]
-    dial: u64,
-    #[n(6)]
-    lost: Option<u64>,
 }
 
-#[derive(Encode, Decode)]
-#[cbor(map)]
-struct AnswerWire {
-    #[n(0)]
-    from: Option<u32>,
-    #[n(1)]
-    incarnation: Option<u64>,
-    #[n(2)]
-    refusal: Option<u8>,
+impl Answered {
+    /// The name that the session will have, if it comes to one.
+    #[must_use]
+    pub const fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// Takes message 3: the session and the key that the dialler has shown, or why it went.
+    pub fn confirm(
+        mut self,
+        message: &[u8],
+    ) -> Result<Result<(Session, PublicKey), Refused>, HandshakeError> {
+        let payload = read(&mut self.noise, message)?;
+        let wire: ConfirmationWire<'_> =
+            minicbor::decode(&payload).map_err(|_| HandshakeError::Malformed)?;
+        if let Some(refused) = wire.refused() {
+            return Ok(Err(refused));
+        }
+        let shown = shown(&self.noise)?;
+        Ok(Ok((session(self.noise, self.id, self.version)?, shown)))
+    }
 }
 
-fn builder(key: &GroupKey) -> Result<Builder<'_>, HandshakeError> {
+fn builder<'a>(
+    key: &'a GroupKey,
+    own: &'a NodeKey,
+    prologue: &'a [u8],
+) -> Result<Builder<'a>, HandshakeError> {
     let pattern = PATTERN.parse().map_err(|_| HandshakeError::Setup)?;
     Builder::new(pattern)
-        .prologue(PROLOGUE)
+        .prologue(prologue)
+        .and_then(|builder| builder.local_private_key(own.secret()))
         .and_then(|builder| builder.psk(0, key.secret()))
         .map_err(|_| HandshakeError::Setup)
 }
 
-fn write(noise: &mut HandshakeState, wire: &impl Encode<()>) -> Result<Vec<u8>, HandshakeError> {
+fn write(
+    noise: &mut HandshakeState,
+    wire: &impl minicbor::Encode<()>,
+) -> Result<Vec<u8>, HandshakeError> {
     let payload = minicbor::to_vec(wire).expect("writing to memory cannot fail");
     let mut message = vec![0; MESSAGE_MAX];
     let length = noise.write_message(&payload, &mut message).map_err(|_| HandshakeError::Setup)?;
@@ -248,19 +256,26 @@ fn read(noise: &mut HandshakeState, message: &[u8]) -> Result<Vec<u8>, Handshake
     Ok(payload)
 }
 
-fn session(noise: HandshakeState) -> Result<Session, HandshakeError> {
-    let mut id = [0; 8];
-    id.copy_from_slice(&noise.get_handshake_hash()[..8]);
-    let noise = noise.into_stateless_transport_mode().map_err(|_| HandshakeError::Setup)?;
-    Ok(Session::new(SessionId(id), noise))
+fn shown(noise: &HandshakeState) -> Result<PublicKey, HandshakeError> {
+    let key = noise.get_remote_static().and_then(|key| key.try_into().ok());
+    key.map(PublicKey).ok_or(HandshakeError::Setup)
 }
 
-/// The version that [`Hello`] names.
-pub const VERSION: u8 = 1;
+/// Both sides know it after message 2.
+fn session_id(noise: &HandshakeState) -> SessionId {
+    let mut id = [0; 8];
+    id.copy_from_slice(&noise.get_handshake_hash()[..8]);
+    SessionId(id)
+}
+
+fn session(noise: HandshakeState, id: SessionId, version: u8) -> Result<Session, HandshakeError> {
+    let noise = noise.into_stateless_transport_mode().map_err(|_| HandshakeError::Setup)?;
+    Ok(Session::new(id, version, noise))
+}
+
 /// The longest message of a handshake.
-pub const MESSAGE_MAX: usize = 512;
-const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
-const PROLOGUE: &[u8] = b"tanist transport 1";
+pub const MESSAGE_MAX: usize = 2048;
+const PATTERN: &str = "Noise_XXpsk0_25519_ChaChaPoly_BLAKE2s";
 
 #[cfg(test)]
 pub(super) mod tests;

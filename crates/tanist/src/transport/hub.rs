@@ -11,6 +11,7 @@ use std::time::Duration;
 use tanist_core::Time;
 use tanist_core::members::NodeId;
 use tokio::net::UdpSocket;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc};
 
 use super::counters::{Cell, Tally};
@@ -21,16 +22,20 @@ use super::reading::Reading;
 use super::session::Session;
 use super::sessions::Sessions;
 use super::throttle::Throttle;
-use super::{Config, Incoming, PeerView};
+use super::unconfirmed::Unconfirmed;
+use super::version::Versions;
+use super::{Config, Incoming, PeerView, Secrets};
 use crate::clock;
-use crate::key::GroupKey;
+use crate::key::{KeyId, Proof, PublicKey};
+use crate::settings::Settings;
 
 /// The common ground of a transport's tasks.
 #[derive(Debug)]
 pub(super) struct Hub {
     pub(super) me: NodeId,
     pub(super) group: Arc<str>,
-    pub(super) key: GroupKey,
+    pub(super) settings: Settings,
+    pub(super) versions: Versions,
     pub(super) limits: Limits,
     pub(super) incarnation: u64,
     pub(super) udp: UdpSocket,
@@ -42,6 +47,9 @@ pub(super) struct Hub {
     pub(super) places: Arc<Semaphore>,
     /// For what strangers do at our port.
     pub(super) warning: Throttle,
+    /// Where handshakes and dials are done.
+    pub(super) door: Handle,
+    secrets: Mutex<Arc<Secrets>>,
     is_ipv6: bool,
     dials: AtomicU64,
 }
@@ -52,9 +60,10 @@ impl Hub {
         config: Config,
         incarnation: u64,
         udp: UdpSocket,
+        door: Handle,
         incoming: mpsc::Sender<Incoming>,
     ) -> (Self, Vec<mpsc::Receiver<Established>>) {
-        let Config { me, group, key, peers, limits } = config;
+        let Config { me, group, secrets, settings, versions, peers, limits } = config;
         let addresses: BTreeMap<NodeId, String> =
             peers.into_iter().filter(|(id, _)| *id != me).collect();
         let mut states = BTreeMap::new();
@@ -67,7 +76,10 @@ impl Hub {
         let hub = Self {
             me,
             group,
-            key,
+            settings,
+            versions,
+            door,
+            secrets: Mutex::new(Arc::new(secrets)),
             incarnation,
             is_ipv6: udp.local_addr().is_ok_and(|address| address.is_ipv6()),
             udp,
@@ -92,6 +104,19 @@ impl Hub {
         let Ok(place) = self.incoming.reserve().await else { return };
         if !peer.is_blocked() && peer.note_met(incarnation) {
             place.send(Incoming::Met { peer: peer.id, incarnation });
+        }
+    }
+
+    /// The keys as they are at the moment.
+    pub(super) fn secrets(&self) -> Arc<Secrets> {
+        Arc::clone(&self.secrets.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Uses other keys from here on; the tasks of the peers see to their links.
+    pub(super) fn set_secrets(&self, secrets: Secrets) {
+        *self.secrets.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(secrets);
+        for peer in self.peers.values() {
+            peer.attention.notify_one();
         }
     }
 
@@ -125,29 +150,49 @@ pub(super) struct PeerState {
     pub(super) address: String,
     pub(super) queue: Queue,
     pub(super) reading: Reading,
+    pub(super) unconfirmed: Unconfirmed,
     pub(super) arrivals: mpsc::Sender<Established>,
     /// Tells the peer's task to look at the flags.
     pub(super) attention: Notify,
     pub(super) warning: Throttle,
+    /// For what is wrong with a peer that has the right key and is refused here.
+    pub(super) refused_warning: Throttle,
     pub(super) bytes_in: Cell,
     pub(super) bytes_out: Cell,
     is_blocked: AtomicBool,
     has_overflowed: AtomicBool,
+    has_many_records: AtomicBool,
     is_refused: AtomicBool,
     /// On the boot-time clock, in microseconds; zero if nothing was heard yet.
     heard: AtomicU64,
     asked: AtomicU64,
+    echo: Echo,
     route: Mutex<Option<Route>>,
+    /// Why the peer, which is there and has the right key, gives us no link.
+    refusal: Mutex<Option<String>>,
     /// The process that the driver knows of.
     met: Mutex<Option<u64>>,
 }
 
-/// Where datagrams go while there is a link.
+/// Where datagrams go while there is a link, and what the link rests on.
 #[derive(Clone, Debug)]
 pub(super) struct Route {
     pub(super) session: Arc<Session>,
+    pub(super) incarnation: u64,
     pub(super) address: SocketAddr,
     pub(super) round_trip: Duration,
+    pub(super) key: KeyId,
+    pub(super) proof: Proof,
+    /// The key that this node has shown.
+    pub(super) own: PublicKey,
+}
+
+/// The last question whether the peer is there, and the last answer, by number.
+#[derive(Debug, Default)]
+struct Echo {
+    asked: AtomicU64,
+    answered: AtomicU64,
+    changed: Notify,
 }
 
 impl PeerState {
@@ -162,17 +207,22 @@ impl PeerState {
             address,
             queue: Queue::new(limits),
             reading: Reading::default(),
+            unconfirmed: Unconfirmed::default(),
             arrivals,
             attention: Notify::new(),
             warning: Throttle::default(),
+            refused_warning: Throttle::default(),
             bytes_in: Cell::default(),
             bytes_out: Cell::default(),
             is_blocked: AtomicBool::new(false),
             has_overflowed: AtomicBool::new(false),
+            has_many_records: AtomicBool::new(false),
             is_refused: AtomicBool::new(false),
             heard: AtomicU64::new(0),
             asked: AtomicU64::new(0),
+            echo: Echo::default(),
             route: Mutex::default(),
+            refusal: Mutex::default(),
             met: Mutex::default(),
         }
     }
@@ -204,18 +254,41 @@ impl PeerState {
         self.has_overflowed.swap(false, Ordering::Relaxed)
     }
 
+    /// Tells the peer's task once that the current link has carried enough records.
+    pub(super) fn note_records(&self, count: u64, count_max: u64) {
+        if count >= count_max && !self.has_many_records.swap(true, Ordering::Relaxed) {
+            self.attention.notify_one();
+        }
+    }
+
+    /// Whether the current link has carried enough records.
+    pub(super) fn has_many_records(&self) -> bool {
+        self.has_many_records.load(Ordering::Relaxed)
+    }
+
+    /// A new link has carried none.
+    pub(super) fn forget_records(&self) {
+        self.has_many_records.store(false, Ordering::Relaxed);
+    }
+
     /// Something authentic has come from the peer just now.
     pub(super) fn note_heard(&self) {
         self.heard.store(clock::now().as_micros(), Ordering::Relaxed);
     }
 
-    /// The peer is about to be asked whether it is there.
-    pub(super) fn note_asked(&self) {
+    /// The peer is about to be asked whether it is there; the number of the question.
+    pub(super) fn note_asked(&self) -> u64 {
         self.asked.store(clock::now().as_micros(), Ordering::Relaxed);
+        self.echo.asked.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// It is there: the way to it and back took so long.
-    pub(super) fn note_echo(&self) {
+    /// It has answered this question: the way to it and back took so long.
+    pub(super) fn note_echo(&self, number: u64) {
+        // A peer that answers what was never asked gains nothing.
+        if number <= self.echo.asked.load(Ordering::Relaxed) {
+            self.echo.answered.fetch_max(number, Ordering::Relaxed);
+            self.echo.changed.notify_waiters();
+        }
         let asked = self.asked.swap(0, Ordering::Relaxed);
         if asked > 0
             && let Some(route) = &mut *self.lock_route()
@@ -223,6 +296,44 @@ impl PeerState {
             let took = clock::now().as_micros().saturating_sub(asked);
             route.round_trip = Duration::from_micros(took);
         }
+    }
+
+    /// Waits until this question is answered, or the link with this process is gone: then false.
+    pub(super) async fn echoed(&self, number: u64, incarnation: u64) -> bool {
+        loop {
+            let changed = self.echo.changed.notified();
+            let mut changed = std::pin::pin!(changed);
+            // Listen before looking, or a change in between would be missed.
+            changed.as_mut().enable();
+            if self.linked().is_none_or(|(linked, _)| linked != incarnation) {
+                return false;
+            }
+            if self.echo.answered.load(Ordering::Relaxed) >= number {
+                return true;
+            }
+            changed.await;
+        }
+    }
+
+    /// The peer has proven more, or less, by the list of keys as it is now.
+    pub(super) fn set_proof(&self, proof: Proof) {
+        if let Some(route) = &mut *self.lock_route() {
+            route.proof = proof;
+        }
+    }
+
+    /// The process that the current link is with, and where it is.
+    pub(super) fn linked(&self) -> Option<(u64, SocketAddr)> {
+        self.lock_route().as_ref().map(|route| (route.incarnation, route.address))
+    }
+
+    /// Notes why there is no link although the peer is there and has the right key.
+    pub(super) fn set_refusal(&self, refusal: Option<String>) {
+        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = refusal;
+    }
+
+    fn refusal(&self) -> Option<String> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether the last dial was refused, so that nobody is there.
@@ -245,6 +356,7 @@ impl PeerState {
 
     pub(super) fn set_route(&self, route: Option<Route>) {
         *self.lock_route() = route;
+        self.echo.changed.notify_waiters();
     }
 
     pub(super) fn route(&self) -> Option<Route> {
@@ -267,6 +379,10 @@ impl PeerState {
                 .filter(|heard| *heard > 0)
                 .map(Time::from_micros),
             is_blocked: self.is_blocked(),
+            refusal: self.refusal(),
+            key: route.as_ref().map(|route| route.key),
+            proof: route.as_ref().map(|route| route.proof),
+            version: route.as_ref().map(|route| route.session.version()),
             round_trip: route.map(|route| route.round_trip),
             bytes_out: self.bytes_out.value(),
             bytes_in: self.bytes_in.value(),

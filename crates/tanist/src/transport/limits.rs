@@ -39,6 +39,10 @@ pub struct Limits {
     pub drain: Duration,
     /// How long datagrams of a replaced link are still taken.
     pub linger: Duration,
+    /// How old a link may be before a new one with new keys takes its place.
+    pub rekey: Duration,
+    /// How many records it may carry in one direction before that.
+    pub rekey_records: u64,
 }
 
 impl Default for Limits {
@@ -59,6 +63,8 @@ impl Default for Limits {
             backoff_max: Duration::from_secs(5),
             drain: Duration::from_secs(1),
             linger: Duration::from_secs(2),
+            rekey: Duration::from_secs(3600),
+            rekey_records: 1 << 32,
         }
     }
 }

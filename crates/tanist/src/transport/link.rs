@@ -22,17 +22,26 @@ use super::hub::{Hub, PeerState};
 use super::queue::Ticket;
 use super::reading::ReadingPlace;
 use super::session::{SealError, Session, SessionId};
+use crate::key::{KeyId, Proof, PublicKey};
 
 /// A connection whose handshake is done.
 #[derive(Debug)]
 pub(super) struct Established {
-    pub(super) stream: TcpStream,
+    pub(super) stream: std::net::TcpStream,
     pub(super) session: Arc<Session>,
     pub(super) claim: Claim,
     pub(super) incarnation: u64,
     /// Where the peer takes datagrams.
     pub(super) address: SocketAddr,
     pub(super) round_trip: Duration,
+    /// The group key that both sides have shown.
+    pub(super) key: KeyId,
+    pub(super) proof: Proof,
+    /// The key that this node has shown.
+    pub(super) own: PublicKey,
+    /// Message 3 of the handshake, if this side dialled: written when the link is taken, so that
+    /// the dialling side may walk away until then.
+    pub(super) confirmation: Option<Vec<u8>>,
     /// How many records the handshake has read.
     pub(super) records_read: u64,
     /// The session that must be read to its end first, as the peer said in the handshake.
@@ -42,8 +51,26 @@ pub(super) struct Established {
     pub(super) place: Option<OwnedSemaphorePermit>,
 }
 
-/// How long a retired link may be silent; `None` while the link is not retired.
-pub(super) type Patience = Option<Duration>;
+/// How a link that gave way to another ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Retired {
+    /// How long it may be silent.
+    pub(super) patience: Duration,
+    pub(super) closes: Closes,
+}
+
+/// When a retired link's own half is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Closes {
+    /// At once: the other side then sees an end after the last record.
+    Now,
+    /// When the other side has closed its half. The side that dialled the successor does so: until
+    /// the other side has taken that, an end of this link would look like a loss.
+    AfterPeer,
+}
+
+/// How a link ends, once it is retired.
+pub(super) type Retirement = watch::Sender<Option<Retired>>;
 
 /// Reads and writes a link until its end. `after` is the session that we wrote to before.
 pub(super) async fn run(
@@ -51,49 +78,72 @@ pub(super) async fn run(
     peer: Arc<PeerState>,
     link: Established,
     after: Option<SessionId>,
-    patience: watch::Sender<Patience>,
+    retirement: Retirement,
 ) {
     let Established { stream, session, incarnation, records_read, reading, place, .. } = link;
-    let (read_half, write_half) = stream.into_split();
+    let stream = match TcpStream::from_std(stream) {
+        Ok(stream) => stream,
+        Err(error) => {
+            tracing::warn!(peer = %peer.id, %error, "cannot wait for a link; check ulimit -n");
+            return;
+        }
+    };
+    reading.confirm();
+    let (read_half, mut write_half) = stream.into_split();
     let mut reader = Reader {
         hub: &hub,
         peer: &peer,
         session: &session,
         half: read_half,
-        patience: patience.subscribe(),
+        retired: retirement.subscribe(),
         buffer: Vec::new(),
         plaintext: Vec::new(),
         assembly: Assembly::new(hub.limits.frame_max),
         sequence: records_read,
         incarnation,
     };
-    let writer =
-        Writer { hub: &hub, peer: &peer, session: &session, half: write_half, sequence: 0 };
+    let writer = Writer {
+        hub: &hub,
+        peer: &peer,
+        session: &session,
+        half: &mut write_half,
+        sequence: 0,
+        confirmation: link.confirmation.unwrap_or_default(),
+    };
     let mut reading_all = std::pin::pin!(reader.read(link.after));
-    let end = tokio::select! {
+    let ended = tokio::select! {
         // First of all: a link that is retired from the outset must not be written.
         biased;
-        // Ending the writer closes its half, and the other side sees an end after the last record.
-        () = until_retired(patience.subscribe()) => reading_all.await,
-        end = &mut reading_all => end,
+        () = until_retired(retirement.subscribe()) => None,
+        end = &mut reading_all => Some(end),
         error = writer.write(after) => {
             tracing::debug!(peer = %peer.id, %error, "cannot write to the link");
             // What the peer wrote before its end is still there to be read, and comes first.
-            patience.send_if_modified(|patience| {
-                let is_new = patience.is_none();
-                patience.get_or_insert(AFTER_WRITE_ERROR);
+            retirement.send_if_modified(|retired| {
+                let is_new = retired.is_none();
+                retired.get_or_insert(AFTER_WRITE_ERROR);
                 is_new
             });
-            reading_all.await
+            None
+        }
+    };
+    let end = match ended {
+        Some(end) => end,
+        None => {
+            let closes = retirement.borrow().map(|retired| retired.closes);
+            let held = (closes == Some(Closes::AfterPeer)).then_some(write_half);
+            let end = reading_all.await;
+            drop(held);
+            end
         }
     };
     tracing::debug!(peer = %peer.id, %end, "a link is at its end");
     drop((reading, place));
 }
 
-async fn until_retired(mut patience: watch::Receiver<Patience>) {
+async fn until_retired(mut retirement: watch::Receiver<Option<Retired>>) {
     // An error means that nobody can retire the link any more, and the link is about to go too.
-    let retired = patience.wait_for(Option::is_some).await.is_ok();
+    let retired = retirement.wait_for(Option::is_some).await.is_ok();
     if !retired {
         std::future::pending::<()>().await;
     }
@@ -119,7 +169,7 @@ struct Reader<'a> {
     peer: &'a PeerState,
     session: &'a Session,
     half: OwnedReadHalf,
-    patience: watch::Receiver<Patience>,
+    retired: watch::Receiver<Option<Retired>>,
     buffer: Vec<u8>,
     plaintext: Vec<u8>,
     assembly: Assembly,
@@ -163,20 +213,21 @@ impl Reader<'_> {
         self.buffer.drain(..start);
         shrink(&mut self.buffer);
         shrink(&mut self.plaintext);
+        self.peer.note_records(self.sequence, self.hub.limits.rekey_records);
         Ok(())
     }
 
     async fn fill(&mut self) -> io::Result<usize> {
         self.buffer.reserve(READ_MIN);
         loop {
-            let patience = *self.patience.borrow_and_update();
-            if let Some(patience) = patience {
+            let retired = *self.retired.borrow_and_update();
+            if let Some(retired) = retired {
                 let reading = self.half.read_buf(&mut self.buffer);
-                return tokio::time::timeout(patience, reading).await.unwrap_or(Ok(0));
+                return tokio::time::timeout(retired.patience, reading).await.unwrap_or(Ok(0));
             }
             tokio::select! {
                 count = self.half.read_buf(&mut self.buffer) => return count,
-                changed = self.patience.changed() => if changed.is_err() { return Ok(0) },
+                changed = self.retired.changed() => if changed.is_err() { return Ok(0) },
             }
         }
     }
@@ -200,7 +251,7 @@ impl Reader<'_> {
 
     async fn deliver(&self, bytes: &[u8]) -> Result<(), LinkEnd> {
         let tally = &self.hub.tally;
-        let frame = match Frame::decode(bytes, &self.hub.group) {
+        let frame = match Frame::decode(bytes, &self.hub.group, self.session.version()) {
             Ok(frame) => frame,
             Err(error) => {
                 match error {
@@ -219,7 +270,7 @@ impl Reader<'_> {
         }
         self.peer.note_heard();
         if frame.id >= ECHO_ANSWER {
-            self.echo(frame.id);
+            self.echo(frame.id, frame.payload);
             return Ok(());
         }
         // Before it is sent: whoever has the frame finds it counted.
@@ -229,17 +280,17 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Waits until everything that came before is read.
-    /// Somebody asks whether this node is there, or answers that. The answer is queued as any frame
-    /// is; a queue without room needs no answer in it.
-    fn echo(&self, id: u64) {
+    /// The peer asks whether this node is there, or answers that. The answer repeats the number of
+    /// the question, and is queued as any frame is; a queue without room needs no answer in it.
+    fn echo(&self, id: u64, payload: &[u8]) {
         if id == ECHO_ASK {
-            self.peer.queue.push(ECHO_ANSWER, Vec::new());
-        } else {
-            self.peer.note_echo();
+            self.peer.queue.push(ECHO_ANSWER, payload.to_vec());
+        } else if let Ok(number) = payload.try_into() {
+            self.peer.note_echo(u64::from_be_bytes(number));
         }
     }
 
+    /// Waits until everything that came before is read.
     async fn wait_for(&self, before: SessionId) {
         if before != self.session.id() {
             self.peer.reading.ended(before).await;
@@ -251,8 +302,10 @@ struct Writer<'a> {
     hub: &'a Hub,
     peer: &'a PeerState,
     session: &'a Session,
-    half: OwnedWriteHalf,
+    half: &'a mut OwnedWriteHalf,
     sequence: u64,
+    /// What ends the handshake.
+    confirmation: Vec<u8>,
 }
 
 impl Writer<'_> {
@@ -268,6 +321,11 @@ impl Writer<'_> {
         after: Option<SessionId>,
     ) -> Result<std::convert::Infallible, WriteError> {
         let mut bytes = Vec::new();
+        if !self.confirmation.is_empty() {
+            let length = u16::try_from(self.confirmation.len()).map_err(|_| SealError::TooLong)?;
+            bytes.extend_from_slice(&length.to_be_bytes());
+            bytes.append(&mut self.confirmation);
+        }
         self.seal(Record::Opening { after }, &mut bytes)?;
         self.put(&bytes, &[]).await?;
         loop {
@@ -276,7 +334,8 @@ impl Writer<'_> {
             let mut ends = Vec::new();
             for waiting in self.peer.queue.peek(BATCH_BYTES) {
                 let group = &self.hub.group;
-                let frame = Frame { group, id: waiting.id, payload: &waiting.payload }.encode();
+                let frame = Frame { group, id: waiting.id, payload: &waiting.payload };
+                let frame = frame.encode(self.session.version());
                 for record in frame::split(&frame) {
                     self.seal(record, &mut bytes)?;
                 }
@@ -284,6 +343,7 @@ impl Writer<'_> {
             }
             self.put(&bytes, &ends).await?;
             shrink(&mut bytes);
+            self.peer.note_records(self.sequence, self.hub.limits.rekey_records);
         }
     }
 
@@ -351,4 +411,5 @@ pub(super) const LENGTH_BYTES: usize = 2;
 const READ_MIN: usize = 2048;
 const KEPT_MAX: usize = 8 * 1024;
 const BATCH_BYTES: usize = 32 * 1024;
-const AFTER_WRITE_ERROR: Duration = Duration::from_millis(100);
+const AFTER_WRITE_ERROR: Retired =
+    Retired { patience: Duration::from_millis(100), closes: Closes::Now };

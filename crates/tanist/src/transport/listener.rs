@@ -1,13 +1,20 @@
 //! Taking connections in.
 //!
-//! Whoever can reach the port can connect, so a connection costs little until its handshake is
-//! done: a deadline, and a cap. Over the cap the oldest unfinished handshake gives way and not the
-//! newest, since a real peer is done within a round trip and a silent stranger never is.
+//! ```text
+//!   accepted --greeting--> [unauthenticated] --message 1--> [unconfirmed] --message 3--> link
+//!                           64 in all                        a few per peer
+//! ```
+//!
+//! Every machine that can reach the port can connect, so a connection costs little until it has
+//! shown a group key: a greeting, a deadline, and a cap. Over a cap the oldest gives way and not the
+//! newest, since a real peer is done within a round trip and a silent stranger never is. All of this
+//! runs at the door, not on the thread that elects.
 
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
@@ -18,15 +25,17 @@ use tokio::time::{Instant, sleep, timeout};
 use super::claim::Claim;
 use super::dial::{read_message, write_message};
 use super::frame::Record;
-use super::handshake::{Answer, HandshakeError, Hello, Listener, Refusal, VERSION};
+use super::greeting::Greeting;
+use super::handshake::{Answer, HandshakeError, Hello, Listener, Refusal, Refused};
 use super::hub::{Hub, PeerState};
+use super::judge::{Accepted, explain_own, judge};
 use super::link::Established;
 use super::sockets::tune;
 
-/// Accepts connections and shakes hands, for ever.
+/// Accepts connections and shakes hands until the task is dropped.
 pub(super) async fn listen(hub: Arc<Hub>, tcp: TcpListener) {
     let mut handshakes = JoinSet::new();
-    let mut oldest_first: VecDeque<AbortHandle> = VecDeque::new();
+    let mut oldest_first: VecDeque<Unauthenticated> = VecDeque::new();
     loop {
         tokio::select! {
             accepted = tcp.accept() => match accepted {
@@ -37,13 +46,18 @@ pub(super) async fn listen(hub: Arc<Hub>, tcp: TcpListener) {
                         hub.tally.connections_over_cap.bump();
                         continue;
                     };
-                    oldest_first.retain(|handshake| !handshake.is_finished());
-                    if oldest_first.len() >= hub.limits.unauthenticated_max {
+                    oldest_first.retain(Unauthenticated::is_open);
+                    if oldest_first.len() >= hub.limits.unauthenticated_max
+                        && let Some(oldest) = oldest_first.pop_front()
+                    {
                         hub.tally.connections_over_cap.bump();
-                        oldest_first.pop_front().inspect(AbortHandle::abort);
+                        oldest.task.abort();
                     }
-                    let task = receive(Arc::clone(&hub), stream, remote, place);
-                    oldest_first.push_back(handshakes.spawn(task));
+                    let has_shown_key = Arc::<AtomicBool>::default();
+                    let connection =
+                        Connection { remote, place, has_shown_key: Arc::clone(&has_shown_key) };
+                    let task = handshakes.spawn(receive(Arc::clone(&hub), stream, connection));
+                    oldest_first.push_back(Unauthenticated { task, has_shown_key });
                 }
                 Err(error) => {
                     tracing::debug!(%error, "cannot accept a connection; trying again");
@@ -55,14 +69,30 @@ pub(super) async fn listen(hub: Arc<Hub>, tcp: TcpListener) {
     }
 }
 
-/// One handshake, under its deadline, and what it leads to.
-async fn receive(
-    hub: Arc<Hub>,
-    stream: TcpStream,
+/// A handshake whose dialler has not shown a key yet.
+struct Unauthenticated {
+    task: AbortHandle,
+    has_shown_key: Arc<AtomicBool>,
+}
+
+impl Unauthenticated {
+    fn is_open(&self) -> bool {
+        !self.task.is_finished() && !self.has_shown_key.load(Ordering::Relaxed)
+    }
+}
+
+/// A connection that was accepted.
+struct Connection {
     remote: SocketAddr,
+    /// Its place among all connections.
     place: OwnedSemaphorePermit,
-) {
-    let handshake = shake_hands(&hub, stream, remote, place);
+    has_shown_key: Arc<AtomicBool>,
+}
+
+/// One handshake, under its deadline, and what it leads to.
+async fn receive(hub: Arc<Hub>, stream: TcpStream, connection: Connection) {
+    let remote = connection.remote;
+    let handshake = shake_hands(&hub, stream, connection);
     match timeout(hub.limits.handshake, handshake).await {
         Ok(Ok((peer, link))) => {
             // The channel has room for as many links as a peer may have.
@@ -80,47 +110,77 @@ async fn receive(
 enum Failure {
     #[error("it was closed before the handshake was done ({0})")]
     Closed(#[from] io::Error),
+    #[error("the system gives no random bytes ({0})")]
+    Chance(getrandom::Error),
     #[error(transparent)]
     Handshake(#[from] HandshakeError),
-    /// The dialler was told; the words are for its log, not for ours.
-    #[error("a node with the right key was refused")]
-    Refused(Refusal),
+    #[error("a node with the right key was refused: {}", .0.reason)]
+    Refused(Box<Refused>),
+    #[error("the dialler refuses this node: {0}")]
+    RefusedUs(Box<Refused>),
     #[error("the dialler went away after our answer, as it does when another link came first")]
     Abandoned,
-    #[error("the first record does not confirm the handshake; message 1 was replayed or damaged")]
+    #[error("a newer handshake of the same peer came before this one was confirmed")]
+    Evicted,
+    #[error("the first record does not confirm the handshake; it was damaged")]
     Unconfirmed,
 }
 
 async fn shake_hands(
     hub: &Hub,
     mut stream: TcpStream,
-    remote: SocketAddr,
-    place: OwnedSemaphorePermit,
+    connection: Connection,
 ) -> Result<(&PeerState, Established), Failure> {
     tune(&stream, &hub.limits)?;
+    let secrets = hub.secrets();
+    let greeting = Greeting::fresh(&secrets.keyring).map_err(Failure::Chance)?;
+    write_message(&mut stream, greeting.bytes()).await?;
     let message = read_message(&mut stream).await?;
-    let (listener, hello) = Listener::hear(&hub.key, &message)?;
-    let peer = match judge(hub, &hello) {
-        Ok(peer) => peer,
-        Err(refusal) => {
-            let (message, _) = listener.answer(Answer::Refused(refusal))?;
+    let own = secrets.identities.own();
+    let (listener, hello, key) = Listener::hear(&secrets.keyring, own, &greeting, &message)?;
+    connection.has_shown_key.store(true, Ordering::Relaxed);
+    let Accepted { peer, version, proof } = match judge(hub, &hello).await {
+        Ok(accepted) => accepted,
+        Err(refused) => {
+            complain(hub, connection.remote, &hello, &refused);
+            let (message, _) = listener.answer(&Answer::Refused(refused.clone()))?;
             write_message(&mut stream, &message).await?;
-            return Err(Failure::Refused(refusal));
+            return Err(Failure::Refused(Box::new(refused)));
         }
     };
     if peer.is_blocked() {
         // As silent as a broken network; the deadline ends it.
         std::future::pending::<()>().await;
     }
-    let welcome = Answer::Welcome { from: hub.me, incarnation: hub.incarnation };
-    let (message, session) = listener.answer(welcome)?;
+    let mut evicted = peer.unconfirmed.enter();
+    let welcome = Answer::Welcome { from: hub.me, incarnation: hub.incarnation, version };
+    let (message, answered) = listener.answer(&welcome)?;
     // Noted before the dialler can know the session, so that no frame can overtake it.
-    let reading = peer.reading.begin(session.id());
+    let reading = peer.reading.begin(answered.id());
     let begun = Instant::now();
-    write_message(&mut stream, &message).await?;
-    let confirmation = read_message(&mut stream).await.map_err(|_| Failure::Abandoned)?;
+    let confirmation = async {
+        write_message(&mut stream, &message).await?;
+        let third = read_message(&mut stream).await.map_err(|_| Failure::Abandoned)?;
+        let round_trip = begun.elapsed();
+        let first = match answered.confirm(&third)? {
+            Ok((session, shown)) if shown == hello.identity => {
+                let first = read_message(&mut stream).await.map_err(|_| Failure::Abandoned)?;
+                (session, first, round_trip)
+            }
+            Ok(_) => return Err(Failure::Unconfirmed),
+            Err(refused) => return Err(Failure::RefusedUs(Box::new(refused))),
+        };
+        Ok(first)
+    };
+    let (session, first, round_trip) = tokio::select! {
+        // First, so that a confirmation which has arrived counts.
+        biased;
+        confirmed = confirmation => confirmed?,
+        // An error cannot happen: the pool keeps its side until it sends.
+        _ = &mut evicted => return Err(Failure::Evicted),
+    };
     let mut plaintext = Vec::new();
-    let opened = session.open_record(0, &confirmation, &mut plaintext);
+    let opened = session.open_record(0, &first, &mut plaintext);
     let after = match (opened, Record::decode(&plaintext)) {
         (Ok(()), Ok(Record::Opening { after })) => after,
         (Ok(()), Ok(Record::Last(_) | Record::More(_)) | Err(_)) | (Err(_), _) => {
@@ -129,50 +189,51 @@ async fn shake_hands(
     };
     let Hello { from, dial, lost, incarnation, .. } = hello;
     // The peer takes datagrams at its configured port, on the machine that it dials from.
-    let mut address = remote;
-    address.set_port(peer.port().unwrap_or(remote.port()));
+    let mut address = connection.remote;
+    address.set_port(peer.port().unwrap_or(address.port()));
     let link = Established {
-        stream,
+        stream: stream.into_std()?,
         claim: Claim { session: session.id(), dialler: from, dial, lost },
         session: Arc::new(session),
         incarnation,
         address,
-        round_trip: begun.elapsed(),
+        round_trip,
+        key,
+        proof,
+        own: own.public(),
+        confirmation: None,
         records_read: 1,
         after,
         reading,
-        place: Some(place),
+        place: Some(connection.place),
     };
     Ok((peer, link))
 }
 
-/// Whether a node with the right key gets a link.
-fn judge<'a>(hub: &'a Hub, hello: &Hello) -> Result<&'a PeerState, Refusal> {
-    if hello.version != VERSION {
-        return Err(Refusal::Version);
+/// Says why a node with the right key was refused: that is a mistake of an operator.
+fn complain(hub: &Hub, remote: SocketAddr, hello: &Hello, refused: &Refused) {
+    let throttle = hub.peers.get(&hello.from).map_or(&hub.warning, |peer| &peer.refused_warning);
+    if let Some(held_back) = throttle.pass() {
+        let why = explain_own(hub, hello, refused);
+        tracing::error!(peer = %hello.from, %remote, held_back, "refused {}: {why}", hello.from);
     }
-    if hello.group != *hub.group {
-        return Err(Refusal::Group);
-    }
-    if hello.from == hub.me {
-        return Err(Refusal::OwnId);
-    }
-    if hello.to != hub.me {
-        return Err(Refusal::WrongNode);
-    }
-    let peer = hub.peers.get(&hello.from).ok_or(Refusal::UnknownNode)?;
-    if peer.reading.count() >= hub.limits.links_per_peer_max {
-        return Err(Refusal::TooBusy);
-    }
-    Ok(peer)
 }
 
 fn report(hub: &Hub, remote: SocketAddr, failure: &Failure) {
     let tally = &hub.tally;
     match failure {
         Failure::Abandoned => {}
-        Failure::Refused(refusal) => count_refusal(hub, *refusal),
-        Failure::Closed(_) | Failure::Unconfirmed => tally.handshakes_failed.bump(),
+        Failure::Refused(refused) => count_refusal(hub, refused.reason),
+        Failure::Evicted => tally.handshakes_evicted.bump(),
+        Failure::RefusedUs(refused) => {
+            tally.refused_by_peers.bump();
+            if let Some(held_back) = hub.warning.pass() {
+                tracing::error!(%remote, held_back, "a node with the group's key: {refused}");
+            }
+        }
+        Failure::Closed(_) | Failure::Unconfirmed | Failure::Chance(_) => {
+            tally.handshakes_failed.bump();
+        }
         Failure::Handshake(error) => {
             tally.handshakes_failed.bump();
             if let Some(held_back) = hub.warning.pass() {
@@ -193,6 +254,9 @@ pub(super) fn count_refusal(hub: &Hub, refusal: Refusal) {
         Refusal::WrongNode => tally.refused_wrong_node.bump(),
         Refusal::OwnId => tally.refused_own_id.bump(),
         Refusal::TooBusy => tally.refused_too_busy.bump(),
+        Refusal::Settings => tally.refused_settings.bump(),
+        Refusal::Identity => tally.refused_identity.bump(),
+        Refusal::Twin => tally.refused_twin.bump(),
         Refusal::Other(_) => tally.handshakes_failed.bump(),
     }
 }

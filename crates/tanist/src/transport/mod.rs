@@ -18,9 +18,12 @@ mod claim;
 mod counters;
 pub mod datagram;
 mod dial;
+mod door;
 pub mod frame;
+pub mod greeting;
 pub mod handshake;
 mod hub;
+mod judge;
 mod limits;
 mod link;
 mod listener;
@@ -32,6 +35,8 @@ pub mod session;
 mod sessions;
 mod sockets;
 mod throttle;
+mod unconfirmed;
+pub mod version;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -46,6 +51,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 pub use self::counters::Counters;
+use self::door::{Door, Errand};
 use self::hub::{Hub, PeerState};
 pub use self::limits::Limits;
 #[doc(hidden)]
@@ -54,7 +60,9 @@ use self::peer::Peer;
 use self::queue::Pushed;
 pub use self::queue::Ticket;
 pub use self::sockets::{BindError, Sockets};
-use crate::key::GroupKey;
+use self::version::Versions;
+use crate::key::{GenerateKeyError, GroupKey, Identities, KeyId, Keyring, Proof};
+use crate::settings::Settings;
 
 /// Who a node is and whom it talks to.
 #[derive(Clone, Debug)]
@@ -63,12 +71,32 @@ pub struct Config {
     pub me: NodeId,
     /// The name of the group, at most [`GROUP_NAME_MAX`] bytes.
     pub group: Arc<str>,
-    /// The secret that the group shares.
-    pub key: GroupKey,
+    /// The group's keys, and the nodes' own.
+    pub secrets: Secrets,
+    /// What all nodes of the group must be told alike.
+    pub settings: Settings,
+    /// The versions of the wire that this node speaks.
+    pub versions: Versions,
     /// The other nodes, with `host:port`. Names are looked up at each dial.
     pub peers: Vec<(NodeId, String)>,
     /// How much of everything is allowed.
     pub limits: Limits,
+}
+
+/// The keys of one node.
+#[derive(Clone, Debug)]
+pub struct Secrets {
+    /// The keys that the group shares.
+    pub keyring: Keyring,
+    /// This node's own key, and those of its peers.
+    pub identities: Identities,
+}
+
+impl Secrets {
+    /// One group key, and no identities.
+    pub fn of(key: GroupKey) -> Result<Self, GenerateKeyError> {
+        Ok(Self { keyring: Keyring::of(key), identities: Identities::unconfigured()? })
+    }
 }
 
 /// What the transport tells its driver.
@@ -107,6 +135,13 @@ pub enum Incoming {
         /// Which process of it: a random number that it chose when it started.
         incarnation: u64,
     },
+    /// The peer has a link with another process that has this node's id, and that answers.
+    Twin {
+        /// Who says so.
+        peer: NodeId,
+        /// Where the other process is, as the peer tells it.
+        detail: String,
+    },
 }
 
 /// What is known about the way to one peer.
@@ -124,6 +159,14 @@ pub struct PeerView {
     pub heard: Option<Time>,
     /// Whether it is blocked for an experiment.
     pub is_blocked: bool,
+    /// Why it gives this node no link although it is there and has the right key.
+    pub refusal: Option<String>,
+    /// The group key of the link.
+    pub key: Option<KeyId>,
+    /// What it has proven about itself.
+    pub proof: Option<Proof>,
+    /// The version of the wire on the link.
+    pub version: Option<u8>,
     /// How long the way there and back took: the link's handshake, or the last echo.
     pub round_trip: Option<Duration>,
     /// Bytes of frames written to it, seals included.
@@ -139,6 +182,7 @@ pub struct Transport {
     port: OwnedFd,
     // Dropping the set ends its tasks, and with them their sockets.
     _tasks: JoinSet<()>,
+    _door: Door,
 }
 
 impl Transport {
@@ -158,17 +202,22 @@ impl Transport {
         }
         let incarnation = getrandom::u64().map_err(StartError::Incarnation)?;
         let port = OwnedFd::from(sockets.tcp.try_clone().map_err(StartError::Sockets)?);
-        let tcp = TcpListener::from_std(sockets.tcp).map_err(StartError::Sockets)?;
         let udp = UdpSocket::from_std(sockets.udp).map_err(StartError::Sockets)?;
-        let (hub, arrivals) = Hub::new(config, incarnation, udp, incoming);
+        let door = Door::open(format!("tanist-{}-door", config.me)).map_err(StartError::Door)?;
+        let tcp = {
+            let _at_the_door = door.handle().enter();
+            TcpListener::from_std(sockets.tcp).map_err(StartError::Sockets)?
+        };
+        let handle = door.handle().clone();
+        let (hub, arrivals) = Hub::new(config, incarnation, udp, handle, incoming);
         let hub = Arc::new(hub);
         let mut tasks = JoinSet::new();
         for (state, arrivals) in hub.peers.values().zip(arrivals) {
             tasks.spawn(Peer::new(Arc::clone(&hub), Arc::clone(state), arrivals).run());
         }
-        tasks.spawn(listener::listen(Arc::clone(&hub), tcp));
+        tasks.spawn(Errand::send(door.handle(), listener::listen(Arc::clone(&hub), tcp)));
         tasks.spawn(datagram::receive(Arc::clone(&hub)));
-        Ok(Self { hub, port, _tasks: tasks })
+        Ok(Self { hub, port, _tasks: tasks, _door: door })
     }
 
     /// The listening socket once more. While anybody holds it, a dial of this node's port is not
@@ -180,10 +229,14 @@ impl Transport {
     /// Asks a peer whether it is there, which shows in [`Self::peers`] when it answers. Dials if
     /// there is no link.
     pub fn probe(&mut self, to: NodeId) -> Ticket {
-        if let Some(peer) = self.hub.peers.get(&to) {
-            peer.note_asked();
-        }
-        self.send(to, link::ECHO_ASK, Vec::new())
+        let number = self.hub.peers.get(&to).map_or(0, |peer| peer.note_asked());
+        self.send(to, link::ECHO_ASK, number.to_be_bytes().to_vec())
+    }
+
+    /// Uses other keys from here on. Links that rest on a key that is gone are made again at once,
+    /// and those of this node's dials move to the key in use, without losing a frame.
+    pub fn set_secrets(&mut self, secrets: Secrets) {
+        self.hub.set_secrets(secrets);
     }
 
     /// The random number by which peers tell this process from an earlier one.
@@ -281,6 +334,12 @@ pub enum StartError {
          system is up"
     )]
     Incarnation(getrandom::Error),
+    /// There is no thread for those who connect.
+    #[error(
+        "the system gives no thread for connections ({0}), so the node does not start; check the \
+         limits of processes and open files (ulimit -u, ulimit -n)"
+    )]
+    Door(io::Error),
     /// The runtime did not take the sockets.
     #[error(
         "the runtime cannot wait for the node's sockets ({0}), so the node does not start; check \

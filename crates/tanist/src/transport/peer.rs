@@ -10,12 +10,13 @@
 //!       +------------------------+
 //! ```
 //!
+//! The side that dialled a link makes a new one when it is old, or rests on another key than the one
+//! in use; the two are weighed as any two links are, and no frame is lost.
+//!
 //! An accepted link ends a dial of ours that is still going on: the dialler may walk away until it
 //! has written its first record, and the other side then never counts it as a link. Two links that
 //! both became links are weighed by [`Claim`], the same way on both sides.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,8 +27,11 @@ use tokio::time::Instant;
 use super::Incoming;
 use super::claim::Claim;
 use super::dial::{DialError, Dialled, dial};
+use super::door::Errand;
+use super::handshake::{Refusal, Refused};
 use super::hub::{Hub, PeerState, Route};
-use super::link::{self, Established, Patience};
+use super::judge::explain;
+use super::link::{self, Closes, Established, Retired, Retirement};
 use super::listener::count_refusal;
 use super::queue::Ticket;
 use super::session::SessionId;
@@ -39,7 +43,7 @@ pub(super) struct Peer {
     arrivals: mpsc::Receiver<Established>,
     links: JoinSet<()>,
     current: Option<Current>,
-    dialling: Option<Pin<Box<dyn Future<Output = Dialled> + Send>>>,
+    dialling: Option<Errand<Dialled>>,
     next_dial_due: Option<Instant>,
     backoff: Option<Backoff>,
     /// The process and session that we had last.
@@ -49,9 +53,11 @@ pub(super) struct Peer {
 /// The link that frames are written to.
 struct Current {
     task: AbortHandle,
-    patience: watch::Sender<Patience>,
+    retirement: Retirement,
     claim: Claim,
     incarnation: u64,
+    /// When a link that this side dialled is to be replaced by one with new keys.
+    rekey_at: Option<Instant>,
 }
 
 /// For how long the peer is left alone.
@@ -67,6 +73,7 @@ enum Happening {
     Dialled(Dialled),
     Wanted,
     Attention,
+    RekeyDue,
 }
 
 impl Peer {
@@ -96,12 +103,15 @@ impl Peer {
                 Happening::Dialled(outcome) => self.conclude(outcome).await,
                 Happening::Wanted => self.want(),
                 Happening::Attention => self.attend().await,
+                Happening::RekeyDue => self.rekey(),
             }
         }
     }
 
     async fn next(&mut self) -> Happening {
         let is_idle = self.current.is_none() && self.dialling.is_none();
+        let rekey_at = self.current.as_ref().and_then(|current| current.rekey_at);
+        let rekey_at = rekey_at.filter(|_| self.dialling.is_none());
         // In this order: an end is seen before the frame that would be written to a dead link.
         tokio::select! {
             biased;
@@ -114,6 +124,7 @@ impl Peer {
                 Happening::Dialled(outcome)
             }
             () = self.state.queue.wanted(), if is_idle => Happening::Wanted,
+            () = until(rekey_at), if rekey_at.is_some() => Happening::RekeyDue,
         }
     }
 
@@ -129,16 +140,26 @@ impl Peer {
         }
         self.hub.tally.links_superseded.bump();
         if !link.claim.beats(&current.claim) {
-            let (patience, _) = watch::channel(Some(self.hub.limits.drain));
-            self.spawn(link, None, patience);
+            let closes = self.closes(&current.claim);
+            let retired = Retired { patience: self.hub.limits.drain, closes };
+            let (retirement, _) = watch::channel(Some(retired));
+            self.spawn(link, None, retirement);
             return;
         }
         // A link that the peer has lost brings nothing that is not here already.
         let is_lost = link.claim.lost == Some(current.claim.session);
-        let patience = if is_lost { LOST_PATIENCE } else { self.hub.limits.drain };
-        current.patience.send_replace(Some(patience));
+        let is_ours = link.claim.dialler == self.hub.me;
+        let patience = if is_lost && !is_ours { LOST_PATIENCE } else { self.hub.limits.drain };
+        let closes = self.closes(&link.claim);
+        current.retirement.send_replace(Some(Retired { patience, closes }));
         self.give_up();
         self.adopt(link);
+    }
+
+    /// When the loser of two links is closed: the side that dialled the winner has it first, and
+    /// waits until the other side has it too.
+    fn closes(&self, winner: &Claim) -> Closes {
+        if winner.dialler == self.hub.me { Closes::AfterPeer } else { Closes::Now }
     }
 
     /// Makes a link the current one.
@@ -147,6 +168,8 @@ impl Peer {
         self.backoff = None;
         self.hub.tally.links_made.bump();
         let (incarnation, claim) = (link.incarnation, link.claim);
+        let is_ours = claim.dialler == self.hub.me;
+        let rekey_at = is_ours.then(|| Instant::now() + self.hub.limits.rekey);
         if self.last.is_some_and(|last| last.0 != incarnation) {
             // The old process is gone; what it may have left unread is nobody's.
             self.links.abort_all();
@@ -156,23 +179,31 @@ impl Peer {
         self.hub.sessions.add(self.state.id, Arc::clone(&link.session));
         self.state.set_route(Some(Route {
             session: Arc::clone(&link.session),
+            incarnation,
             address: link.address,
             round_trip: link.round_trip,
+            key: link.key,
+            proof: link.proof,
+            own: link.own,
         }));
         self.state.set_refused(false);
-        let (patience, _) = watch::channel(None);
-        let task = self.spawn(link, after, patience.clone());
-        self.current = Some(Current { task, patience, claim, incarnation });
+        self.state.set_refusal(None);
+        self.state.forget_records();
+        let (retirement, _) = watch::channel(None);
+        let task = self.spawn(link, after, retirement.clone());
+        self.current = Some(Current { task, retirement, claim, incarnation, rekey_at });
+        // The keys may have changed since its handshake began.
+        self.state.attention.notify_one();
     }
 
     fn spawn(
         &mut self,
         link: Established,
         after: Option<SessionId>,
-        patience: watch::Sender<Patience>,
+        retirement: Retirement,
     ) -> AbortHandle {
         let (hub, state) = (Arc::clone(&self.hub), Arc::clone(&self.state));
-        self.links.spawn(link::run(hub, state, link, after, patience))
+        self.links.spawn(link::run(hub, state, link, after, retirement))
     }
 
     /// Forgets the current link; its task goes its own way.
@@ -212,15 +243,65 @@ impl Peer {
         self.next_dial_due = Some(due + DIALS_APART);
         let (hub, state) = (Arc::clone(&self.hub), Arc::clone(&self.state));
         let lost = self.last.map(|last| last.1);
-        self.dialling = Some(Box::pin(dial(hub, state, lost, earliest)));
+        let door = self.hub.door.clone();
+        self.dialling = Some(Errand::send(&door, dial(hub, state, lost, earliest)));
     }
 
     async fn conclude(&mut self, outcome: Dialled) {
         self.dialling = None;
         match outcome {
-            Dialled::Linked(link) => self.adopt(*link),
+            Dialled::Linked(link) => match &self.current {
+                None => self.adopt(*link),
+                Some(current) if current.incarnation == link.incarnation => {
+                    self.hub.tally.links_rekeyed.bump();
+                    self.weigh(*link);
+                }
+                // Another process answers at the peer's address: the one that is linked stays.
+                Some(_) => self.go_without_rekey(),
+            },
+            // The link that is there is well; only its successor did not come about.
+            Dialled::Refused { .. } | Dialled::Failed(_) if self.current.is_some() => {
+                self.go_without_rekey();
+            }
             Dialled::Refused { covers } => self.bury(covers).await,
-            Dialled::Failed(error) => self.back_off(&error),
+            Dialled::Failed(error) => self.back_off(&error).await,
+        }
+    }
+
+    /// Makes a link with new keys, which takes the place of the current one on both sides: of two
+    /// links that one side dialled the later stays, and one that the dialler has given up goes.
+    fn rekey(&mut self) {
+        let Some(current) = &mut self.current else { return };
+        if self.dialling.is_some() {
+            return;
+        }
+        current.rekey_at = None;
+        let is_ours = current.claim.dialler == self.hub.me;
+        let lost = (!is_ours).then_some(current.claim.session);
+        let (hub, state) = (Arc::clone(&self.hub), Arc::clone(&self.state));
+        let door = self.hub.door.clone();
+        self.dialling = Some(Errand::send(&door, dial(hub, state, lost, Instant::now())));
+    }
+
+    /// A link with new keys did not come about: the old one goes on for a while, unless its key is
+    /// no longer accepted.
+    fn go_without_rekey(&mut self) {
+        let pause = (self.hub.limits.rekey / 60).max(self.hub.limits.backoff_min);
+        let (Some(current), Some(route)) = (&mut self.current, self.state.route()) else { return };
+        if self.hub.secrets().keyring.find(route.key).is_some() {
+            current.rekey_at = Some(Instant::now() + pause);
+        } else {
+            self.close("its key was removed, and no link with another key could be made");
+        }
+    }
+
+    /// Closes the current link, and sees whether there can be another.
+    fn close(&mut self, why: &'static str) {
+        if let Some(current) = &self.current {
+            tracing::warn!(peer = %self.state.id, "closed a link: {why}");
+            current.task.abort();
+            self.give_up();
+            self.begin_dial();
         }
     }
 
@@ -228,32 +309,50 @@ impl Peer {
     async fn bury(&mut self, covers: Ticket) {
         self.hub.tally.dials_refused.bump();
         self.state.set_refused(true);
+        self.state.set_refusal(None);
         self.backoff = None;
         let dropped = self.state.queue.discard_up_to(covers);
         self.hub.tally.frames_dropped.add(dropped);
         self.tell(Incoming::Gone { peer: self.state.id, ticket: covers }).await;
     }
 
-    fn back_off(&mut self, error: &DialError) {
+    async fn back_off(&mut self, error: &DialError) {
         self.hub.tally.dials_failed.bump();
         // It was there to be asked, or nothing is known: either way not what a refusal says.
         self.state.set_refused(false);
+        let mut refusal = None;
         match error {
-            DialError::Refused(refusal) => count_refusal(&self.hub, *refusal),
+            DialError::Refused(refused) => {
+                count_refusal(&self.hub, refused.reason);
+                self.hub.tally.refused_by_peers.bump();
+                refusal = Some(explain(&self.hub, refused));
+            }
+            DialError::Identity(_) => self.hub.tally.refused_identity.bump(),
             DialError::Closed | DialError::Handshake(_) => self.hub.tally.handshakes_failed.bump(),
             DialError::Lookup(_) | DialError::Connect(_) | DialError::Silent => {}
         }
+        self.state.set_refusal(refusal.clone());
         let dropped = self.state.queue.clear();
         self.hub.tally.frames_dropped.add(dropped);
         let limits = &self.hub.limits;
         let span = self.backoff.map_or(limits.backoff_min, |last| last.span * 2);
         let span = span.min(limits.backoff_max);
         self.backoff = Some(Backoff { until: Instant::now() + with_jitter(span), span });
-        if let Some(held_back) = self.state.warning.pass() {
-            tracing::warn!(
-                peer = %self.state.id, address = self.state.address, %error, dropped, held_back,
-                "cannot reach a peer"
-            );
+        let address = &self.state.address;
+        match (refusal, self.state.warning.pass()) {
+            (_, None) => {}
+            (Some(why), Some(held_back)) => {
+                let peer = self.state.id;
+                tracing::error!(%peer, address, dropped, held_back, "{peer} refuses a link: {why}");
+            }
+            (None, Some(held_back)) => {
+                let peer = self.state.id;
+                tracing::warn!(%peer, address, %error, dropped, held_back, "cannot reach a peer");
+            }
+        }
+        if let DialError::Refused(Refused { reason: Refusal::Twin, detail }) = error {
+            let detail = detail.clone();
+            self.tell(Incoming::Twin { peer: self.state.id, detail }).await;
         }
     }
 
@@ -268,6 +367,30 @@ impl Peer {
         if let Some(current) = &self.current {
             self.hub.meet(&self.state, current.incarnation).await;
         }
+        self.look_at_keys();
+    }
+
+    /// Whether the current link still rests on keys that count, and on those in use.
+    fn look_at_keys(&mut self) {
+        let (Some(current), Some(route)) = (&self.current, self.state.route()) else { return };
+        let secrets = self.hub.secrets();
+        let shown = route.session.remote_identity();
+        let proof = shown.map(|shown| secrets.identities.prove(self.state.id, shown));
+        let Some(Ok(proof)) = proof else {
+            return self.close("the peer's identity is no longer accepted");
+        };
+        if proof != route.proof {
+            self.state.set_proof(proof);
+        }
+        // Whose key a link has, the dialling side decides; what a node shows, the node itself.
+        let is_ours = current.claim.dialler == self.hub.me;
+        let is_removed = secrets.keyring.find(route.key).is_none();
+        let is_other_key = is_ours && secrets.keyring.active().id() != route.key;
+        let is_old = is_ours && self.state.has_many_records();
+        let is_other_self = secrets.identities.own().public() != route.own;
+        if is_removed || is_other_key || is_old || is_other_self {
+            self.rekey();
+        }
     }
 
     async fn tell(&mut self, incoming: Incoming) {
@@ -278,10 +401,18 @@ impl Peer {
     }
 }
 
-/// Waits for a dial; for ever if there is none.
-async fn poll(dialling: &mut Option<Pin<Box<dyn Future<Output = Dialled> + Send>>>) -> Dialled {
+/// Waits for a dial; without one, until something else happens.
+async fn poll(dialling: &mut Option<Errand<Dialled>>) -> Dialled {
     match dialling {
         Some(dialling) => dialling.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for a moment; without one, until something else happens.
+async fn until(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
         None => std::future::pending().await,
     }
 }

@@ -3,7 +3,7 @@
 //! When one link takes over from another, the new one must not be read before the old one is at
 //! its end, or frames would overtake each other.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -16,20 +16,21 @@ pub(super) struct Reading(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    sessions: Mutex<BTreeSet<SessionId>>,
+    /// Whether each is confirmed.
+    sessions: Mutex<BTreeMap<SessionId, bool>>,
     ended: Notify,
 }
 
 impl Reading {
     /// Notes that this session may bring frames until the place is dropped.
     pub(super) fn begin(&self, session: SessionId) -> ReadingPlace {
-        self.lock().insert(session);
+        self.lock().insert(session, false);
         ReadingPlace { reading: self.clone(), session }
     }
 
-    /// How many there are.
-    pub(super) fn count(&self) -> usize {
-        self.lock().len()
+    /// How many are confirmed: an answered handshake is not a link yet.
+    pub(super) fn confirmed(&self) -> usize {
+        self.lock().values().filter(|is_confirmed| **is_confirmed).count()
     }
 
     /// Waits until this session brings nothing more.
@@ -39,14 +40,14 @@ impl Reading {
             let mut ended = std::pin::pin!(ended);
             // Listen before looking, or an end in between would be missed.
             ended.as_mut().enable();
-            if !self.lock().contains(&session) {
+            if !self.lock().contains_key(&session) {
                 return;
             }
             ended.await;
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<SessionId, bool>> {
         self.0.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -56,6 +57,13 @@ impl Reading {
 pub(super) struct ReadingPlace {
     reading: Reading,
     session: SessionId,
+}
+
+impl ReadingPlace {
+    /// The session is a link's.
+    pub(super) fn confirm(&self) {
+        self.reading.lock().insert(self.session, true);
+    }
 }
 
 impl Drop for ReadingPlace {

@@ -3,13 +3,15 @@
 //! Records of the link and datagrams share the keys and never a nonce: a record's nonce is its
 //! number on the link, a datagram's has the top bit set. Records come in order, so their numbers
 //! are not sent; datagrams carry theirs, and a sliding window refuses what was seen before. Pure:
-//! no socket and no clock. Left out: new keys during a session, since 2^63 messages do not happen.
+//! no socket and no clock. New keys come with a new link, which the dialling side makes after an hour.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use snow::StatelessTransportState;
+
+use crate::key::PublicKey;
 
 /// The name of a session: the first bytes of the handshake's hash. Both sides know it, and nobody
 /// can choose it.
@@ -19,20 +21,33 @@ pub struct SessionId(pub [u8; 8]);
 /// Keys for both directions between two processes.
 pub struct Session {
     id: SessionId,
+    version: u8,
     noise: StatelessTransportState,
     datagrams_sealed: AtomicU64,
     window: Mutex<ReplayWindow>,
 }
 
 impl Session {
-    pub(super) fn new(id: SessionId, noise: StatelessTransportState) -> Self {
-        Self { id, noise, datagrams_sealed: AtomicU64::new(0), window: Mutex::default() }
+    pub(super) fn new(id: SessionId, version: u8, noise: StatelessTransportState) -> Self {
+        Self { id, version, noise, datagrams_sealed: AtomicU64::new(0), window: Mutex::default() }
+    }
+
+    /// The version of the wire that both sides have agreed on.
+    #[must_use]
+    pub const fn version(&self) -> u8 {
+        self.version
     }
 
     /// The name of this session.
     #[must_use]
     pub fn id(&self) -> SessionId {
         self.id
+    }
+
+    /// The key that the other side has shown in the handshake.
+    #[must_use]
+    pub fn remote_identity(&self) -> Option<PublicKey> {
+        self.noise.get_remote_static().and_then(|key| key.try_into().ok()).map(PublicKey)
     }
 
     /// Appends the sealed form of a link's record number `sequence` to `out`.

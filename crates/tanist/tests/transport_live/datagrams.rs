@@ -12,7 +12,10 @@ use super::rogue::{Rogue, hello};
 fn datagrams(node: &Node) -> Vec<Vec<u8>> {
     let payload = |event: &Incoming| match event {
         Incoming::Datagram { payload, .. } => Some(payload.clone()),
-        Incoming::Frame { .. } | Incoming::Gone { .. } | Incoming::Met { .. } => None,
+        Incoming::Frame { .. }
+        | Incoming::Gone { .. }
+        | Incoming::Met { .. }
+        | Incoming::Twin { .. } => None,
     };
     node.until("anything", |seen| Some(seen.iter().filter_map(payload).collect()))
 }
@@ -92,8 +95,10 @@ fn replayed_damaged_and_foreign_datagrams_are_refused_and_reordered_ones_taken()
     nodes[0].until_counted("cut", |counters| counters.refused_seal == cuts);
     send(&[]);
     send(&fresh[..16]);
-    send(&[&[2], &fresh[1..]].concat());
-    send(&[&[1], &[0; 8][..], &fresh[9..]].concat());
+    // A version that nobody knows, one that is not this link's, and a session that is not there.
+    send(&[&[1], &fresh[1..]].concat());
+    send(&[&[3], &fresh[1..]].concat());
+    send(&[&[2], &[0; 8][..], &fresh[9..]].concat());
     send(&[0; DATAGRAM_MAX + 1]);
     nodes[0].until_counted("all others", |counters| {
         let others = [
@@ -102,7 +107,7 @@ fn replayed_damaged_and_foreign_datagrams_are_refused_and_reordered_ones_taken()
             counters.refused_unknown_session,
             counters.refused_too_long,
         ];
-        others == [2, 1, 1, 1]
+        others == [2, 2, 1, 1]
     });
     // After all that the real one is still taken.
     send(&fresh);

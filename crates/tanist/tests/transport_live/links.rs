@@ -44,7 +44,7 @@ fn large_frames_arrive_whole_and_longer_ones_are_not_sent() {
     assert_eq!(nodes[1].expect_frames(&nodes[0], 6), [0, 1, 2, 3, 4, 6]);
     let is_whole = |event: &Incoming| match event {
         Incoming::Frame { id, payload: found, .. } => *id == 6 || *found == payload,
-        Incoming::Datagram { .. } | Incoming::Gone { .. } => false,
+        Incoming::Datagram { .. } | Incoming::Gone { .. } | Incoming::Twin { .. } => false,
         Incoming::Met { .. } => true,
     };
     assert!(nodes[1].until("all", |seen| Some(seen.iter().all(is_whole))));
@@ -167,13 +167,13 @@ fn a_dial_that_crossed_gives_way_and_one_after_a_loss_does_not() {
 fn frames_do_not_overtake_those_of_the_link_before() {
     let plan = Plan::new();
     let nodes = plan.start(2);
-    let frame = |id| Record::Last(&Frame { group: "jobs", id, payload: b"" }.encode()).encode();
+    let frame = |id| Record::Last(&Frame { group: "jobs", id, payload: b"" }.encode(2)).encode();
     let mut first = Rogue::dial(nodes[0].address, &plan.key, &hello(2, 1));
     first.write(&frame(1));
+    nodes[0].until_counted("a link", |counters| counters.links_made == 1);
     let after = Some(first.session.id());
     let again = Hello { dial: 2, ..hello(2, 1) };
-    let (_, mut second) = Rogue::greet(nodes[0].address, &plan.key, &again);
-    second.write(&Record::Opening { after }.encode());
+    let mut second = Rogue::dial_after(nodes[0].address, &plan.key, &again, after);
     second.write(&frame(3));
     nodes[0].until_counted("another link", |counters| counters.links_made == 2);
     first.write(&frame(2));
@@ -185,7 +185,7 @@ fn frames_do_not_overtake_those_of_the_link_before() {
 fn an_old_process_is_not_heard_after_the_new_one() {
     let plan = Plan::new();
     let nodes = plan.start(2);
-    let frame = |id| Record::Last(&Frame { group: "jobs", id, payload: b"" }.encode()).encode();
+    let frame = |id| Record::Last(&Frame { group: "jobs", id, payload: b"" }.encode(2)).encode();
     let mut old = Rogue::dial(nodes[0].address, &plan.key, &hello(2, 1));
     old.write(&frame(1));
     nodes[0].expect_frames(&nodes[1], 1);

@@ -7,8 +7,10 @@
 mod datagrams;
 mod evidence;
 mod flow;
+mod keys;
 mod links;
 mod node;
 mod refusals;
 mod rogue;
 mod strangers;
+mod twins;

@@ -7,8 +7,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tanist::key::GroupKey;
-use tanist::transport::{Config, Counters, Incoming, Limits, Sockets, Ticket, Transport};
+use tanist::key::{GroupKey, Identities, Keyring};
+use tanist::settings::Settings;
+use tanist::transport::version::Versions;
+use tanist::transport::{Config, Counters, Incoming, Limits, Secrets, Sockets, Ticket, Transport};
 use tanist_core::members::NodeId;
 use tokio::sync::mpsc;
 
@@ -37,14 +39,32 @@ pub(crate) struct Node {
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) key: GroupKey,
+    /// More keys that are accepted.
+    pub(crate) more: Vec<GroupKey>,
+    pub(crate) identities: Option<Identities>,
+    pub(crate) versions: Versions,
+    pub(crate) settings: Settings,
     pub(crate) group: &'static str,
     pub(crate) limits: Limits,
+}
+
+/// What all nodes of a test are told alike.
+pub(crate) fn settings() -> Settings {
+    Settings { digest: [1; 16], text: "algorithm=bully\n".to_owned() }
 }
 
 impl Plan {
     pub(crate) fn new() -> Self {
         let limits = Limits { backoff_min: Duration::from_millis(1), ..Limits::default() };
-        Self { key: GroupKey::generate().unwrap(), group: "jobs", limits }
+        Self {
+            key: GroupKey::generate().unwrap(),
+            more: Vec::new(),
+            identities: None,
+            versions: Versions::RELEASED,
+            settings: settings(),
+            group: "jobs",
+            limits,
+        }
     }
 
     /// Nodes 1 to n that all know each other.
@@ -55,12 +75,23 @@ impl Plan {
         (1..).zip(sockets).map(|(id, own)| self.start_one(id, own, &peers)).collect()
     }
 
+    pub(crate) fn secrets(&self) -> Secrets {
+        let mut keyring = Keyring::of(self.key.clone());
+        for key in &self.more {
+            keyring.add(key.clone()).unwrap();
+        }
+        let identities = self.identities.clone();
+        Secrets { keyring, identities: identities.unwrap_or(Identities::unconfigured().unwrap()) }
+    }
+
     /// One node on these sockets.
     pub(crate) fn start_one(&self, id: u32, own: Sockets, peers: &[(NodeId, String)]) -> Node {
         let config = Config {
             me: NodeId(id),
             group: Arc::from(self.group),
-            key: self.key.clone(),
+            secrets: self.secrets(),
+            settings: self.settings.clone(),
+            versions: self.versions,
             peers: peers.to_vec(),
             limits: self.limits.clone(),
         };
@@ -251,7 +282,8 @@ fn frames_from(seen: &[Incoming], peer: NodeId) -> Vec<u64> {
         Incoming::Frame { .. }
         | Incoming::Datagram { .. }
         | Incoming::Gone { .. }
-        | Incoming::Met { .. } => None,
+        | Incoming::Met { .. }
+        | Incoming::Twin { .. } => None,
     };
     seen.iter().filter_map(frame).collect()
 }
@@ -262,7 +294,8 @@ fn met(event: &Incoming, of: NodeId) -> Option<u64> {
         Incoming::Frame { .. }
         | Incoming::Datagram { .. }
         | Incoming::Gone { .. }
-        | Incoming::Met { .. } => None,
+        | Incoming::Met { .. }
+        | Incoming::Twin { .. } => None,
     }
 }
 

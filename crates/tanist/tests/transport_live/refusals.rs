@@ -1,11 +1,14 @@
 //! Nodes with the wrong key, group or id, and links that say what nobody understands.
 
 use tanist::key::GroupKey;
-use tanist::transport::frame::{FRAME_VERSION, Frame, PIECE_MAX, Record};
-use tanist::transport::handshake::{Answer, Hello, Refusal, VERSION};
+use tanist::settings::Settings;
+use tanist::transport::Limits;
+use tanist::transport::frame::{Frame, PIECE_MAX, Record};
+use tanist::transport::handshake::{Answer, Hello, Refusal};
+use tanist::transport::version::Versions;
 use tanist_core::members::NodeId;
 
-use super::node::{Node, Plan, bind};
+use super::node::{Node, PATIENCE, Plan, bind};
 use super::rogue::{Rogue, expect_closed, hello};
 
 /// Two nodes that know each other, the second one with a plan of its own.
@@ -74,17 +77,20 @@ fn each_wrong_hello_is_told_why() {
     let plan = Plan::new();
     let nodes = plan.start(2);
     let fine = hello(2, 1);
+    let other = Settings { digest: [2; 16], text: "algorithm=invitation\n".to_owned() };
     let wrong = [
-        (Hello { version: VERSION + 1, ..fine.clone() }, Refusal::Version),
+        (Hello { versions: Versions { min: 9, max: 9 }, ..fine.clone() }, Refusal::Version),
         (Hello { group: "mail".to_owned(), ..fine.clone() }, Refusal::Group),
         (hello(1, 1), Refusal::OwnId),
         (hello(2, 3), Refusal::WrongNode),
         (hello(9, 1), Refusal::UnknownNode),
+        (Hello { settings: other, ..fine.clone() }, Refusal::Settings),
     ];
     for (hello, refusal) in wrong {
-        let (answer, mut rogue) = Rogue::greet(nodes[0].address, &plan.key, &hello);
-        assert_eq!(answer, Answer::Refused(refusal));
-        expect_closed(&mut rogue.stream);
+        let mut asked = Rogue::ask(nodes[0].address, &plan.key, &hello);
+        let Answer::Refused(refused) = asked.answer else { panic!("{:?}", asked.answer) };
+        assert_eq!(refused.reason, refusal);
+        expect_closed(&mut asked.stream);
     }
     let counters = nodes[0].counters();
     assert_eq!(counters.refused_version, 1);
@@ -94,14 +100,16 @@ fn each_wrong_hello_is_told_why() {
 
 #[test]
 fn too_many_links_of_one_peer_are_told_so() {
-    let plan = Plan::new();
+    let limits = Limits { drain: PATIENCE, ..Plan::new().limits };
+    let plan = Plan { limits, ..Plan::new() };
     let nodes = plan.start(2);
-    let mut held = Vec::new();
-    for dial in 1..=8 {
-        held.push(Rogue::greet(nodes[0].address, &plan.key, &Hello { dial, ..hello(2, 1) }));
-    }
-    let (answer, _) = Rogue::greet(nodes[0].address, &plan.key, &hello(2, 1));
-    assert_eq!(answer, Answer::Refused(Refusal::TooBusy));
+    // Links that gave way are read until they are silent for a while, and count until then.
+    let dial = |dial| Rogue::dial(nodes[0].address, &plan.key, &Hello { dial, ..hello(2, 1) });
+    let held: Vec<_> = (1..=8).map(dial).collect();
+    nodes[0].until_counted("eight links", |counters| counters.links_superseded == 7);
+    let asked = Rogue::ask(nodes[0].address, &plan.key, &hello(2, 1));
+    let Answer::Refused(refused) = asked.answer else { panic!("{:?}", asked.answer) };
+    assert_eq!(refused.reason, Refusal::TooBusy);
     drop(held);
     // The real node 2 gets in when the places are free.
     nodes[0].until_counted("a frame", |counters| {
@@ -116,16 +124,16 @@ fn unknown_versions_kinds_and_groups_are_counted_and_the_link_stays() {
     let nodes = plan.start(2);
     let mut rogue = Rogue::dial(nodes[0].address, &plan.key, &hello(2, 1));
     let frame = |group, id| {
-        let bytes = Frame { group, id, payload: b"" }.encode();
+        let bytes = Frame { group, id, payload: b"" }.encode(2);
         Record::Last(&bytes).encode()
     };
     let mut newer = frame("jobs", 1);
-    newer[1] = FRAME_VERSION + 1;
+    newer[1] = 3;
     rogue.write(&newer);
     rogue.write(&frame("mail", 2));
     rogue.write(&[200, 1, 2, 3]);
     rogue.write(&[]);
-    rogue.write(&[0, FRAME_VERSION, 0xff]);
+    rogue.write(&[0, 2, 0xff]);
     rogue.write(&frame("jobs", 3));
     assert_eq!(nodes[0].expect_frames(&nodes[1], 1), [3]);
     let counters = nodes[0].counters();

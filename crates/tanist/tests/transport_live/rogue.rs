@@ -4,13 +4,15 @@ use std::cell::RefCell;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-use tanist::key::GroupKey;
+use tanist::key::{GroupKey, Keyring, NodeKey, PublicKey};
 use tanist::transport::frame::Record;
-use tanist::transport::handshake::{Answer, Dialler, Hello, Listener, VERSION};
-use tanist::transport::session::Session;
+use tanist::transport::greeting::Greeting;
+use tanist::transport::handshake::{Answer, Confirming, Dialler, Hello, Listener};
+use tanist::transport::session::{Session, SessionId};
+use tanist::transport::version::Versions;
 use tanist_core::members::NodeId;
 
-use super::node::{PATIENCE, until};
+use super::node::{PATIENCE, settings, until};
 
 /// A link as seen by the rogue.
 pub(crate) struct Rogue {
@@ -22,13 +24,15 @@ pub(crate) struct Rogue {
 
 pub(crate) fn hello(from: u32, to: u32) -> Hello {
     Hello {
-        version: VERSION,
+        versions: Versions::RELEASED,
         group: "jobs".to_owned(),
         from: NodeId(from),
         to: NodeId(to),
         incarnation: 666,
         dial: 1,
         lost: None,
+        identity: PublicKey([0; 32]),
+        settings: settings(),
     }
 }
 
@@ -54,34 +58,75 @@ pub(crate) fn accept(listener: &TcpListener) -> TcpStream {
 }
 
 impl Rogue {
-    /// Dials as far as message 2.
-    pub(crate) fn greet(address: SocketAddr, key: &GroupKey, hello: &Hello) -> (Answer, Self) {
+    /// Dials as far as message 2, and stays there.
+    pub(crate) fn ask(address: SocketAddr, key: &GroupKey, hello: &Hello) -> Asked {
+        Self::ask_as(address, key, &NodeKey::generate().unwrap(), hello)
+    }
+
+    /// The same with a key pair of one's own.
+    pub(crate) fn ask_as(
+        address: SocketAddr,
+        key: &GroupKey,
+        own: &NodeKey,
+        hello: &Hello,
+    ) -> Asked {
+        let hello = Hello { identity: own.public(), ..hello.clone() };
+        Self::ask_claiming(address, key, own, &hello)
+    }
+
+    /// The same with a hello that may name another key.
+    pub(crate) fn ask_claiming(
+        address: SocketAddr,
+        key: &GroupKey,
+        own: &NodeKey,
+        hello: &Hello,
+    ) -> Asked {
         let mut stream = connect(address);
-        let (dialler, message) = Dialler::begin(key, hello).unwrap();
+        let greeting = Greeting::decode(&read_message(&mut stream).expect("a greeting")).unwrap();
+        let (dialler, message) = Dialler::begin(key, own, &greeting, hello).unwrap();
         write_message(&mut stream, &message);
         let message = read_message(&mut stream).expect("an answer");
-        let (answer, session) = dialler.finish(&message).unwrap();
-        (answer, Self { stream, session, sealed: 0, opened: 0 })
+        let (answer, _, confirming) = dialler.hear(&message).unwrap();
+        Asked { stream, answer, confirming }
     }
 
     /// Dials, and confirms.
     pub(crate) fn dial(address: SocketAddr, key: &GroupKey, hello: &Hello) -> Self {
-        let (answer, mut rogue) = Self::greet(address, key, hello);
-        assert!(matches!(answer, Answer::Welcome { .. }), "{answer:?}");
-        rogue.write(&Record::Opening { after: None }.encode());
+        Self::dial_after(address, key, hello, None)
+    }
+
+    /// The same, with frames that come after those of another session.
+    pub(crate) fn dial_after(
+        address: SocketAddr,
+        key: &GroupKey,
+        hello: &Hello,
+        after: Option<SessionId>,
+    ) -> Self {
+        let Asked { mut stream, answer, confirming, .. } = Self::ask(address, key, hello);
+        let Answer::Welcome { version, .. } = answer else { panic!("{answer:?}") };
+        let (message, session) = confirming.confirm(version).unwrap();
+        write_message(&mut stream, &message);
+        let mut rogue = Self { stream, session, sealed: 0, opened: 0 };
+        rogue.write(&Record::Opening { after }.encode());
         rogue
     }
 
     /// Accepts a link as this node.
     pub(crate) fn accept(listener: &TcpListener, key: &GroupKey, me: u32) -> Self {
         let mut stream = accept(listener);
+        let keyring = Keyring::of(key.clone());
+        let greeting = Greeting::fresh(&keyring).unwrap();
+        write_message(&mut stream, greeting.bytes());
         let message = read_message(&mut stream).expect("a hello");
-        let (handshake, _) = Listener::hear(key, &message).unwrap();
-        let welcome = Answer::Welcome { from: NodeId(me), incarnation: 666 };
-        let (message, session) = handshake.answer(welcome).unwrap();
+        let own = NodeKey::generate().unwrap();
+        let (handshake, _, _) = Listener::hear(&keyring, &own, &greeting, &message).unwrap();
+        let welcome = Answer::Welcome { from: NodeId(me), incarnation: 666, version: 2 };
+        let (message, answered) = handshake.answer(&welcome).unwrap();
         write_message(&mut stream, &message);
+        let third = read_message(&mut stream).expect("a confirmation");
+        let (session, _) = answered.confirm(&third).unwrap().unwrap();
         let mut rogue = Self { stream, session, sealed: 0, opened: 0 };
-        rogue.read().expect("a confirmation");
+        rogue.read().expect("a first record");
         rogue
     }
 
@@ -101,6 +146,13 @@ impl Rogue {
         self.opened += 1;
         Some(plaintext)
     }
+}
+
+/// A handshake that was answered.
+pub(crate) struct Asked {
+    pub(crate) stream: TcpStream,
+    pub(crate) answer: Answer,
+    pub(crate) confirming: Confirming,
 }
 
 pub(crate) fn write_message(stream: &mut TcpStream, message: &[u8]) {

@@ -37,11 +37,11 @@ use self::neighbour::{Neighbour, Reaction, Said};
 use self::packet::{Body, Kind, PACKET_MAX, PAYLOAD_MAX, Packet, PacketError};
 use self::seal::{Life, Seal};
 use super::counters::{Counters, Tally};
-use super::session::{OpenError, SealError};
+use super::session::SealError;
 use super::throttle::Throttle;
 use super::{GROUP_NAME_MAX, Incoming, PeerView, StartError};
 use crate::clock;
-use crate::key::GroupKey;
+use crate::key::Keyring;
 
 /// Who a node is and whom it may hear.
 #[derive(Clone, Debug)]
@@ -50,8 +50,8 @@ pub struct RadioConfig {
     pub me: NodeId,
     /// The name of the group.
     pub group: Arc<str>,
-    /// The secret that the group shares.
-    pub key: GroupKey,
+    /// The keys that the group shares: packets are sealed with the first, and opened with any.
+    pub keyring: Keyring,
     /// The other nodes.
     pub peers: Vec<NodeId>,
     /// A node that was not heard for so long is no neighbour any more.
@@ -83,7 +83,7 @@ impl Radio {
         }
         let life = Life::new().map_err(StartError::Incarnation)?;
         let greeting = getrandom::u64().map_err(StartError::Incarnation)?;
-        let seal = Seal::new(&config.key, &config.group, config.me, life);
+        let seal = Seal::new(config.keyring.active(), &config.group, config.me, life);
         let now = clock::now();
         let mut neighbours: BTreeMap<NodeId, Neighbour> =
             config.peers.iter().map(|peer| (*peer, Neighbour::default())).collect();
@@ -167,6 +167,10 @@ impl Radio {
             is_refused: false,
             heard: of.heard,
             is_blocked: of.is_blocked,
+            refusal: None,
+            key: None,
+            proof: None,
+            version: None,
             round_trip: of.round_trip.filter(|_| of.is_near(now, patience)),
             bytes_out: 0,
             bytes_in: of.bytes_in,
@@ -273,18 +277,12 @@ impl Station {
         let Some(of) = neighbours.get_mut(&packet.sender) else {
             return tally.refused_unknown_peer.bump();
         };
-        let RadioConfig { key, group, .. } = &self.config;
-        let (new, opened) = match of.seal(packet.life) {
-            Some(seal) => (None, packet.open(seal)),
-            None => {
-                let seal = Seal::new(key, group, packet.sender, packet.life);
-                let opened = packet.open(&seal);
-                (Some(seal), opened)
-            }
+        let opened = match of.seal(packet.life) {
+            Some(seal) => packet.open(seal).ok().map(|plaintext| (None, plaintext)),
+            None => self.open_new(&packet).map(|(seal, plaintext)| (Some(seal), plaintext)),
         };
-        let plaintext = match opened {
-            Ok(plaintext) => plaintext,
-            Err(OpenError::Seal | OpenError::Replayed) => return tally.refused_seal.bump(),
+        let Some((new, plaintext)) = opened else {
+            return tally.refused_seal.bump();
         };
         let Some(body) = Body::decode(&plaintext) else {
             return tally.refused_malformed.bump();
@@ -320,6 +318,16 @@ impl Station {
         }
     }
 
+    /// Opens a packet of an incarnation that is not known yet, with whichever key it was sealed.
+    fn open_new(&self, packet: &Packet<'_>) -> Option<(Seal, Vec<u8>)> {
+        let RadioConfig { keyring, group, .. } = &self.config;
+        keyring.keys().iter().find_map(|key| {
+            let seal = Seal::new(key, group, packet.sender, packet.life);
+            let opened = packet.open(&seal).ok()?;
+            Some((seal, opened))
+        })
+    }
+
     /// Tells the driver, in order: the lock of the neighbours is held meanwhile.
     fn hand_over(&self, peer: NodeId, reaction: &Reaction) {
         let met = reaction.met.map(|life| Incoming::Met { peer, incarnation: life.incarnation() });
@@ -348,8 +356,8 @@ impl Station {
         if packet.life == self.life {
             return;
         }
-        let RadioConfig { key, group, me, .. } = &self.config;
-        if packet.open(&Seal::new(key, group, *me, packet.life)).is_err() {
+        let me = self.config.me;
+        if self.open_new(packet).is_none() {
             return self.tally.refused_seal.bump();
         }
         self.tally.refused_own_id.bump();
