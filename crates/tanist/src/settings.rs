@@ -18,18 +18,25 @@ use crate::digest::{blake2s, hex};
 pub struct Settings {
     /// Over everything, so that two nodes need to compare nothing else.
     pub digest: [u8; DIGEST_LENGTH],
-    /// `key=value` lines; a long value is replaced by its digest.
+    /// `key=value` lines; a long value is replaced by its digest, and options at their default are
+    /// left out, since a later version may have more of them.
     pub text: String,
+    /// The same for options at their default: compared with nothing, but told to people.
+    pub defaults: String,
 }
 
 impl Settings {
     /// What a configuration says about the whole group.
     #[must_use]
     pub fn of(config: &GroupConfig) -> Self {
-        Self::from_pairs(&pairs(config))
+        let changed = config.options.changed(config.algorithm);
+        let defaults = config.options.of(config.algorithm);
+        let defaults = defaults.iter().filter(|option| !changed.contains(option));
+        let defaults = defaults.map(|(name, value)| format!("options.{name}={value}\n"));
+        Self { defaults: defaults.collect(), ..Self::from_pairs(&pairs(config)) }
     }
 
-    fn from_pairs(pairs: &[(&str, String)]) -> Self {
+    fn from_pairs(pairs: &[(String, String)]) -> Self {
         let mut parts: Vec<&[u8]> = Vec::new();
         for (key, value) in pairs {
             parts.extend([key.as_bytes(), value.as_bytes()]);
@@ -38,15 +45,16 @@ impl Settings {
         let mut digest = [0; DIGEST_LENGTH];
         digest.copy_from_slice(&whole[..DIGEST_LENGTH]);
         let lines = pairs.iter().map(|(key, value)| format!("{key}={}\n", short(value)));
-        Self { digest, text: lines.collect() }
+        Self { digest, text: lines.collect(), defaults: String::new() }
     }
 
     /// Where another node's settings differ, in the order of ours.
     #[must_use]
     pub fn differences(&self, theirs: &str) -> Vec<Difference> {
         let (ours, theirs) = (read(&self.text), read(theirs));
+        let defaults = read(&self.defaults);
         let value = |of: &[(&str, &str)], key: &str| {
-            let found = of.iter().find(|(known, _)| *known == key);
+            let found = of.iter().chain(&defaults).find(|(known, _)| *known == key);
             found.map_or_else(|| "nothing".to_owned(), |(_, value)| (*value).to_owned())
         };
         let mut keys: Vec<&str> = ours.iter().map(|(key, _)| *key).collect();
@@ -91,30 +99,16 @@ fn read(text: &str) -> Vec<(&str, &str)> {
     text.lines().filter_map(|line| line.split_once('=')).collect()
 }
 
-fn pairs(config: &GroupConfig) -> Vec<(&'static str, String)> {
+fn pairs(config: &GroupConfig) -> Vec<(String, String)> {
     let timing = &config.timing;
-    // Those at their default are left out: a later version may have more of them.
-    let options: Vec<String> = config
-        .options
-        .changed(config.algorithm)
-        .iter()
-        .map(|(name, value)| format!("{name}:{value}"))
-        .collect();
-    let members: Vec<String> = config
-        .members
-        .all()
-        .iter()
-        .map(|member| format!("{}:{}", member.id, member.priority.0))
-        .collect();
-    let labels: Vec<String> = config
-        .members
-        .labelled()
-        .iter()
-        .map(|(node, labels)| format!("{node}:{labels:?}"))
-        .collect();
-    let mut pairs = vec![
-        ("algorithm", config.algorithm.name().to_owned()),
-        ("options", if options.is_empty() { "default".to_owned() } else { options.join(" ") }),
+    let mut pairs = vec![("algorithm".to_owned(), config.algorithm.name().to_owned())];
+    let options = config.options.changed(config.algorithm).into_iter();
+    pairs.extend(options.map(|(name, value)| (format!("options.{name}"), value.to_owned())));
+    let members = config.members.all();
+    let peers: Vec<String> = members.iter().map(|member| member.id.to_string()).collect();
+    let priorities: Vec<String> =
+        members.iter().map(|member| format!("{}:{}", member.id, member.priority.0)).collect();
+    let rest = [
         ("mode", "available".to_owned()),
         ("preempt", preempt(config.preempt)),
         ("timing.message_max", span(timing.message_max())),
@@ -124,12 +118,24 @@ fn pairs(config: &GroupConfig) -> Vec<(&'static str, String)> {
         ("timing.check_every", span(timing.check_every())),
         // Those that no file names: derived, or given by a program.
         ("timing.others", others(config)),
-        ("members", members.join(" ")),
+        ("peers", peers.join(" ")),
+        ("priorities", priorities.join(" ")),
+        ("zones and racks", labels(config)),
     ];
-    if !labels.is_empty() {
-        pairs.push(("zones and racks", labels.join(" ")));
-    }
+    pairs.extend(rest.map(|(key, value)| (key.to_owned(), value)));
     pairs
+}
+
+fn labels(config: &GroupConfig) -> String {
+    let labelled = config.members.labelled().iter();
+    let all: Vec<String> = labelled
+        .map(|(node, labels)| {
+            let zone = labels.zone.as_ref().map(ToString::to_string).unwrap_or_default();
+            let rack = labels.rack.as_ref().map(ToString::to_string).unwrap_or_default();
+            format!("{node}:{zone}/{rack}")
+        })
+        .collect();
+    if all.is_empty() { "none".to_owned() } else { all.join(" ") }
 }
 
 fn others(config: &GroupConfig) -> String {
@@ -177,9 +183,8 @@ mod tests {
     use super::*;
 
     fn settings(pairs: &[(&str, &str)]) -> Settings {
-        let pairs: Vec<(&str, String)> =
-            pairs.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
-        Settings::from_pairs(&pairs)
+        let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        Settings::from_pairs(&pairs.iter().map(own).collect::<Vec<_>>())
     }
 
     #[test]
@@ -201,6 +206,15 @@ mod tests {
         assert_eq!(told, "it has b 2, this node has nothing");
         let told = theirs.differences(&ours.text)[0].to_string();
         assert_eq!(told, "it has b nothing, this node has 2");
+    }
+
+    #[test]
+    fn an_option_that_only_one_side_has_changed_is_told_with_the_default_of_the_other() {
+        let defaults = "options.waits=early\n".to_owned();
+        let ours = Settings { defaults, ..settings(&[("algorithm", "bully")]) };
+        let theirs = settings(&[("algorithm", "bully"), ("options.waits", "full")]);
+        let told = ours.differences(&theirs.text)[0].to_string();
+        assert_eq!(told, "it has options.waits full, this node has early");
     }
 
     #[test]

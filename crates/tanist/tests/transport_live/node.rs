@@ -50,7 +50,7 @@ pub(crate) struct Plan {
 
 /// What all nodes of a test are told alike.
 pub(crate) fn settings() -> Settings {
-    Settings { digest: [1; 16], text: "algorithm=bully\n".to_owned() }
+    Settings { digest: [1; 16], text: "algorithm=bully\n".to_owned(), defaults: String::new() }
 }
 
 impl Plan {

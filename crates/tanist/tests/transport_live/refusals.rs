@@ -77,7 +77,11 @@ fn each_wrong_hello_is_told_why() {
     let plan = Plan::new();
     let nodes = plan.start(2);
     let fine = hello(2, 1);
-    let other = Settings { digest: [2; 16], text: "algorithm=invitation\n".to_owned() };
+    let other = Settings {
+        digest: [2; 16],
+        text: "algorithm=invitation\n".to_owned(),
+        defaults: String::new(),
+    };
     let wrong = [
         (Hello { versions: Versions { min: 9, max: 9 }, ..fine.clone() }, Refusal::Version),
         (Hello { group: "mail".to_owned(), ..fine.clone() }, Refusal::Group),

@@ -48,7 +48,11 @@ fn a_process_that_does_not_answer_gives_way_to_another_with_its_id() {
 #[test]
 fn nodes_that_were_told_different_things_refuse_each_other_by_name() {
     let plan = Plan::new();
-    let settings = Settings { digest: [2; 16], text: "algorithm=invitation\n".to_owned() };
+    let settings = Settings {
+        digest: [2; 16],
+        text: "algorithm=invitation\n".to_owned(),
+        defaults: String::new(),
+    };
     let other = Plan { settings, ..plan.clone() };
     let (own, theirs) = (bind(), bind());
     let to_second = [(NodeId(2), theirs.address().to_string())];

@@ -180,7 +180,7 @@ impl TryFrom<HelloWire<'_>> for Hello {
             dial: wire.dial,
             lost: wire.lost.map(|session| SessionId(session.to_be_bytes())),
             identity: PublicKey(wire.identity.try_into().map_err(|_| ())?),
-            settings: Settings { digest, text: wire.settings.to_owned() },
+            settings: Settings { digest, text: wire.settings.to_owned(), defaults: String::new() },
         })
     }
 }

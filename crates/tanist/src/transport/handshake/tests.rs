@@ -29,7 +29,11 @@ impl Pair {
             dial: 3,
             lost: Some(SessionId([1, 2, 3, 4, 5, 6, 7, 8])),
             identity: self.dialler.public(),
-            settings: Settings { digest: [7; DIGEST_LENGTH], text: "algorithm=bully\n".to_owned() },
+            settings: Settings {
+                digest: [7; DIGEST_LENGTH],
+                text: "algorithm=bully\n".to_owned(),
+                defaults: String::new(),
+            },
         }
     }
 
@@ -84,7 +88,7 @@ fn both_sides_learn_who_the_other_is_and_share_a_session() {
 fn the_longest_hello_fits() {
     let pair = Pair::new();
     let text = "k".repeat(1300);
-    let settings = Settings { digest: [7; DIGEST_LENGTH], text };
+    let settings = Settings { digest: [7; DIGEST_LENGTH], text, defaults: String::new() };
     let hello = Hello { group: "g".repeat(255), settings, ..pair.hello() };
     let key = pair.keyring.active();
     let (_, first) = Dialler::begin(key, &pair.dialler, &pair.greeting, &hello).unwrap();
