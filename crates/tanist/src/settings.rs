@@ -9,6 +9,7 @@ use std::fmt;
 use std::time::Duration;
 
 use tanist_core::GroupConfig;
+use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 
 use crate::digest::{blake2s, hex};
@@ -21,7 +22,7 @@ pub struct Settings {
     /// `key=value` lines; a long value is replaced by its digest, and options at their default are
     /// left out, since a later version may have more of them.
     pub text: String,
-    /// The same for options at their default: compared with nothing, but told to people.
+    /// The defaults of all options, by which a line that is left out is told to people.
     pub defaults: String,
 }
 
@@ -29,9 +30,7 @@ impl Settings {
     /// What a configuration says about the whole group.
     #[must_use]
     pub fn of(config: &GroupConfig) -> Self {
-        let changed = config.options.changed(config.algorithm);
-        let defaults = config.options.of(config.algorithm);
-        let defaults = defaults.iter().filter(|option| !changed.contains(option));
+        let defaults = Options::default().of(config.algorithm).into_iter();
         let defaults = defaults.map(|(name, value)| format!("options.{name}={value}\n"));
         Self { defaults: defaults.collect(), ..Self::from_pairs(&pairs(config)) }
     }
