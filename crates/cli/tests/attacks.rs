@@ -13,6 +13,9 @@ mod group;
 #[path = "job/home.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod home;
+#[path = "adhoc/namespaces.rs"]
+#[allow(dead_code, reason = "every test program uses its own part of it")]
+mod namespaces;
 
 mod attacks {
     mod control_socket;
@@ -24,6 +27,9 @@ mod attacks {
     mod http;
     mod identity;
     mod log;
+    mod proxy;
+    mod samples;
     mod services;
     mod settings;
+    mod strangers;
 }

@@ -129,7 +129,8 @@ impl Agent {
         }
     }
 
-    fn try_ask(&self, ask: &str) -> Option<Value> {
+    /// Asks it once; nothing if it does not answer.
+    pub(crate) fn try_ask(&self, ask: &str) -> Option<Value> {
         let mut stream = UnixStream::connect(&self.socket).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
         stream.write_all(format!("{{\"ask\":\"{ask}\"}}\n").as_bytes()).ok()?;

@@ -1,1 +1,253 @@
-//! Replayed and unfinished handshakes at the peer port.
+//! Replayed and unfinished handshakes at the peer port, and a refused dial that means nothing.
+//!
+//! Two agents reach each other through proxies, so that a test can break their links at any time;
+//! strangers connect to the agents directly.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::proxy::Proxy;
+use super::samples::{are_linked, are_whole, group_number, watch};
+use super::strangers::Strangers;
+use crate::agents::{Agent, Home, free_ports};
+use crate::group::LIMIT;
+use crate::home::until;
+use crate::namespaces::Line;
+
+/// Agents n1 and n2, each behind a proxy.
+struct Pair {
+    agents: Vec<Agent>,
+    proxies: Vec<Proxy>,
+    home: Home,
+}
+
+impl Pair {
+    fn start() -> Self {
+        let home = Home::new();
+        let start = |(port, agent): (u16, &u16)| Proxy::start(port, *agent);
+        let proxies: Vec<Proxy> = free_ports(2).into_iter().zip(&home.ports).map(start).collect();
+        let peers = format!(
+            "[\"n1=127.0.0.1:{}\", \"n2=127.0.0.1:{}\"]",
+            proxies[0].port(),
+            proxies[1].port()
+        );
+        let agents: Vec<Agent> = ["n1", "n2"]
+            .iter()
+            .zip(&home.ports)
+            .map(|(node, port)| {
+                let lines = [
+                    ("peers", peers.clone()),
+                    ("listen", format!("\"127.0.0.1:{port}\"")),
+                    ("algorithm", "\"invitation\"".to_owned()),
+                    ("timing", "{ suspect_after = \"2s\" }".to_owned()),
+                ];
+                home.file(node, node, &lines);
+                home.start(node)
+            })
+            .collect();
+        let pair = Self { agents, proxies, home };
+        until("one group", || pair.is_whole().then_some(()));
+        pair
+    }
+
+    fn agents(&self) -> Vec<&Agent> {
+        self.agents.iter().collect()
+    }
+
+    fn is_whole(&self) -> bool {
+        are_whole(&self.agents(), &["n1", "n2"])
+    }
+
+    fn links_made(&self) -> Vec<u64> {
+        self.agents.iter().map(|agent| agent.count("links_made")).collect()
+    }
+
+    /// Whether each agent has a link that it did not have before.
+    fn is_relinked(&self, before: &[u64]) -> bool {
+        let now = self.links_made();
+        now.iter().zip(before).all(|(now, before)| now > before) && are_linked(&self.agents())
+    }
+
+    /// Breaks the links. Gives how many links each agent has had so far.
+    fn cut(&self) -> Vec<u64> {
+        let before = self.links_made();
+        self.proxies.iter().for_each(Proxy::cut);
+        before
+    }
+
+    /// Breaks the links, and lets new ones be made when strangers had a moment to be first.
+    fn cut_behind(&self, strangers: &[Strangers]) -> Vec<u64> {
+        self.proxies.iter().for_each(Proxy::hold);
+        let (before, connections) = (self.cut(), made(strangers));
+        until("strangers", || (made(strangers) > connections + 10).then_some(()));
+        self.proxies.iter().for_each(Proxy::release);
+        before
+    }
+
+    /// Breaks the links, and waits until there are new ones and the group is whole.
+    fn cut_and_mend(&self) {
+        let before = self.cut();
+        watch(&self.agents(), 1, || self.is_relinked(&before) && self.is_whole());
+    }
+
+    /// What diallers say first, to each of the two. Broken links make both dial; if one never
+    /// does, what the other says has to do.
+    fn openings(&self) -> Vec<Vec<Vec<u8>>> {
+        let recorded = || self.proxies.iter().map(Proxy::openings).collect::<Vec<_>>();
+        for _ in 0..20 {
+            if recorded().iter().all(|openings| !openings.is_empty()) {
+                break;
+            }
+            self.cut_and_mend();
+        }
+        let all = recorded().concat();
+        assert!(!all.is_empty(), "no dialler said anything");
+        let or_all = |own: Vec<_>| if own.is_empty() { all.clone() } else { own };
+        recorded().into_iter().map(or_all).collect()
+    }
+
+    /// Strangers at each agent's own port, once the attack has begun at both.
+    fn strangers(
+        &self,
+        openings: Vec<Vec<Vec<u8>>>,
+        begin: impl Fn(u16, Vec<Vec<u8>>) -> Strangers,
+    ) -> Vec<Strangers> {
+        let ports = self.home.ports.iter().copied();
+        let all: Vec<Strangers> =
+            ports.zip(openings).map(|(port, openings)| begin(port, openings)).collect();
+        until("strangers", || (made(&all) > 20).then_some(()));
+        all
+    }
+}
+
+/// How many connections the less successful strangers have made.
+fn made(strangers: &[Strangers]) -> u64 {
+    strangers.iter().map(Strangers::made).min().unwrap()
+}
+
+#[test]
+fn links_that_break_behind_a_proxy_are_made_again() {
+    let pair = Pair::start();
+    let number = group_number(&pair.agents[0]);
+    for _ in 0..3 {
+        pair.cut_and_mend();
+    }
+    assert_eq!(group_number(&pair.agents[0]), number);
+}
+
+#[test]
+fn a_replayed_handshake_keeps_no_peer_out() {
+    let pair = Pair::start();
+    let replay = pair.strangers(pair.openings(), Strangers::patient);
+    for _ in 0..2 {
+        let replayed = made(&replay);
+        let before = pair.cut_behind(&replay);
+        // So many samples take longer than each side waits before it gives the other up.
+        watch(&pair.agents(), 500, || {
+            made(&replay) > replayed + 250 && pair.is_relinked(&before) && pair.is_whole()
+        });
+    }
+}
+
+fn links_are_made_during_a_flood(pair: &Pair, flood: &[Strangers]) {
+    for _ in 0..5 {
+        let connections = made(flood);
+        let before = pair.cut_behind(flood);
+        watch(&pair.agents(), 1, || {
+            made(flood) > connections + 1000 && pair.is_relinked(&before) && pair.is_whole()
+        });
+    }
+}
+
+#[test]
+fn half_open_handshakes_at_the_highest_rate_keep_no_peer_out() {
+    let pair = Pair::start();
+    let flood = pair.strangers(pair.openings(), Strangers::fast);
+    links_are_made_during_a_flood(&pair, &flood);
+}
+
+#[test]
+fn silent_connections_at_the_highest_rate_keep_no_peer_out() {
+    let pair = Pair::start();
+    let silence = vec![vec![Vec::new()]; 2];
+    let flood = pair.strangers(silence, Strangers::fast);
+    links_are_made_during_a_flood(&pair, &flood);
+}
+
+/// Exactly one dial is refused, and the next one is not: the kernel of a network namespace counts
+/// refused dials, and in one of its own the test knows whose they are.
+#[test]
+fn one_refused_dial_is_no_evidence_of_death() {
+    if std::env::var_os(INSIDE).is_some() {
+        return refuse_one_dial_at_a_time();
+    }
+    let Some(line) = Line::new(1) else { return };
+    let is_up = line.command(1, "ip").args(["link", "set", "lo", "up"]).status().unwrap();
+    assert!(is_up.success());
+    // The same test again, in the namespace.
+    let name = concat!(module_path!(), "::one_refused_dial_is_no_evidence_of_death");
+    let (_, name) = name.split_once("::").unwrap();
+    let program = std::env::current_exe().unwrap();
+    let status = line
+        .command(1, program.to_str().unwrap())
+        .args(["--exact", name, "--nocapture"])
+        .env(INSIDE, "1")
+        .status()
+        .unwrap();
+    assert!(status.success(), "see above");
+}
+
+fn refuse_one_dial_at_a_time() {
+    let pair = Pair::start();
+    let mut rounds = [0; 2];
+    for attempt in 0..40 {
+        // In turn the leader's dial and the member's.
+        let at = attempt % 2;
+        let number = group_number(&pair.agents[0]);
+        if refuse_one_dial(&pair, at) == 1 {
+            rounds[at] += 1;
+            for agent in &pair.agents {
+                let log = agent.log();
+                assert_eq!(group_number(agent), number, "one refused dial was a death: {log}");
+            }
+        }
+        if rounds.iter().all(|rounds| *rounds >= 3) {
+            return;
+        }
+    }
+    panic!("on a machine this busy no dial could be refused alone: {rounds:?}");
+}
+
+/// Breaks the links, refuses a dial to one agent, and waits until all is well. Gives how many dials
+/// were refused; on a busy machine there may be more than one before the port is open again.
+fn refuse_one_dial(pair: &Pair, at: usize) -> u64 {
+    let (refusing, held) = (&pair.proxies[at], &pair.proxies[1 - at]);
+    // The agent itself must not be faster with a link of its own.
+    held.hold();
+    refusing.refuse();
+    let before = dials_refused();
+    let links = pair.cut();
+    let end = Instant::now() + LIMIT;
+    while dials_refused() == before {
+        assert!(Instant::now() < end, "no agent dials");
+        thread::sleep(Duration::from_micros(50));
+    }
+    refusing.accept();
+    let refused = dials_refused() - before;
+    held.release();
+    watch(&pair.agents(), 1, || pair.is_relinked(&links) && pair.is_whole());
+    refused
+}
+
+/// How many dials were refused in this network namespace.
+fn dials_refused() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/net/snmp").unwrap();
+    let mut lines = text.lines().filter(|line| line.starts_with("Tcp:"));
+    let (names, values) = (lines.next().unwrap(), lines.next().unwrap());
+    let mut pairs = names.split(' ').zip(values.split(' '));
+    let (_, value) = pairs.find(|(name, _)| *name == "AttemptFails").unwrap();
+    value.parse().unwrap()
+}
+
+/// Set in the process that runs in the namespace.
+const INSIDE: &str = "ATTACK_INSIDE_NAMESPACE";

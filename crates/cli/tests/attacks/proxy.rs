@@ -1,0 +1,177 @@
+//! A proxy in front of an agent's peer port. It relays connections and datagrams, records what a
+//! dialler sends first, and breaks, holds and refuses connections when a test asks for it.
+//!
+//! Assumes nothing about the bytes that it relays.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// The proxy of one agent. It ends when it is dropped.
+pub(crate) struct Proxy {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    /// Where the proxy listens, for TCP and UDP.
+    port: u16,
+    /// Where the agent listens.
+    agent: AtomicU16,
+    /// While it is absent, the system refuses connections.
+    listener: Mutex<Option<TcpListener>>,
+    is_held: AtomicBool,
+    is_ended: AtomicBool,
+    /// Both sides of every connection.
+    streams: Mutex<Vec<TcpStream>>,
+    /// The first bytes of every dialler, in the order in which they were read.
+    openings: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Proxy {
+    pub(crate) fn start(port: u16, agent: u16) -> Self {
+        let shared = Arc::new(Shared {
+            port,
+            agent: AtomicU16::new(agent),
+            listener: Mutex::new(Some(listen(port))),
+            is_held: AtomicBool::new(false),
+            is_ended: AtomicBool::new(false),
+            streams: Mutex::default(),
+            openings: Mutex::default(),
+        });
+        let udp = UdpSocket::bind(("127.0.0.1", port)).unwrap();
+        udp.set_read_timeout(Some(LOOK)).unwrap();
+        let (tcp, datagrams) = (Arc::clone(&shared), Arc::clone(&shared));
+        let threads = vec![
+            thread::spawn(move || relay_connections(&tcp)),
+            thread::spawn(move || relay_datagrams(&datagrams, &udp)),
+        ];
+        Self { shared, threads }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.shared.port
+    }
+
+    /// The first bytes of each dialler so far.
+    pub(crate) fn openings(&self) -> Vec<Vec<u8>> {
+        self.shared.openings.lock().unwrap().clone()
+    }
+
+    /// Breaks all connections. New ones are relayed as before.
+    pub(crate) fn cut(&self) {
+        for stream in self.shared.streams.lock().unwrap().drain(..) {
+            // The agent may have closed it already.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Leaves new connections without an answer: the system takes them, and nothing is relayed.
+    pub(crate) fn hold(&self) {
+        self.shared.is_held.store(true, Ordering::Relaxed);
+        // A connection that is being accepted is accepted before this returns.
+        drop(self.shared.listener.lock().unwrap());
+    }
+
+    /// Relays what was held, and new connections.
+    pub(crate) fn release(&self) {
+        self.shared.is_held.store(false, Ordering::Relaxed);
+    }
+
+    /// Refuses new connections.
+    pub(crate) fn refuse(&self) {
+        drop(self.shared.listener.lock().unwrap().take());
+    }
+
+    /// Takes new connections again.
+    pub(crate) fn accept(&self) {
+        self.shared.listener.lock().unwrap().replace(listen(self.shared.port));
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shared.is_ended.store(true, Ordering::Relaxed);
+        self.cut();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn listen(port: u16) -> TcpListener {
+    let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    listener
+}
+
+fn relay_connections(shared: &Arc<Shared>) {
+    while !shared.is_ended.load(Ordering::Relaxed) {
+        let accepted = {
+            let listener = shared.listener.lock().unwrap();
+            let is_held = shared.is_held.load(Ordering::Relaxed);
+            listener.as_ref().filter(|_| !is_held).and_then(|listener| listener.accept().ok())
+        };
+        match accepted {
+            Some((dialler, _)) => relay(shared, dialler),
+            None => thread::sleep(PAUSE),
+        }
+    }
+}
+
+/// Relays one connection, in two threads that end with it.
+fn relay(shared: &Arc<Shared>, dialler: TcpStream) {
+    dialler.set_nonblocking(false).unwrap();
+    let agent = shared.agent.load(Ordering::Relaxed);
+    // Without an agent the dialler sees its connection closed.
+    let Ok(listener) = TcpStream::connect(("127.0.0.1", agent)) else { return };
+    let clone = |stream: &TcpStream| {
+        stream.set_nodelay(true).unwrap();
+        stream.try_clone().unwrap()
+    };
+    let (from_dialler, from_listener) = (clone(&dialler), clone(&listener));
+    shared.streams.lock().unwrap().extend([clone(&dialler), clone(&listener)]);
+    let recorder = Arc::clone(shared);
+    thread::spawn(move || {
+        pump(from_dialler, listener, |opening| {
+            recorder.openings.lock().unwrap().push(opening.to_vec());
+        });
+    });
+    thread::spawn(move || pump(from_listener, dialler, |_| {}));
+}
+
+/// Copies bytes until one side ends, and then ends the other. Tells of the first bytes.
+fn pump(mut from: TcpStream, mut to: TcpStream, tell: impl FnOnce(&[u8])) {
+    let mut buffer = vec![0; 64 << 10];
+    let mut tell = Some(tell);
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        let bytes = &buffer[..length];
+        if let Some(tell) = tell.take() {
+            tell(bytes);
+        }
+        if to.write_all(bytes).is_err() {
+            break;
+        }
+    }
+    let _ = from.shutdown(Shutdown::Both);
+    let _ = to.shutdown(Shutdown::Both);
+}
+
+fn relay_datagrams(shared: &Shared, udp: &UdpSocket) {
+    let mut buffer = vec![0; 64 << 10];
+    while !shared.is_ended.load(Ordering::Relaxed) {
+        if let Ok((length, _)) = udp.recv_from(&mut buffer) {
+            let agent = shared.agent.load(Ordering::Relaxed);
+            // A datagram to a process that has ended is lost.
+            let _ = udp.send_to(&buffer[..length], ("127.0.0.1", agent));
+        }
+    }
+}
+
+/// How long a new connection may wait for the proxy.
+const PAUSE: Duration = Duration::from_millis(1);
+/// How soon the proxy ends when it is told to.
+const LOOK: Duration = Duration::from_millis(50);

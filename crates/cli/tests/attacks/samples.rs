@@ -1,0 +1,86 @@
+//! Which agents act at one moment, seen again and again while something goes on.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::agents::Agent;
+use crate::group::LIMIT;
+
+/// Takes at least so many samples, and more until `is_done`. No two agents may act at one moment.
+pub(crate) fn watch(agents: &[&Agent], least: usize, mut is_done: impl FnMut() -> bool) {
+    let end = Instant::now() + LIMIT;
+    let mut taken = 0;
+    loop {
+        one_acts_at_most(agents);
+        taken += 1;
+        if taken >= least && is_done() {
+            return;
+        }
+        assert!(
+            Instant::now() < end,
+            "{taken} samples, and what was waited for did not happen:\n{}",
+            describe(agents)
+        );
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Fails if two agents act at one moment.
+pub(crate) fn one_acts_at_most(agents: &[&Agent]) {
+    let active = active(agents);
+    assert!(active.len() < 2, "{} nodes act at once: {active:#?}", active.len());
+}
+
+/// The status of each agent that acts, all at one moment: between two rounds of questions. One that
+/// acts in both rounds, in one leadership, acts in between.
+pub(crate) fn active(agents: &[&Agent]) -> Vec<Value> {
+    let ask = |agent: &Agent| agent.try_ask("status").filter(|status| status["acts"] == true);
+    let first: Vec<(&Agent, Value)> =
+        agents.iter().filter_map(|agent| Some((*agent, ask(agent)?))).collect();
+    if first.len() < 2 {
+        return first.into_iter().map(|(_, status)| status).collect();
+    }
+    let is_same = |one: &Value, other: &Value| {
+        ["life", "index"].iter().all(|name| one[*name] == other[*name])
+    };
+    let acts_still =
+        |(agent, before): &(&Agent, Value)| ask(agent).filter(|after| is_same(before, after));
+    first.iter().filter_map(acts_still).collect()
+}
+
+/// Whether all are in one group of exactly these, and its leader acts.
+pub(crate) fn are_whole(agents: &[&Agent], nodes: &[&str]) -> bool {
+    let is_in = |agent: &&Agent| {
+        let status = agent.ask("status");
+        status["role"] != "suspended" && status["members"] == json!(nodes)
+    };
+    agents.iter().all(is_in) && active(agents).len() == 1
+}
+
+/// Whether each agent has links with all that it knows of.
+pub(crate) fn are_linked(agents: &[&Agent]) -> bool {
+    let is_linked = |member: &Value| member["is_self"] == true || member["is_connected"] == true;
+    agents.iter().all(|agent| {
+        let seen = agent.ask("members");
+        seen["members"].as_array().unwrap().iter().all(is_linked)
+    })
+}
+
+/// The number of the group that an agent is in.
+pub(crate) fn group_number(agent: &Agent) -> Value {
+    agent.ask("status")["epoch"]["text"].clone()
+}
+
+fn describe(agents: &[&Agent]) -> String {
+    let about = |agent: &&Agent| {
+        let (status, log) = (agent.try_ask("status"), agent.log());
+        let tail: Vec<&str> = log.lines().rev().take(20).collect();
+        let tail: Vec<&str> = tail.into_iter().rev().collect();
+        format!("{}\n{}\n", json!(status), tail.join("\n"))
+    };
+    agents.iter().map(about).collect()
+}
+
+const PAUSE: Duration = Duration::from_millis(10);
