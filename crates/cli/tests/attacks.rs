@@ -28,6 +28,7 @@ mod attacks {
     mod identity;
     mod log;
     mod proxy;
+    mod reports;
     mod samples;
     mod services;
     mod settings;

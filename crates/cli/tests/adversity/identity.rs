@@ -61,23 +61,6 @@ fn an_agent_with_the_id_of_another_at_the_place_of_a_third_is_named() {
 }
 
 #[test]
-fn two_processes_with_one_id_push_each_other_out_and_that_is_seen() {
-    let home = Home::new();
-    let agents = home.group(&["n2", "n3"]);
-    let twin = |name: &str, port: u16| {
-        home.file(name, "n1", &[("listen", format!("\"127.0.0.1:{port}\""))]);
-        home.start(name)
-    };
-    let _one = twin("one", home.ports[0]);
-    agents[0].members_are(&["n1", "n2", "n3"]);
-    let _other = twin("other", home.ports[3]);
-    agents[1].when("meter", |meter| meter["transport"]["links_replaced"].as_u64() > Some(10));
-    let told = problems(&home, "n3");
-    assert!(told.contains("two processes have its id"), "{told}");
-    agents[1].when("status", |status| status["leader"]["node"] == "n3");
-}
-
-#[test]
 fn a_second_agent_with_the_same_data_is_refused() {
     let home = Home::new();
     let agents = home.group(&["n1", "n2"]);

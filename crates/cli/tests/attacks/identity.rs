@@ -1,1 +1,116 @@
 //! Two processes with one id, and peers that refuse this node.
+
+use super::proxy::Proxy;
+use super::reports::{has_error, problems, readyz};
+use super::samples::{active, are_whole, group_number, one_acts_at_most, watch};
+use crate::agents::{Agent, Home, free_ports};
+use crate::home::{signal, until};
+
+const NODES: [&str; 3] = ["n1", "n2", "n3"];
+
+/// Waits until an agent has ended because another process has its id, and says so.
+fn ends_as_a_twin(agent: &mut Agent, node: &str) {
+    let code = agent.ends();
+    let log = agent.log();
+    assert!(code.is_some_and(|code| code != 0 && code != 6), "{code:?}: {log}");
+    let is_named = |line: &str| line.contains(node) && line.contains("process");
+    assert!(log.lines().any(is_named), "no line names {node} and the other process: {log}");
+}
+
+/// Starts a second process with the id of a node that is in an established group.
+fn a_twin_ends_and_changes_nothing(node: &str) {
+    let home = Home::new();
+    let agents = home.group(&NODES);
+    let established: Vec<&Agent> = agents.iter().collect();
+    until("one group", || are_whole(&established, &NODES).then_some(()));
+    let number = group_number(established[0]);
+    let lines = [("listen", format!("\"127.0.0.1:{}\"", home.ports[3]))];
+    home.file("twin", node, &lines);
+    let mut twin = home.start("twin");
+    until("the end of the twin", || {
+        let all: Vec<&Agent> = established.iter().copied().chain([&twin]).collect();
+        one_acts_at_most(&all);
+        for agent in &established {
+            let replaced = agent.count("links_replaced");
+            assert!(replaced <= 2, "links were replaced {replaced} times");
+            assert_eq!(group_number(agent), number, "{}", agent.log());
+        }
+        twin.child.try_wait().unwrap()
+    });
+    ends_as_a_twin(&mut twin, node);
+    watch(&established, 100, || are_whole(&established, &NODES));
+    for agent in &established {
+        assert_eq!(group_number(agent), number, "{}", agent.log());
+        assert!(agent.count("links_replaced") <= 2, "{}", agent.ask("meter"));
+    }
+}
+
+#[test]
+fn a_twin_of_a_member_ends_and_changes_nothing() {
+    a_twin_ends_and_changes_nothing("n1");
+}
+
+#[test]
+fn a_twin_of_the_leader_ends_and_changes_nothing() {
+    a_twin_ends_and_changes_nothing("n3");
+}
+
+/// A process that is stopped answers nobody, so another one with its id may take its place, at its
+/// address. When the first one goes on, it has to end.
+#[test]
+fn a_process_that_was_replaced_while_it_was_stopped_ends_when_it_goes_on() {
+    let home = Home::new();
+    let front = Proxy::start(free_ports(1)[0], home.ports[2]);
+    let peers = format!(
+        "[\"n1=127.0.0.1:{}\", \"n2=127.0.0.1:{}\", \"n3=127.0.0.1:{}\"]",
+        home.ports[0],
+        home.ports[1],
+        front.port()
+    );
+    let start = |name: &str, node: &str, port: u16| {
+        let listen = ("listen", format!("\"127.0.0.1:{port}\""));
+        home.file(name, node, &[("peers", peers.clone()), listen]);
+        home.start(name)
+    };
+    let others = [start("n1", "n1", home.ports[0]), start("n2", "n2", home.ports[1])];
+    let mut old = start("old", "n3", home.ports[2]);
+    let before: Vec<&Agent> = others.iter().chain([&old]).collect();
+    until("one group", || are_whole(&before, &NODES).then_some(()));
+    signal(old.child.id(), "-STOP");
+    others.iter().for_each(|agent| agent.members_are(&["n1", "n2"]));
+    front.point_at(home.ports[3]);
+    let new = start("new", "n3", home.ports[3]);
+    let now: Vec<&Agent> = others.iter().chain([&new]).collect();
+    watch(&now, 1, || are_whole(&now, &NODES));
+    signal(old.child.id(), "-CONT");
+    ends_as_a_twin(&mut old, "n3");
+    watch(&now, 100, || are_whole(&now, &NODES));
+    let led_by_the_new = active(&now);
+    assert_eq!(led_by_the_new[0]["node"], "n3", "{led_by_the_new:?}");
+}
+
+/// The others run and refuse this node; that they are not in its group does not mean that they are
+/// not there.
+#[test]
+fn a_node_that_is_not_in_the_lists_of_the_others_does_not_act() {
+    let home = Home::new();
+    let agents = home.group(&NODES);
+    let known: Vec<&Agent> = agents.iter().collect();
+    let peers: Vec<String> = (1..)
+        .zip(&home.ports)
+        .map(|(node, port): (u32, &u16)| format!("\"n{node}=127.0.0.1:{port}\""))
+        .collect();
+    home.file("n4", "n4", &[("peers", format!("[{}]", peers.join(", ")))]);
+    let unknown = home.start("n4");
+    let all: Vec<&Agent> = known.iter().copied().chain([&unknown]).collect();
+    watch(&all, 500, || {
+        assert_ne!(unknown.ask("status")["acts"], true, "{}", unknown.log());
+        has_error(&unknown, &NODES, &[])
+    });
+    let (status, body) = readyz(&home, "n4");
+    assert_ne!(status, 200, "{body}");
+    assert!(NODES.iter().any(|node| body.contains(node)), "{body}");
+    let told = problems(&home, "n4");
+    assert!(NODES.iter().any(|node| told.contains(node)), "{told}");
+    assert!(are_whole(&known, &NODES));
+}

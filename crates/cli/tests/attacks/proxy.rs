@@ -56,6 +56,11 @@ impl Proxy {
         self.shared.port
     }
 
+    /// Relays to another process from here on.
+    pub(crate) fn point_at(&self, agent: u16) {
+        self.shared.agent.store(agent, Ordering::Relaxed);
+    }
+
     /// The first bytes of each dialler so far.
     pub(crate) fn openings(&self) -> Vec<Vec<u8>> {
         self.shared.openings.lock().unwrap().clone()
