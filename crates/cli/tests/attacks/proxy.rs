@@ -1,5 +1,5 @@
 //! A proxy in front of an agent's peer port. It relays connections and datagrams, records what a
-//! dialler sends first, and breaks, holds and refuses connections when a test asks for it.
+//! dialler sends first, and breaks and holds connections when a test asks for it.
 //!
 //! Assumes nothing about the bytes that it relays.
 
@@ -21,8 +21,8 @@ struct Shared {
     port: u16,
     /// Where the agent listens.
     agent: AtomicU16,
-    /// While it is absent, the system refuses connections.
-    listener: Mutex<Option<TcpListener>>,
+    /// Locked while a connection is taken.
+    listener: Mutex<TcpListener>,
     is_held: AtomicBool,
     is_ended: AtomicBool,
     /// Both sides of every connection.
@@ -36,7 +36,7 @@ impl Proxy {
         let shared = Arc::new(Shared {
             port,
             agent: AtomicU16::new(agent),
-            listener: Mutex::new(Some(listen(port))),
+            listener: Mutex::new(listen(port)),
             is_held: AtomicBool::new(false),
             is_ended: AtomicBool::new(false),
             streams: Mutex::default(),
@@ -85,16 +85,6 @@ impl Proxy {
     pub(crate) fn release(&self) {
         self.shared.is_held.store(false, Ordering::Relaxed);
     }
-
-    /// Refuses new connections.
-    pub(crate) fn refuse(&self) {
-        drop(self.shared.listener.lock().unwrap().take());
-    }
-
-    /// Takes new connections again.
-    pub(crate) fn accept(&self) {
-        self.shared.listener.lock().unwrap().replace(listen(self.shared.port));
-    }
 }
 
 impl Drop for Proxy {
@@ -118,7 +108,7 @@ fn relay_connections(shared: &Arc<Shared>) {
         let accepted = {
             let listener = shared.listener.lock().unwrap();
             let is_held = shared.is_held.load(Ordering::Relaxed);
-            listener.as_ref().filter(|_| !is_held).and_then(|listener| listener.accept().ok())
+            Some(&*listener).filter(|_| !is_held).and_then(|listener| listener.accept().ok())
         };
         match accepted {
             Some((dialler, _)) => relay(shared, dialler),
