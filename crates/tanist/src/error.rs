@@ -1,6 +1,6 @@
 //! What can go wrong, and what to do about it.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use tanist_core::election::super_peer::HierarchyError;
@@ -12,6 +12,7 @@ use tanist_core::timing::TimingError;
 use crate::key::{GenerateKeyError, ReadKeyError};
 use crate::store::{OpenError, SaveError};
 use crate::task::TaskError;
+use crate::transport::radio::AntennaError;
 use crate::transport::{self, BindError};
 
 /// Why a node could not be started.
@@ -82,6 +83,121 @@ pub enum StartError {
     Thread(io::Error),
 }
 
+/// What must change before a start can succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartErrorKind {
+    /// The description of the node, or a file that it names. Another try fails in the same way.
+    Configuration,
+    /// What the node has on disk. Another try fails in the same way.
+    Store,
+    /// Something that the system does not give at this moment: a port, an address, room on the
+    /// disk, a descriptor. Another try may succeed.
+    Resource,
+}
+
+impl StartError {
+    /// What must change before a start can succeed.
+    ///
+    /// ```
+    /// use tanist::{Group, StartErrorKind};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let refused = Group::builder("billing").node("first").start().await.unwrap_err();
+    /// assert_eq!(refused.kind(), StartErrorKind::Configuration);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn kind(&self) -> StartErrorKind {
+        let of = |is_temporary| match is_temporary {
+            true => StartErrorKind::Resource,
+            false => StartErrorKind::Configuration,
+        };
+        match self {
+            Self::Name(_)
+            | Self::Peer(_)
+            | Self::Missing(_)
+            | Self::Stranger(_)
+            | Self::Members(_)
+            | Self::Timing(_)
+            | Self::Preempt(_)
+            | Self::Option(_)
+            | Self::Label(_)
+            | Self::Hierarchy(_)
+            | Self::NoHandover(_) => StartErrorKind::Configuration,
+            Self::Key(error) => of(error.is_temporary()),
+            Self::Store(error) => of_store(error),
+            Self::Listen(error) => of(is_bind_temporary(error)),
+            Self::Transport(error) => of(is_transport_temporary(error)),
+            Self::Trace { cause, .. } => of(is_temporary(cause)),
+            Self::Chance(_) | Self::Thread(_) => StartErrorKind::Resource,
+        }
+    }
+}
+
+fn of_store(error: &OpenError) -> StartErrorKind {
+    match error {
+        OpenError::GroupName { .. } => StartErrorKind::Configuration,
+        // The process that holds it may be one that is about to end.
+        OpenError::Locked { .. } => StartErrorKind::Resource,
+        OpenError::NotAStore { .. }
+        | OpenError::Nothing { .. }
+        | OpenError::Missing { .. }
+        | OpenError::Damaged { .. }
+        | OpenError::Newer { .. }
+        | OpenError::Bound { .. }
+        | OpenError::Copied { .. }
+        | OpenError::Mixed { .. } => StartErrorKind::Store,
+        OpenError::Disk(error) if is_temporary(&error.source) => StartErrorKind::Resource,
+        OpenError::Disk(_) => StartErrorKind::Store,
+    }
+}
+
+fn is_bind_temporary(error: &BindError) -> bool {
+    match error {
+        // A name that does not resolve at boot may resolve when the network is up; what is not
+        // written as host:port never does.
+        BindError::Address { source, .. } => source.kind() != ErrorKind::InvalidInput,
+        BindError::Tcp { source, .. } | BindError::Udp { source, .. } => is_temporary(source),
+    }
+}
+
+fn is_transport_temporary(error: &transport::StartError) -> bool {
+    match error {
+        transport::StartError::GroupName { .. } => false,
+        transport::StartError::Incarnation(_)
+        | transport::StartError::Sockets(_)
+        | transport::StartError::Door(_) => true,
+        transport::StartError::Antenna(error) => match error {
+            // Interfaces appear and are switched on while a machine boots.
+            AntennaError::Missing { .. }
+            | AntennaError::Down { .. }
+            | AntennaError::Port { .. }
+            | AntennaError::List(_)
+            | AntennaError::Nothing => true,
+            AntennaError::Permission { .. } => false,
+            AntennaError::Socket { source, .. } => is_temporary(source),
+        },
+    }
+}
+
+/// Whether an error about a path or an address can go away without a change of the configuration. A
+/// path that is missing, of the wrong kind or not allowed stays so until somebody changes it; a
+/// full disk, a failed read, or a lack of descriptors or memory does not.
+#[must_use]
+pub fn is_temporary(error: &io::Error) -> bool {
+    !matches!(
+        error.kind(),
+        ErrorKind::NotFound
+            | ErrorKind::PermissionDenied
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidFilename
+            | ErrorKind::Unsupported
+    )
+}
+
 /// Why a node could not go on. It behaves as one that crashed: the others elect without it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -112,4 +228,51 @@ pub enum Failure {
     /// The node's thread panicked.
     #[error("the node's thread panicked; its message is on stderr")]
     Panicked,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::DiskError;
+
+    fn bind(kind: ErrorKind) -> StartErrorKind {
+        let address = ([127, 0, 0, 1], 7400).into();
+        StartError::from(BindError::Tcp { address, source: kind.into() }).kind()
+    }
+
+    fn disk(kind: ErrorKind) -> StartErrorKind {
+        let path = PathBuf::from("/var/lib/tanist");
+        let error = DiskError { action: "write", path, source: kind.into() };
+        StartError::from(OpenError::Disk(error)).kind()
+    }
+
+    #[test]
+    fn a_port_that_is_taken_may_be_free_later_and_one_that_is_not_allowed_stays_so() {
+        assert_eq!(bind(ErrorKind::AddrInUse), StartErrorKind::Resource);
+        assert_eq!(bind(ErrorKind::AddrNotAvailable), StartErrorKind::Resource);
+        assert_eq!(bind(ErrorKind::PermissionDenied), StartErrorKind::Configuration);
+    }
+
+    #[test]
+    fn a_name_may_resolve_later_and_what_is_no_address_does_not() {
+        let of = |kind: ErrorKind| {
+            let listen = "n1.example:7400".to_owned();
+            StartError::from(BindError::Address { listen, source: kind.into() }).kind()
+        };
+        assert_eq!(of(ErrorKind::NotFound), StartErrorKind::Resource);
+        assert_eq!(of(ErrorKind::Other), StartErrorKind::Resource);
+        assert_eq!(of(ErrorKind::InvalidInput), StartErrorKind::Configuration);
+    }
+
+    #[test]
+    fn a_full_disk_may_have_room_later_and_a_wrong_store_stays_wrong() {
+        assert_eq!(disk(ErrorKind::StorageFull), StartErrorKind::Resource);
+        assert_eq!(disk(ErrorKind::ReadOnlyFilesystem), StartErrorKind::Resource);
+        assert_eq!(disk(ErrorKind::PermissionDenied), StartErrorKind::Store);
+        let directory = PathBuf::from("/var/lib/tanist");
+        let locked = OpenError::Locked { directory: directory.clone(), pid: None };
+        assert_eq!(StartError::from(locked).kind(), StartErrorKind::Resource);
+        let mixed = OpenError::Mixed { directory };
+        assert_eq!(StartError::from(mixed).kind(), StartErrorKind::Store);
+    }
 }

@@ -172,6 +172,7 @@ pub mod key;
 mod lead;
 mod meter;
 mod opposition;
+pub mod private_file;
 mod role;
 pub mod settings;
 mod shared;
@@ -184,7 +185,7 @@ pub mod transport;
 
 pub use builder::{Builder, default_timing, parse_node};
 pub use control::PriorityError;
-pub use error::{Failure, StartError};
+pub use error::{Failure, StartError, StartErrorKind, is_temporary};
 pub use group::{Ended, Group};
 pub use journal::Recent;
 pub use key::GroupKey;

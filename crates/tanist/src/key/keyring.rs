@@ -16,7 +16,8 @@ use std::path::Path;
 
 use zeroize::Zeroizing;
 
-use super::{GroupKey, KeyId, ParseKeyError, ReadKeyError, WriteKeyError, read_private};
+use super::{GroupKey, KeyId, ParseKeyError, ReadKeyError, WriteKeyError, read_open, read_private};
+use crate::private_file;
 
 /// The keys of a group: the first is used, all are accepted.
 ///
@@ -64,6 +65,13 @@ impl Keyring {
     /// Reads a key file, which only its owner may be able to read.
     pub fn read(path: &Path) -> Result<Self, ReadKeyError> {
         let text = read_private(path)?;
+        Self::parse(&text).map_err(|source| ReadKeyError::Parse { path: path.to_owned(), source })
+    }
+
+    /// Reads a key file in order to change it. Root may do that for the user of an agent, so it may
+    /// be another user's file.
+    pub fn read_to_edit(path: &Path) -> Result<Self, ReadKeyError> {
+        let text = read_open(private_file::open_to_edit(path)?, path)?;
         Self::parse(&text).map_err(|source| ReadKeyError::Parse { path: path.to_owned(), source })
     }
 
@@ -252,6 +260,20 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         let single = GroupKey::generate().unwrap();
         assert_eq!(ids(&Keyring::parse(&single.to_text()).unwrap()), [single.id()]);
+    }
+
+    #[test]
+    fn root_may_edit_the_ring_of_another_user_and_no_agent_of_root_uses_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("group.key");
+        ring(1).0.write(&path).unwrap();
+        if std::os::unix::fs::chown(&path, Some(65_533), None).is_err() {
+            eprintln!("skipped: only root gives files away");
+            return;
+        }
+        assert!(Keyring::read_to_edit(&path).is_ok());
+        let refused = Keyring::read(&path);
+        assert!(matches!(refused, Err(ReadKeyError::Private(_))), "{refused:?}");
     }
 
     #[test]

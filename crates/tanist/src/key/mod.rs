@@ -13,7 +13,7 @@ mod keyring;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
@@ -24,6 +24,8 @@ pub use self::identity::{
 };
 pub use self::keyring::{KEYS_MAX, Keyring, KeyringError};
 use crate::digest::{HexError, blake2s, hex, unhex};
+use crate::error::is_temporary;
+use crate::private_file::{self, PrivateFileError};
 
 /// The group's key: 32 secret bytes.
 ///
@@ -134,15 +136,13 @@ fn push_hex(text: &mut String, bytes: &[u8]) {
     }
 }
 
-/// The text of a file with secrets, which only its owner may be able to read.
+/// The text of a file with secrets, which only this user and root may be able to read and change.
 fn read_private(path: &Path) -> Result<Zeroizing<String>, ReadKeyError> {
+    read_open(private_file::open(path)?, path)
+}
+
+fn read_open(file: File, path: &Path) -> Result<Zeroizing<String>, ReadKeyError> {
     let failed = |source| ReadKeyError::Read { path: path.to_owned(), source };
-    let file = File::open(path).map_err(failed)?;
-    // The mode of the file that is open, not of whatever has the name a moment later.
-    let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
-        return Err(ReadKeyError::Exposed { path: path.to_owned(), mode });
-    }
     let mut bytes = Zeroizing::new(Vec::with_capacity(FILE_LENGTH_MAX + 1));
     file.take(FILE_LENGTH_MAX as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     match str::from_utf8(&bytes) {
@@ -220,17 +220,9 @@ pub enum ReadKeyError {
         /// What the system said.
         source: io::Error,
     },
-    /// Others can read or change the file.
-    #[error(
-        "others can read or change the group key {path} (mode {mode:03o}), so it is not used; run: \
-         chmod 600 {path}", path = path.display()
-    )]
-    Exposed {
-        /// The file.
-        path: PathBuf,
-        /// Its permission bits.
-        mode: u32,
-    },
+    /// It is not a file that only this user and root can read and change.
+    #[error("this key is not used: {0}")]
+    Private(PrivateFileError),
     /// Binary, or far too long.
     #[error(
         "{path} does not hold a few lines of text, so it is not a key file; give the path of the \
@@ -256,6 +248,29 @@ pub enum ReadKeyError {
         /// What is wrong with the text.
         source: ParseIdentityError,
     },
+}
+
+impl ReadKeyError {
+    /// Whether another try may succeed with the same file.
+    #[must_use]
+    pub fn is_temporary(&self) -> bool {
+        match self {
+            Self::Read { source, .. } => is_temporary(source),
+            Self::Private(error) => error.is_temporary(),
+            Self::NotText { .. } | Self::Parse { .. } | Self::Identity { .. } => false,
+        }
+    }
+}
+
+impl From<PrivateFileError> for ReadKeyError {
+    fn from(error: PrivateFileError) -> Self {
+        match error {
+            PrivateFileError::Open { path, source } => Self::Read { path, source },
+            PrivateFileError::NotAFile { .. }
+            | PrivateFileError::Owner { .. }
+            | PrivateFileError::Exposed { .. } => Self::Private(error),
+        }
+    }
 }
 
 /// Why a key file was not written.
@@ -292,6 +307,7 @@ const FILE_LENGTH_MAX: usize = 4096;
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn a_key_survives_its_text_form() {
