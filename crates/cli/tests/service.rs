@@ -111,3 +111,30 @@ fn the_units_are_hardly_exposed() {
         }
     }
 }
+
+/// The same tool finds what systemd would refuse. What an older one does not know it ignores.
+#[test]
+fn the_units_are_understood_by_systemd() {
+    let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/systemd");
+    let scratch = tempfile::tempdir().unwrap();
+    for unit in ["tanist.service", "tanist@.service"] {
+        let text = std::fs::read_to_string(units.join(unit)).unwrap();
+        // The program is not installed where the test runs.
+        let text = text.replace("/usr/bin/tanist", env!("CARGO_BIN_EXE_tanist"));
+        let copy = scratch.path().join(unit);
+        std::fs::write(&copy, text).unwrap();
+        let verified =
+            Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&copy).output();
+        let Ok(verified) = verified else {
+            eprintln!("no systemd-analyze here: {unit} was not verified");
+            continue;
+        };
+        let told = String::from_utf8_lossy(&verified.stderr);
+        assert!(verified.status.success(), "{unit}: {told}");
+        let newer = ["notify-reload", "RestartSteps", "RestartMaxDelaySec"];
+        let of_unit = told.lines().filter(|line| line.contains(unit.trim_end_matches("service")));
+        for line in of_unit {
+            assert!(newer.iter().any(|name| line.contains(name)), "{unit}: {line}");
+        }
+    }
+}
