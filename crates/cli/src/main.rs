@@ -83,4 +83,4 @@ Examples:
 
 Exit codes:
   0 all is well, 1 no or failed, 2 usage, 3 no agent there, 4 bound reached, 5 refused,
-  6 bad file, 130 interrupted";
+  6 bad file or store, 7 the system lacks something now (trying again may help), 130 interrupted";

@@ -271,7 +271,7 @@ fn a_check_looks_at_what_is_around() {
     for part in [
         "tanist.toml:5: key_file: ",
         "--set: data_dir: hook is no directory",
-        "--set: http.token_file: token has mode 0644",
+        "--set: http.token_file: others can read or change token (mode 644)",
         "--set: warning: socket: the directory nowhere is not there",
         "--set: hooks.leader: hook is not executable; run chmod +x hook",
         "--set: hooks.stop: no hook here: ",

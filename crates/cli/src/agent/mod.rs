@@ -20,7 +20,7 @@ pub(crate) mod services;
 
 use std::sync::Arc;
 
-use tanist::Group;
+use tanist::{Group, PriorityError, StartErrorKind};
 use tokio::sync::watch;
 
 use self::acting::Acting;
@@ -68,12 +68,23 @@ impl Agent {
             }
             None => config.builder().start().await.map(|group| (group, None)),
         };
-        let (group, work) =
-            started.map_err(|error| Problem::BadFile(format!("{}: {error}", sources.name())))?;
+        let (group, work) = started.map_err(|error| {
+            let is_temporary = match error.kind() {
+                StartErrorKind::Configuration | StartErrorKind::Store => false,
+                StartErrorKind::Resource => true,
+            };
+            Problem::of_start(is_temporary, format!("{}: {error}", sources.name()))
+        })?;
         // A node's own word on itself is told to the others, so that all go by the same order.
         if let Some(priority) = config.priority {
             let set = group.set_priority(priority).await;
-            set.map_err(|error| Problem::BadFile(format!("{}: {error}", sources.name())))?;
+            set.map_err(|error| {
+                let has_failed = match error {
+                    PriorityError::Fixed(_) => false,
+                    PriorityError::Ended(_) => true,
+                };
+                Problem::of_start(has_failed, format!("{}: {error}", sources.name()))
+            })?;
         }
         let record = Record::follow(&group);
         let (config, known) = watch::channel(Arc::new(config));

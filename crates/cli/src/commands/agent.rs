@@ -3,15 +3,17 @@
 use std::io;
 
 use serde_json::json;
+use tanist::Ended;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::agent::Agent;
 use crate::agent::action::Action;
-use crate::agent::services::Services;
+use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
 use crate::live::change::ChangeLine;
 use crate::output;
+use crate::problem::Problem;
 use crate::service::{self, Manager};
 
 /// Run one node in the foreground, described by a file.
@@ -53,7 +55,8 @@ impl Args {
         for warning in &config.warnings {
             tracing::warn!("{}: {}", warning.place, warning.what);
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Problem::of_system(&error))?;
         let lived = runtime.block_on(self.live(sources, config));
         // A file system that hangs keeps a hook waiting, and must not keep the agent.
         runtime.shutdown_background();
@@ -62,10 +65,11 @@ impl Args {
 
     async fn live(&self, sources: Sources, config: Config) -> anyhow::Result<Exit> {
         // Before the node starts, so that no signal is lost.
-        let mut signals = Signals::listen()?;
+        let mut signals = Signals::listen().map_err(|error| Problem::of_system(&error))?;
         let manager = Manager::from_environment();
+        let listening = Listening::bind(&sources, &config)?;
         let (agent, hooks) = Agent::start(sources, config, self.dev).await?;
-        let services = Services::start(&agent)?;
+        let services = Services::start(&agent, listening)?;
         manager.ready();
         let reporting = tokio::spawn(service::report(manager.clone(), agent.clone()));
         let told = self.tell(&agent, &mut signals, &manager).await;
@@ -86,7 +90,7 @@ impl Args {
         };
         drop(http);
         told?;
-        ended?;
+        ended.map_err(|error| failed(&error))?;
         Ok(Exit::Well)
     }
 
@@ -105,7 +109,10 @@ impl Args {
                         self.write(&line)?;
                         seen = Some(line.index);
                     },
-                    None => return Ok(agent.group().ended().await?),
+                    None => {
+                        let ended = agent.group().ended().await;
+                        return Ok(ended.map_err(|error| failed(&error))?);
+                    }
                 },
                 told = signals.next() => match told {
                     Told::End => return Ok(()),
@@ -188,6 +195,11 @@ fn tell_state(agent: &Agent) {
     tracing::info!(%state, "asked for by SIGUSR1");
 }
 
+/// A node fails with its disk, its clock or its thread: a start after that may succeed.
+fn failed(error: &Ended) -> Problem {
+    Problem::Unavailable(error.to_string())
+}
+
 /// Whoever started this group is gone: nobody would ever end it.
 fn die_with_parent() -> anyhow::Result<()> {
     let parent = rustix::process::getppid();
@@ -215,4 +227,6 @@ The least that a file says; `tanist config init` writes one with every key:
 
 Every key may be given as a variable (TANIST_TIMING_HEARTBEAT=500ms) or with --set too.
 Ends cleanly on SIGTERM and SIGINT: the others elect at once; a second one ends it at once.
-SIGHUP reads the file again, SIGUSR1 writes the state to the log.";
+SIGHUP reads the file again, SIGUSR1 writes the state to the log.
+Exit code 6: the file, the key or the store is wrong. Exit code 7: a port, room on the disk or so is
+missing at the moment, or the node failed; start it again.";

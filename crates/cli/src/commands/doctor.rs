@@ -132,7 +132,9 @@ fn read(path: &std::path::Path, findings: &mut Findings) -> Option<Config> {
     for finding in &found {
         let what = format!("{finding}.");
         match finding.severity {
-            ConfigSeverity::Error => findings.problem("file", what, "tanist config check -c FILE"),
+            ConfigSeverity::Error | ConfigSeverity::Unavailable => {
+                findings.problem("file", what, "tanist config check -c FILE");
+            }
             ConfigSeverity::Warning => findings.warn("file", what, "tanist config check -c FILE"),
         }
     }

@@ -11,7 +11,7 @@ use tanist_sim::scenario::file::parse_duration;
 use tokio::net::UnixStream;
 
 use crate::agent::Agent;
-use crate::agent::services::Services;
+use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, LogTable, Sources};
 use crate::exit::Exit;
 use crate::job::channel::Channel;
@@ -131,8 +131,9 @@ impl Run {
         self.refuse_other(&config.group)?;
         // Before the node starts, so that no signal is lost.
         let mut signals = Signals::listen()?;
+        let listening = Listening::bind(&sources, &config)?;
         let (agent, hooks) = Agent::start(sources, config, false).await?;
-        let services = Services::start(&agent)?;
+        let services = Services::start(&agent, listening)?;
         let (ours, theirs) = UnixStream::pair()?;
         let host = agent.clone();
         let private = tokio::spawn(async move { server::converse(theirs, &host).await });

@@ -136,6 +136,12 @@ impl Draft {
         self.findings.push(Finding { severity: Severity::Error, place, key, what: what.into() });
     }
 
+    /// Notes that the system does not give something at this moment.
+    pub(crate) fn lack(&mut self, place: Origin, what: impl Into<String>) {
+        let (severity, what) = (Severity::Unavailable, what.into());
+        self.findings.push(Finding { severity, place, key: None, what });
+    }
+
     /// Notes something that may not be meant.
     pub(crate) fn warn(&mut self, place: Origin, key: Option<&str>, what: impl Into<String>) {
         let key = key.map(str::to_owned);
@@ -144,7 +150,7 @@ impl Draft {
 
     /// Whether no agent can start with it.
     pub(crate) fn is_refused(&self) -> bool {
-        self.findings.iter().any(|finding| finding.severity == Severity::Error)
+        self.findings.iter().any(|finding| finding.severity.is_error())
     }
 }
 

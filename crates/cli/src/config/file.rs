@@ -31,6 +31,10 @@ pub(crate) fn read(draft: &mut Draft, path: &Path, name: &str, is_named: bool) {
             draft.refuse(place, None, "this is no text in UTF-8");
         }
         Err(error) if !is_named && error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) if tanist::is_temporary(&error) => {
+            draft.is_file_lost = true;
+            draft.lack(nowhere, format!("it cannot be read at the moment: {error}"));
+        }
         Err(error) => {
             draft.is_file_lost = true;
             let next = "Name another with -c, or write one with `tanist config init --out FILE`";

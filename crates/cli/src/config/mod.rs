@@ -191,11 +191,13 @@ impl Config {
     /// Reads all sources; what is wrong with them is told all at once.
     pub(crate) fn load(sources: &Sources) -> Result<Self, Problem> {
         Self::examine(sources).map_err(|findings| {
-            let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+            let errors = findings.iter().filter(|finding| finding.severity.is_error());
             let lines: Vec<String> = errors.map(Finding::to_string).collect();
             let text = lines.join("\n");
             let stop = if text.ends_with('?') { "" } else { "." };
-            Problem::BadFile(format!("{text}{stop} No agent starts with this."))
+            let text = format!("{text}{stop} No agent starts with this.");
+            let is_temporary = |finding: &Finding| finding.severity == Severity::Unavailable;
+            Problem::of_start(findings.iter().any(is_temporary), text)
         })
     }
 

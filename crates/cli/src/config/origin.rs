@@ -57,8 +57,21 @@ pub(crate) struct Finding {
 pub(crate) enum Severity {
     /// No agent starts with it.
     Error,
+    /// It could not be read, and another try may succeed. For programs it is an error like others.
+    #[serde(rename = "error")]
+    Unavailable,
     /// It works, and may not be what was meant.
     Warning,
+}
+
+impl Severity {
+    /// Whether no agent starts with it.
+    pub(crate) const fn is_error(self) -> bool {
+        match self {
+            Self::Error | Self::Unavailable => true,
+            Self::Warning => false,
+        }
+    }
 }
 
 impl fmt::Display for Finding {

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 use tanist::GroupKey;
+use tanist::key::ReadKeyError;
+use tanist::private_file::{self, PrivateFileError};
 
 use super::Config;
 use super::origin::{Finding, Severity};
@@ -41,7 +43,14 @@ impl Look<'_> {
             );
             self.note(Severity::Error, "key_file", what);
         } else if let Err(error) = GroupKey::read(path) {
-            self.note(Severity::Error, "key_file", error.to_string());
+            let severity = match &error {
+                ReadKeyError::Private(error) => of_owner(error),
+                ReadKeyError::Read { .. }
+                | ReadKeyError::NotText { .. }
+                | ReadKeyError::Parse { .. }
+                | ReadKeyError::Identity { .. } => Severity::Error,
+            };
+            self.note(severity, "key_file", error.to_string());
         }
     }
 
@@ -69,19 +78,8 @@ impl Look<'_> {
         let Some(path) = self.config.http.token_file.clone() else {
             return;
         };
-        match fs::metadata(&path).map(|found| found.permissions().mode() & 0o777) {
-            Ok(mode) if mode & 0o077 != 0 => {
-                let path = path.display();
-                let what = format!(
-                    "{path} has mode {mode:04o}, so others can read it; run chmod 600 {path}"
-                );
-                self.note(Severity::Error, "http.token_file", what);
-            }
-            Ok(_) => {}
-            Err(error) => {
-                let what = format!("{} cannot be read: {error}", path.display());
-                self.note(Severity::Error, "http.token_file", what);
-            }
+        if let Err(error) = private_file::open(&path) {
+            self.note(of_owner(&error), "http.token_file", error.to_string());
         }
     }
 
@@ -136,6 +134,17 @@ impl Look<'_> {
     fn note(&mut self, severity: Severity, key: &str, what: String) {
         let place = self.config.settings.origin(key);
         self.findings.push(Finding { severity, place, key: Some(key.to_owned()), what });
+    }
+}
+
+/// Root may look on behalf of the agent's user, to whom a file may belong; nobody else may.
+fn of_owner(error: &PrivateFileError) -> Severity {
+    match error {
+        PrivateFileError::Owner { user: 0, .. } => Severity::Warning,
+        PrivateFileError::Owner { .. }
+        | PrivateFileError::Open { .. }
+        | PrivateFileError::NotAFile { .. }
+        | PrivateFileError::Exposed { .. } => Severity::Error,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use tokio::time::{sleep, timeout};
 
 use super::{CONNECTIONS_MAX, Door, HttpError, Site, agent_check, connection};
 use crate::config::HttpTable;
+use crate::live::local_socket::{self, Place, is_trusted};
 
 /// Sockets that listen.
 #[derive(Debug)]
@@ -24,13 +24,17 @@ pub(super) struct Doors {
 }
 
 impl Doors {
-    /// Listens wherever the agent's file wants it.
-    pub(super) fn bind(config: &HttpTable, socket: Option<&Path>) -> Result<Self, HttpError> {
-        Ok(Self {
-            page: config.listen.map(listen).transpose()?,
-            check: config.agent_check.map(listen).transpose()?,
-            socket: socket.map(listen_beside).transpose()?,
-        })
+    /// Listens wherever the agent's file wants it. The place of the Unix socket is removed when what
+    /// comes with it is dropped.
+    pub(super) fn bind(
+        config: &HttpTable,
+        socket: Option<&Path>,
+    ) -> Result<(Self, Option<Place>), HttpError> {
+        let page = config.listen.map(listen).transpose()?;
+        let check = config.agent_check.map(listen).transpose()?;
+        let socket = socket.map(local_socket::bind).transpose()?;
+        let (socket, place) = socket.map(|socket| (socket.listener, socket.place)).unzip();
+        Ok((Self { page, check, socket }, place))
     }
 
     /// Whether nobody can come in.
@@ -154,10 +158,6 @@ async fn take_local(listener: &tokio::net::UnixListener) -> UnixStream {
     }
 }
 
-fn is_trusted(user: u32) -> bool {
-    user == 0 || user == rustix::process::geteuid().as_raw()
-}
-
 /// Out of descriptors, say: others may still be served when some are free again.
 async fn pause(error: &io::Error) {
     tracing::warn!(%error, "HTTP cannot take a client");
@@ -171,22 +171,6 @@ fn listen(address: SocketAddr) -> Result<TcpListener, HttpError> {
         Ok(listener)
     };
     listen().map_err(|cause| HttpError::Address { address, cause })
-}
-
-/// The store's lock has shown that no other agent of this node runs, so a socket that is there
-/// already is a dead one's.
-fn listen_beside(path: &Path) -> Result<UnixListener, HttpError> {
-    let listen = || {
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-        let listener = UnixListener::bind(path)?;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-        listener.set_nonblocking(true)?;
-        Ok(listener)
-    };
-    listen().map_err(|cause| HttpError::Socket { path: path.to_owned(), cause })
 }
 
 /// One load balancer asks once a second, each time for a moment.

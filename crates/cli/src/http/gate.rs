@@ -5,13 +5,14 @@
 //! one that this node answers to, and a page of another origin is refused even for reading.
 
 use std::fmt;
+use std::io::Read as _;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
 use hyper::{Request, Version};
 use subtle::ConstantTimeEq;
+use tanist::private_file;
 
 use super::refusal::Refusal;
 use crate::config::HttpTable;
@@ -124,11 +125,9 @@ impl Token {
     /// Reads it from a file that nobody else can read.
     fn read(path: &Path) -> Result<Self, HttpError> {
         let fail = |cause| HttpError::TokenFile { path: path.to_owned(), cause };
-        let text = std::fs::read_to_string(path).map_err(fail)?;
-        let mode = std::fs::metadata(path).map_err(fail)?.mode();
-        if mode & 0o077 != 0 {
-            return Err(HttpError::TokenExposed { path: path.to_owned(), mode: mode & 0o777 });
-        }
+        let file = private_file::open(path).map_err(HttpError::TokenPrivate)?;
+        let mut text = String::new();
+        file.take(TOKEN_FILE_MAX).read_to_string(&mut text).map_err(fail)?;
         let token = text.trim();
         let is_plain = token.bytes().all(|byte| byte.is_ascii_graphic());
         if token.len() < TOKEN_MIN || !is_plain {
@@ -150,6 +149,8 @@ impl fmt::Debug for Token {
 }
 
 const BEARER: &[u8] = b"Bearer ";
+/// What is longer is another file.
+const TOKEN_FILE_MAX: u64 = 64 * 1024;
 /// Less can be guessed.
 pub(super) const TOKEN_MIN: usize = 16;
 

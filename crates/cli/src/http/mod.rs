@@ -37,19 +37,41 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use tanist::private_file::PrivateFileError;
 use tokio::sync::{Mutex, Semaphore, oneshot};
 
 use self::doors::Doors;
 use self::gate::Token;
 use self::tally::Tally;
 use crate::agent::Agent;
+use crate::config::Config;
+use crate::live::local_socket::{LocalSocketError, Place};
 
 /// What runs as long as this is held. Dropping it waits a moment for answers that are on their way.
 #[derive(Debug)]
 pub(crate) struct Http {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
-    socket: Option<PathBuf>,
+    /// After the thread, whose listener it belongs to.
+    _place: Option<Place>,
+}
+
+/// The sockets and the token, before anything is answered.
+#[derive(Debug)]
+pub(crate) struct Listening {
+    token: Option<Token>,
+    doors: Doors,
+    place: Option<Place>,
+}
+
+impl Listening {
+    /// Binds what the agent's file asks for.
+    pub(crate) fn bind(config: &Config) -> Result<Self, HttpError> {
+        let token = Token::of(&config.http)?;
+        let socket = config.socket.as_deref().map(beside);
+        let (doors, place) = Doors::bind(&config.http, socket.as_deref())?;
+        Ok(Self { token, doors, place })
+    }
 }
 
 /// Why HTTP cannot be served.
@@ -64,13 +86,8 @@ pub(crate) enum HttpError {
         cause: io::Error,
     },
     /// The Unix socket cannot be made.
-    #[error("HTTP cannot be served at {path}: {cause}. Is its directory there and yours?")]
-    Socket {
-        /// Where.
-        path: PathBuf,
-        /// Why not.
-        cause: io::Error,
-    },
+    #[error("HTTP cannot be served: {0}")]
+    Socket(#[from] LocalSocketError),
     /// The token cannot be read.
     #[error("the token in {path} cannot be read: {cause}. Write one, or leave out token_file")]
     TokenFile {
@@ -79,14 +96,9 @@ pub(crate) enum HttpError {
         /// Why not.
         cause: io::Error,
     },
-    /// Others could read the token.
-    #[error("others can read the token in {path} (mode {mode:o}). Put it right: chmod 600 {path}")]
-    TokenExposed {
-        /// Where.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
+    /// It is not a file that only this user and root can read and change.
+    #[error("the token of HTTP (token_file): {0}")]
+    TokenPrivate(PrivateFileError),
     /// The token could be guessed or not be sent.
     #[error(
         "the token in {path} must be {} printable characters or more, without spaces. Make one: \
@@ -102,22 +114,35 @@ pub(crate) enum HttpError {
     Thread(io::Error),
 }
 
+impl HttpError {
+    /// Whether another try may succeed although nobody has changed anything.
+    pub(crate) fn is_temporary(&self) -> bool {
+        match self {
+            Self::Address { cause, .. } | Self::TokenFile { cause, .. } => {
+                tanist::is_temporary(cause)
+            }
+            Self::Socket(error) => error.is_temporary(),
+            Self::TokenPrivate(error) => error.is_temporary(),
+            Self::TokenWeak { .. } => false,
+            Self::Thread(_) => true,
+        }
+    }
+}
+
 impl Http {
     /// Serves what the agent's file asks for.
-    pub(crate) fn start(agent: &Agent) -> Result<Self, HttpError> {
-        let config = &agent.config().http;
+    pub(crate) fn start(agent: &Agent, listening: Listening) -> Result<Self, HttpError> {
+        let Listening { token, doors, place } = listening;
         let site = Arc::new(Site {
-            token: RwLock::new(Token::of(config)?),
+            token: RwLock::new(token),
             connections: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
             watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
             question: Mutex::new(()),
             tally: Tally::new(),
             agent: agent.clone(),
         });
-        let socket = agent.config().socket.as_deref().map(beside);
-        let doors = Doors::bind(config, socket.as_deref())?;
         if doors.are_none() {
-            return Ok(Self { stop: None, thread: None, socket: None });
+            return Ok(Self { stop: None, thread: None, _place: None });
         }
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -135,7 +160,7 @@ impl Http {
         };
         let thread = thread::Builder::new().name("http".to_owned()).spawn(body);
         let thread = thread.map_err(HttpError::Thread)?;
-        Ok(Self { stop: Some(stop), thread: Some(thread), socket })
+        Ok(Self { stop: Some(stop), thread: Some(thread), _place: place })
     }
 }
 
@@ -145,9 +170,6 @@ impl Drop for Http {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
-        }
-        if let Some(socket) = &self.socket {
-            let _ = std::fs::remove_file(socket);
         }
     }
 }

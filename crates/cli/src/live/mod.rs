@@ -4,6 +4,7 @@ pub(crate) mod change;
 pub(crate) mod control;
 pub(crate) mod harness;
 pub(crate) mod local;
+pub(crate) mod local_socket;
 pub(crate) mod places;
 pub(crate) mod plan;
 pub(crate) mod server;

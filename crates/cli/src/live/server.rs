@@ -1,8 +1,7 @@
 //! The agent's side of its socket.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -13,26 +12,23 @@ use tokio::net::{UnixListener, UnixStream};
 
 use super::change::ChangeLine;
 use super::control::{Answer, Ask};
+use super::local_socket::{self, LocalSocketError, Place, is_trusted};
 use crate::agent::action::ActionError;
 use crate::agent::{Agent, jobs};
 
 /// A socket that answers for a node. Removed when it is dropped.
 pub(crate) struct Server {
-    path: PathBuf,
+    _place: Place,
     listener: UnixListener,
 }
 
 impl Server {
-    /// Listens. The store's lock has shown that no other agent of this node runs, so a socket that
-    /// is there already is a dead one's.
-    pub(crate) fn bind(path: &Path) -> io::Result<Self> {
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-        let listener = UnixListener::bind(path)?;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-        Ok(Self { path: path.to_owned(), listener })
+    /// Listens.
+    pub(crate) fn bind(path: &Path) -> Result<Self, LocalSocketError> {
+        let socket = local_socket::bind(path)?;
+        let listener = UnixListener::from_std(socket.listener)
+            .map_err(|cause| LocalSocketError::System { path: path.to_owned(), cause })?;
+        Ok(Self { _place: socket.place, listener })
     }
 
     /// Answers until the task is dropped.
@@ -54,13 +50,6 @@ impl Server {
                 }
             }
         }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // If it is gone already, so much the better.
-        let _ = std::fs::remove_file(&self.path);
     }
 }
 
@@ -94,11 +83,6 @@ pub(crate) async fn converse(stream: UnixStream, agent: &Agent) -> io::Result<()
         from.get_mut().set_limit(QUESTION_MAX);
     }
     Ok(())
-}
-
-/// Whether a user may tell this agent what to do: its own, and the one who may do anything.
-fn is_trusted(user: u32) -> bool {
-    user == 0 || user == rustix::process::geteuid().as_raw()
 }
 
 async fn watch(

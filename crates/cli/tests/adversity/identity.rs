@@ -68,7 +68,7 @@ fn a_second_agent_with_the_same_data_is_refused() {
     home.file("twin", "n1", &[listen, ("data_dir", "\"data-n1\"".to_owned())]);
     let refused = home.run(&["agent", "-c", "twin.toml"]);
     let stderr = String::from_utf8(refused.stderr).unwrap();
-    assert_eq!(refused.status.code(), Some(6), "{stderr}");
+    assert_eq!(refused.status.code(), Some(7), "{stderr}");
     assert!(stderr.contains("data-n1"), "{stderr}");
     agents[0].members_are(&["n1", "n2"]);
 }

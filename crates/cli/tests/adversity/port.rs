@@ -154,7 +154,7 @@ fn a_taken_port_is_refused_at_the_start_and_named_by_doctor() {
     let _taken = TcpListener::bind(("127.0.0.1", home.ports[0])).unwrap();
     let refused = home.run(&["agent", "-c", &file]);
     let stderr = String::from_utf8(refused.stderr).unwrap();
-    assert_eq!(refused.status.code(), Some(6), "{stderr}");
+    assert_eq!(refused.status.code(), Some(7), "{stderr}");
     assert!(stderr.contains("cannot listen") && stderr.contains("ss -ltnp"), "{stderr}");
     let output = home.run(&["doctor", "-c", &file, "-o", "json"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");

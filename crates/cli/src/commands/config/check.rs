@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::config::{Config, ConfigArgs, Finding, Severity, Sources};
+use crate::config::{Config, ConfigArgs, Finding, Sources};
 use crate::exit::Exit;
 use crate::output::{self, Format};
 
@@ -33,7 +33,7 @@ impl Args {
             }
             Err(findings) => (findings.clone(), String::new()),
         };
-        let is_good = findings.iter().all(|finding| finding.severity != Severity::Error);
+        let is_good = !findings.iter().any(|finding| finding.severity.is_error());
         match self.output {
             Format::Json => output::print_json(&json!({
                 "file": sources.path(),

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use tanist::GroupKey;
+use tanist::key::ReadKeyError;
+use tanist::private_file::PrivateFileError;
 use tanist::transport::radio::{Antennas, Reach};
 
 use super::finding::Findings;
@@ -57,6 +59,11 @@ fn key(path: &Path, findings: &mut Findings) {
         Ok(_) => {
             let what = format!("{} is a key that only its owner can read.", path.display());
             findings.well("key", what);
+        }
+        // Root looks on behalf of the agent's user, to whom the key may belong.
+        Err(ReadKeyError::Private(PrivateFileError::Owner { owner, user: 0, .. })) => {
+            let what = format!("{} belongs to user {owner}.", path.display());
+            findings.note("key", what, "nothing, if the agent runs as that user; else chown");
         }
         Err(error) => {
             let fix = "make one with tanist keygen, copy it to all nodes, chmod 600";
