@@ -25,6 +25,8 @@ mod moment;
 mod output;
 mod problem;
 mod progress;
+mod reaper;
+mod secrecy;
 mod service;
 mod table;
 mod yaml;

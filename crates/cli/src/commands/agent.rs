@@ -14,6 +14,8 @@ use crate::exit::Exit;
 use crate::live::change::ChangeLine;
 use crate::output;
 use crate::problem::Problem;
+use crate::reaper;
+use crate::secrecy;
 use crate::service::{self, Manager};
 
 /// Run one node in the foreground, described by a file.
@@ -52,6 +54,10 @@ impl Args {
         };
         let config = Config::load(&sources)?;
         crate::log::to_stderr(&config.log);
+        // A local group is thrown away with its key, and what measures it looks into its processes.
+        if !self.dev {
+            secrecy::hide_memory();
+        }
         for warning in &config.warnings {
             tracing::warn!("{}: {}", warning.place, warning.what);
         }
@@ -67,6 +73,9 @@ impl Args {
         // Before the node starts, so that no signal is lost.
         let mut signals = Signals::listen().map_err(|error| Problem::of_system(&error))?;
         let manager = Manager::from_environment();
+        if std::process::id() == FIRST_PROCESS {
+            tokio::spawn(reaper::reap_orphans());
+        }
         let listening = Listening::bind(&sources, &config)?;
         let (agent, hooks) = Agent::start(sources, config, self.dev).await?;
         let services = Services::start(&agent, listening)?;
@@ -210,6 +219,9 @@ fn die_with_parent() -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+/// In a container, it is the one that orphans come to.
+const FIRST_PROCESS: u32 = 1;
 
 const EXAMPLE: &str = "\
 Examples:

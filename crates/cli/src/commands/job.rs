@@ -25,6 +25,8 @@ use crate::live::places;
 use crate::live::server;
 use crate::output;
 use crate::problem::Problem;
+use crate::reaper;
+use crate::secrecy;
 
 /// Run a command only while this node leads its group.
 ///
@@ -105,6 +107,7 @@ impl Run {
                 let sources = Sources::of(&ConfigArgs::of_file(path, &self.set));
                 let config = Config::load(&sources)?;
                 crate::log::to_stderr(&config.log);
+                secrecy::hide_memory();
                 runtime.block_on(self.be_node(sources, config))
             }
             None => {
@@ -131,6 +134,8 @@ impl Run {
         self.refuse_other(&config.group)?;
         // Before the node starts, so that no signal is lost.
         let mut signals = Signals::listen()?;
+        // Orphans of hooks come to this process, which is a subreaper for the sake of the job.
+        tokio::spawn(reaper::reap_orphans());
         let listening = Listening::bind(&sources, &config)?;
         let (agent, hooks) = Agent::start(sources, config, false).await?;
         let services = Services::start(&agent, listening)?;

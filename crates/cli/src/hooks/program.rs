@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant as Deadline, timeout, timeout_at};
 
 use super::permission::{self, Refusal};
+use crate::reaper::{self, Awaited};
 
 /// A program to run.
 #[derive(Clone, Debug)]
@@ -87,7 +88,8 @@ impl Program {
         let began = Instant::now();
         // A file system that hangs makes this wait, and nothing else of the agent.
         let started = tokio::task::spawn_blocking(move || self.start()).await;
-        let (mut child, input) = started.map_err(|error| lost(io::Error::other(error)))??;
+        let (mut child, _awaited, input) =
+            started.map_err(|error| lost(io::Error::other(error)))??;
         let mut group = ProcessGroup::of(&child);
         let mut lines = listen(&mut child);
         feed(&mut child, input);
@@ -114,9 +116,10 @@ impl Program {
         Ok(Ran { end: if is_late { End::TimedOut } else { way(status) }, took })
     }
 
-    fn start(self) -> Result<(Child, Vec<u8>), RunError> {
+    fn start(self) -> Result<(Child, Awaited, Vec<u8>), RunError> {
         permission::check(&self.path, rustix::process::geteuid().as_raw())?;
-        let started = Command::new(&self.path)
+        let mut command = Command::new(&self.path);
+        command
             .args(&self.arguments)
             .env_clear()
             .env("PATH", PATH)
@@ -126,10 +129,11 @@ impl Program {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn();
-        let child = started.map_err(|error| RunError::Start { path: self.path, error })?;
-        Ok((child, self.input))
+            .kill_on_drop(true);
+        let started = reaper::start(|| command.spawn(), Child::id);
+        let (child, awaited) =
+            started.map_err(|error| RunError::Start { path: self.path, error })?;
+        Ok((child, awaited, self.input))
     }
 }
 

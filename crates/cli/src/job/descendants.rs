@@ -57,6 +57,14 @@ pub(crate) async fn end_all() {
 /// How long to wait before killing again those that came meanwhile.
 pub(crate) const AGAIN_AFTER: Duration = Duration::from_millis(5);
 
+/// The children of this process that have ended and were not waited for.
+pub(crate) fn dead_children() -> Vec<Pid> {
+    let me = getpid().as_raw_pid();
+    let is_dead_child =
+        |id: &Pid| Stat::read(*id).is_some_and(|stat| stat.is_dead && stat.process.parent == me);
+    every_process().filter(is_dead_child).collect()
+}
+
 /// A process, told from a later one with the same number by when it started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Process {
@@ -66,14 +74,9 @@ struct Process {
 }
 
 impl Process {
+    /// One that has not ended.
     fn read(id: Pid) -> Option<Self> {
-        let text = fs::read_to_string(format!("/proc/{}/stat", id.as_raw_pid())).ok()?;
-        // The name may hold blanks and brackets; what follows the last bracket does not.
-        let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
-        let state = fields.next()?;
-        let parent = fields.next()?.parse().ok()?;
-        let started = fields.nth(STARTED - 2)?.parse().ok()?;
-        (state != "Z").then_some(Self { id, parent, started })
+        Stat::read(id).filter(|stat| !stat.is_dead).map(|stat| stat.process)
     }
 
     fn signal(self, signal: Signal) -> Result<(), Errno> {
@@ -84,12 +87,34 @@ impl Process {
     }
 }
 
-/// All descendants that have not ended.
-fn all() -> Vec<Process> {
+/// What the system says of a process.
+struct Stat {
+    process: Process,
+    is_dead: bool,
+}
+
+impl Stat {
+    fn read(id: Pid) -> Option<Self> {
+        let text = fs::read_to_string(format!("/proc/{}/stat", id.as_raw_pid())).ok()?;
+        // The name may hold blanks and brackets; what follows the last bracket does not.
+        let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
+        let state = fields.next()?;
+        let parent = fields.next()?.parse().ok()?;
+        let started = fields.nth(STARTED - 2)?.parse().ok()?;
+        Some(Self { process: Process { id, parent, started }, is_dead: state == "Z" })
+    }
+}
+
+fn every_process() -> impl Iterator<Item = Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter_map(Pid::from_raw)
+}
+
+/// All descendants that have not ended.
+fn all() -> Vec<Process> {
     let mut children: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
-    for process in ids.filter_map(Pid::from_raw).filter_map(Process::read) {
+    for process in every_process().filter_map(Process::read) {
         children.entry(process.parent).or_default().push(process);
     }
     let mut found = Vec::new();

@@ -17,12 +17,14 @@ use super::ending::Ending;
 use super::keeper::{OWN_NAME, OWN_PROGRAM, Order, Report};
 use super::terminal;
 use crate::output;
+use crate::reaper::{self, Awaited};
 
 /// A job that runs.
 #[derive(Debug)]
 pub(crate) struct Kept {
     keeper: Child,
     channel: Channel,
+    _awaited: Awaited,
 }
 
 /// How a job came to its end. Nobody of it is left.
@@ -58,15 +60,19 @@ impl Kept {
     ) -> io::Result<Self> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        let keeper = Command::new(OWN_PROGRAM)
+        let mut command_line = Command::new(OWN_PROGRAM);
+        command_line
             .arg0(OWN_NAME)
             .args(["keep", "--"])
             .args(command)
             .envs(environment)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .process_group(0)
-            .spawn()?;
-        let mut kept = Self { keeper, channel: Channel::new(UnixStream::from_std(ours)?) };
+            .process_group(0);
+        let (keeper, awaited) = reaper::start(|| command_line.spawn(), |keeper| Some(keeper.id()))?;
+        // It holds the keeper's end of the channel, whose closing must be noticed.
+        drop(command_line);
+        let channel = Channel::new(UnixStream::from_std(ours)?);
+        let mut kept = Self { keeper, channel, _awaited: awaited };
         let started = kept.begin(grace, held).await;
         if started.is_err() {
             descendants::end_all().await;

@@ -68,8 +68,8 @@ impl Home {
 
     /// `tanist run` as node N of the group, with a shell script for a job.
     pub(crate) fn run(&self, node: usize, options: &[&str], script: &str) -> Command {
-        let file = format!("n{node}.toml");
-        let mut command = self.tanist(&["run", "-c", &file]);
+        let file = self.file(&format!("n{node}.toml"));
+        let mut command = self.tanist(&["run", "-c", file.to_str().unwrap()]);
         command.args(options).args(["--", "sh", "-c", script]);
         command
     }
@@ -77,10 +77,14 @@ impl Home {
     /// The processes that were started from here and run.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let mark = format!("{MARK}={}", self.path().display());
+        let place = self.path().as_os_str().as_encoded_bytes();
         let is_ours = |process: &u32| {
-            let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-            let is_marked =
-                environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());
+            // The environment of a node is hidden from all but root; its arguments name its file.
+            let read = |name| fs::read(format!("/proc/{process}/{name}")).unwrap_or_default();
+            let (environment, arguments) = (read("environ"), read("cmdline"));
+            let mut entries = environment.split(|byte| *byte == 0);
+            let is_marked = entries.any(|entry| entry == mark.as_bytes())
+                || arguments.split(|byte| *byte == 0).any(|argument| argument.starts_with(place));
             is_marked && crate::group::is_running(*process)
         };
         let all = fs::read_dir("/proc").unwrap().flatten();
