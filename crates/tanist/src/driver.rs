@@ -35,7 +35,7 @@ use crate::role::{Role, Suspension, View, Why};
 use crate::shared::Shared;
 use crate::store::Store;
 use crate::timers::Timers;
-use crate::transport::{Incoming, Ticket};
+use crate::transport::{Incoming, Throttle, Ticket};
 
 /// What a driver is made of.
 pub(crate) struct Parts {
@@ -74,6 +74,8 @@ pub(crate) struct Driver {
     /// Names the next message in traces, uniquely over all nodes and lives.
     next_message: u64,
     meter: Meter,
+    /// For frames that are no message.
+    undecodable: Throttle,
     /// When the next number is put on disk beforehand.
     reserve_at: Time,
     /// Peers that have a link with another process of this node's id.
@@ -114,6 +116,7 @@ impl Driver {
             last_sent: BTreeMap::new(),
             next_message: first_message(me),
             meter: Meter::default(),
+            undecodable: Throttle::new(),
             reserve_at: clock::now() + RESERVE_AFTER,
             twin_seen_by: NodeSet::new(),
             leaving: Vec::new(),
@@ -208,7 +211,11 @@ impl Driver {
                 }
                 Err(error) => {
                     self.meter.undecodable += 1;
-                    tracing::warn!(%from, %error, "a frame that is no message was dropped");
+                    if let Some(held_back) = self.undecodable.pass() {
+                        tracing::warn!(
+                            %from, %error, held_back, "a frame that is no message was dropped"
+                        );
+                    }
                     Ok(())
                 }
             },

@@ -60,6 +60,7 @@ use self::peer::Peer;
 use self::queue::Pushed;
 pub use self::queue::Ticket;
 pub use self::sockets::{BindError, Sockets};
+pub use self::throttle::Throttle;
 use self::version::Versions;
 use crate::key::{GenerateKeyError, GroupKey, Identities, KeyId, Keyring, Proof};
 use crate::settings::Settings;

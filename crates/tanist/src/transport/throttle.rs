@@ -1,14 +1,22 @@
 //! A warning that cannot flood the log.
 //!
-//! Whoever can reach the port could otherwise fill the disk.
+//! Everyone who can reach a port can cause its warnings, and could otherwise fill the disk.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// Lets one warning pass per interval and counts the others.
+/// Lets one warning pass in ten seconds and counts the others.
+///
+/// ```
+/// static REFUSED: tanist::transport::Throttle = tanist::transport::Throttle::new();
+/// if let Some(held_back) = REFUSED.pass() {
+///     eprintln!("refused a client; {held_back} such lines were held back");
+/// }
+/// assert_eq!(REFUSED.pass(), None);
+/// ```
 #[derive(Debug, Default)]
-pub(super) struct Throttle(Mutex<Passed>);
+pub struct Throttle(Mutex<Passed>);
 
 #[derive(Debug, Default)]
 struct Passed {
@@ -17,8 +25,14 @@ struct Passed {
 }
 
 impl Throttle {
+    /// The first warning passes.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Mutex::new(Passed { last: None, held_back: 0 }))
+    }
+
     /// Whether to warn: if so, how many warnings were held back since the last one.
-    pub(super) fn pass(&self) -> Option<u64> {
+    pub fn pass(&self) -> Option<u64> {
         let mut passed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if passed.last.is_some_and(|last| last.elapsed() < INTERVAL) {
             passed.held_back += 1;

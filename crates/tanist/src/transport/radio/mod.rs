@@ -36,9 +36,9 @@ pub use self::antenna::{AntennaError, Antennas, Cast, CastError, Interfaces, Rea
 use self::neighbour::{Neighbour, Reaction, Said};
 use self::packet::{Body, Kind, PACKET_MAX, PAYLOAD_MAX, Packet, PacketError};
 use self::seal::{Life, Seal};
+use super::Throttle;
 use super::counters::{Counters, Tally};
 use super::session::SealError;
-use super::throttle::Throttle;
 use super::{GROUP_NAME_MAX, Incoming, PeerView, StartError};
 use crate::clock;
 use crate::key::Keyring;
