@@ -19,6 +19,7 @@ mod hunt;
 mod interrupt;
 mod job;
 mod library;
+mod lines;
 mod live;
 mod log;
 mod moment;
@@ -55,6 +56,8 @@ pub(crate) struct Cli {
 }
 
 fn main() -> ExitCode {
+    // Dropped last, after every complaint.
+    let _flush = log::FlushAtEnd;
     let cli = Cli::parse();
     colour::choose(cli.color);
     let done = match cli.command {

@@ -138,8 +138,12 @@ fn lines(value: &Value) -> serde_json::Result<String> {
     lines.collect()
 }
 
-/// Says something on stderr. If nobody can hear it, there is nobody to tell.
+/// Says something on stderr; a node without waiting for it. If nobody can hear it, there is nobody
+/// to tell.
 pub(crate) fn complain(text: &str) {
+    if let Some(lines) = crate::log::stderr() {
+        return lines.put(format!("{text}\n").into_bytes());
+    }
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

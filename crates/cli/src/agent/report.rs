@@ -125,6 +125,12 @@ pub(crate) struct SettingsReport {
     pub(crate) suspect_after_ms: Option<f64>,
     /// How many files it may have open.
     pub(crate) files_max: Option<u64>,
+    /// Log lines that stderr did not take.
+    #[serde(default)]
+    pub(crate) log_lines_dropped: u64,
+    /// Changes of role that stdout did not take.
+    #[serde(default)]
+    pub(crate) stdout_lines_dropped: u64,
 }
 
 /// The whole group, as one node sees it.
@@ -230,6 +236,7 @@ impl Agent {
         // Paths are relative to where the agent runs, and whoever asks may be elsewhere.
         let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mine = self.address(self.group().me()).unwrap_or_default();
+        let lost = crate::log::lost();
         SettingsReport {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             process: std::process::id(),
@@ -244,6 +251,8 @@ impl Agent {
             heartbeat_ms: timing.heartbeat.map(millis),
             suspect_after_ms: timing.silence.map(millis),
             files_max: getrlimit(Resource::Nofile).current,
+            log_lines_dropped: lost.stderr,
+            stdout_lines_dropped: lost.stdout,
         }
     }
 

@@ -11,8 +11,9 @@ use crate::agent::action::Action;
 use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
+use crate::lines::Lines;
 use crate::live::change::ChangeLine;
-use crate::output;
+use crate::log;
 use crate::problem::Problem;
 use crate::reaper;
 use crate::secrecy;
@@ -53,7 +54,7 @@ impl Args {
             false => Sources::of(&self.config),
         };
         let config = Config::load(&sources)?;
-        crate::log::to_stderr(&config.log);
+        log::to_stderr(&config.log)?;
         // A local group is thrown away with its key, and what measures it looks into its processes.
         if !self.dev {
             secrecy::hide_memory();
@@ -110,12 +111,12 @@ impl Args {
         signals: &mut Signals,
         manager: &Manager,
     ) -> anyhow::Result<()> {
-        let mut seen = None;
+        let (stdout, mut seen) = (log::stdout()?, None);
         loop {
             tokio::select! {
                 later = agent.record().after(seen) => match later {
                     Some(later) => for line in later.lines {
-                        self.write(&line)?;
+                        self.write(&line, stdout)?;
                         seen = Some(line.index);
                     },
                     None => {
@@ -132,11 +133,13 @@ impl Args {
         }
     }
 
-    fn write(&self, line: &ChangeLine) -> io::Result<()> {
-        match self.output {
-            Form::Text => output::print(&format!("{}\n", line.text)),
-            Form::Ndjson => output::print(&format!("{}\n", serde_json::to_string(line)?)),
-        }
+    fn write(&self, line: &ChangeLine, to: &Lines) -> io::Result<()> {
+        let text = match self.output {
+            Form::Text => format!("{}\n", line.text),
+            Form::Ndjson => format!("{}\n", serde_json::to_string(line)?),
+        };
+        to.put(text.into_bytes());
+        Ok(())
     }
 }
 

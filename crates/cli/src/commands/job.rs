@@ -106,12 +106,12 @@ impl Run {
             Some(path) => {
                 let sources = Sources::of(&ConfigArgs::of_file(path, &self.set));
                 let config = Config::load(&sources)?;
-                crate::log::to_stderr(&config.log);
+                crate::log::to_stderr(&config.log)?;
                 secrecy::hide_memory();
                 runtime.block_on(self.be_node(sources, config))
             }
             None => {
-                crate::log::to_stderr(&LogTable::default());
+                crate::log::to_stderr(&LogTable::default())?;
                 runtime.block_on(self.ask_agent())
             }
         }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tanist::transport::Throttle;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -19,7 +20,12 @@ pub(super) async fn answer(mut stream: TcpStream, site: Arc<Site>) {
         None | Some("" | "leader") => site.agent.acting().now().is_some(),
         Some("member") => health::is_member(&site),
         Some(other) => {
-            tracing::warn!("the agent check was asked for `{other}`; it knows leader and member");
+            if let Some(held_back) = UNKNOWN.pass() {
+                tracing::warn!(
+                    held_back,
+                    "the agent check was asked for `{other}`; it knows leader and member"
+                );
+            }
             false
         }
     };
@@ -54,6 +60,9 @@ async fn question(stream: &mut TcpStream) -> Option<String> {
     let text = String::from_utf8_lossy(&line);
     text.lines().next().map(|line| line.trim().escape_default().to_string())
 }
+
+/// Questions that it does not know.
+static UNKNOWN: Throttle = Throttle::new();
 
 /// No role has a longer name.
 const QUESTION_MAX: usize = 64;

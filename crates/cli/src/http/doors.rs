@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tanist::transport::Throttle;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{sleep, timeout};
@@ -122,7 +123,9 @@ impl Rooms {
 /// Serves a client if there is room; if not, its connection is closed.
 fn enter(room: &Arc<Semaphore>, serving: impl Future<Output = ()> + Send + 'static) {
     let Ok(permit) = Arc::clone(room).try_acquire_owned() else {
-        tracing::warn!("too many connections at once; one was closed");
+        if let Some(held_back) = CROWDED.pass() {
+            tracing::warn!(held_back, "too many connections at once; one was closed");
+        }
         return;
     };
     tokio::spawn(async move {
@@ -150,8 +153,18 @@ async fn take_local(listener: &tokio::net::UnixListener) -> UnixStream {
         match listener.accept().await {
             Ok((stream, _)) => match stream.peer_cred() {
                 Ok(peer) if is_trusted(peer.uid()) => return stream,
-                Ok(peer) => tracing::warn!(user = peer.uid(), "a user was turned away"),
-                Err(error) => tracing::warn!(%error, "a client whose user is unknown was refused"),
+                Ok(peer) => {
+                    if let Some(held_back) = TURNED_AWAY.pass() {
+                        tracing::warn!(user = peer.uid(), held_back, "a user was turned away");
+                    }
+                }
+                Err(error) => {
+                    if let Some(held_back) = TURNED_AWAY.pass() {
+                        tracing::warn!(
+                            %error, held_back, "a client whose user is unknown was refused"
+                        );
+                    }
+                }
             },
             Err(error) => pause(&error).await,
         }
@@ -160,7 +173,9 @@ async fn take_local(listener: &tokio::net::UnixListener) -> UnixStream {
 
 /// Out of descriptors, say: others may still be served when some are free again.
 async fn pause(error: &io::Error) {
-    tracing::warn!(%error, "HTTP cannot take a client");
+    if let Some(held_back) = EXHAUSTED.pass() {
+        tracing::warn!(%error, held_back, "HTTP cannot take a client");
+    }
     sleep(Duration::from_millis(100)).await;
 }
 
@@ -172,6 +187,13 @@ fn listen(address: SocketAddr) -> Result<TcpListener, HttpError> {
     };
     listen().map_err(|cause| HttpError::Address { address, cause })
 }
+
+/// Connections over the limit.
+static CROWDED: Throttle = Throttle::new();
+/// Clients of other users.
+static TURNED_AWAY: Throttle = Throttle::new();
+/// Connections that the system could not give.
+static EXHAUSTED: Throttle = Throttle::new();
 
 /// One load balancer asks once a second, each time for a moment.
 const CHECK_MAX: usize = 64;

@@ -27,6 +27,7 @@ pub(super) async fn metrics(site: &Site, query: &Query) -> Result<Reply, Refusal
     peers(&mut page, &meter);
     transport(&mut page, &meter);
     http(&mut page, site);
+    lines(&mut page);
     let content = Content::Whole(page.into_text().into());
     Ok(reply(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", content))
 }
@@ -162,4 +163,13 @@ fn http(page: &mut Exposition, site: &Site) {
     for (status, count) in site.tally.read().answers {
         page.sample("tanist_http_answers_total", &[("status", &status.to_string())], count);
     }
+}
+
+/// What was not written.
+fn lines(page: &mut Exposition) {
+    let lost = crate::log::lost();
+    let help = "Log lines that stderr did not take.";
+    page.single("tanist_log_lines_dropped_total", Kind::Counter, help, lost.stderr);
+    let help = "Changes of role that stdout did not take.";
+    page.single("tanist_stdout_lines_dropped_total", Kind::Counter, help, lost.stdout);
 }

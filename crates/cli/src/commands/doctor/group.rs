@@ -23,6 +23,7 @@ pub(super) fn look(
     refusals(&Counts::of(meter), findings);
     load(&Counts::of(meter), findings);
     files(seen, settings, findings);
+    lines(settings, findings);
 }
 
 /// What the transport counts, as far as it tells of trouble.
@@ -250,6 +251,24 @@ fn files(seen: &MembersReport, settings: &SettingsReport, findings: &mut Finding
         findings.warn("limits", what, "raise it: LimitNOFILE= in the unit, or ulimit -n");
     } else {
         findings.well("limits", what);
+    }
+}
+
+/// What the agent could not write.
+fn lines(settings: &SettingsReport, findings: &mut Findings) {
+    let dropped = settings.log_lines_dropped;
+    if dropped > 0 {
+        let what = format!("{dropped} log lines were dropped, because stderr did not take them.");
+        findings.warn("log", what, "look at what reads the agent's stderr, and at its disk");
+    }
+    let dropped = settings.stdout_lines_dropped;
+    if dropped > 0 {
+        let what = format!("{dropped} changes of role are missing on the agent's stdout.");
+        findings.warn(
+            "log",
+            what,
+            "look at what reads it, and at its disk; or send it to /dev/null",
+        );
     }
 }
 

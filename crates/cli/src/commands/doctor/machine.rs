@@ -38,6 +38,8 @@ pub(super) fn settings(config: &Config) -> SettingsReport {
         heartbeat_ms: timing.heartbeat.map(millis),
         suspect_after_ms: timing.silence.map(millis),
         files_max: getrlimit(Resource::Nofile).current,
+        log_lines_dropped: 0,
+        stdout_lines_dropped: 0,
     }
 }
 

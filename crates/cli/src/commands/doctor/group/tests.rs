@@ -17,6 +17,8 @@ fn settings() -> SettingsReport {
         heartbeat_ms: Some(250.0),
         suspect_after_ms: Some(1000.0),
         files_max: Some(1024),
+        log_lines_dropped: 0,
+        stdout_lines_dropped: 0,
     }
 }
 
