@@ -11,6 +11,7 @@ mod breach;
 mod colour;
 mod commands;
 mod config;
+mod descriptors;
 mod exit;
 mod health;
 mod hooks;

@@ -26,6 +26,7 @@ use tokio::sync::watch;
 use self::acting::Acting;
 use self::record::Record;
 use crate::config::{Config, Sources};
+use crate::descriptors::Budget;
 use crate::health::Fitness;
 use crate::hooks::Hooks;
 use crate::hooks::gate::Gate;
@@ -51,6 +52,7 @@ struct Inner {
     takes_experiments: bool,
     work: Option<Arc<Ledger>>,
     leaving: watch::Sender<bool>,
+    budget: Budget,
 }
 
 impl Agent {
@@ -61,6 +63,8 @@ impl Agent {
         config: Config,
         takes_experiments: bool,
     ) -> Result<(Self, Hooks), Problem> {
+        // Before anything is opened that clients could use up.
+        let budget = Budget::claim(config.peers.len());
         let started = match config.work.filter(|_| takes_experiments) {
             Some(pieces) => {
                 let (work, ledger) = Work::new(pieces);
@@ -102,6 +106,7 @@ impl Agent {
             takes_experiments,
             work,
             leaving: watch::Sender::new(false),
+            budget,
         };
         let agent = Self { inner: Arc::new(inner) };
         let hooks = Hooks::start(&agent, questions);
@@ -141,6 +146,11 @@ impl Agent {
     /// Whether it is fit to lead.
     pub(crate) fn fitness(&self) -> &Fitness {
         &self.inner.fitness
+    }
+
+    /// How many clients of each kind it may have.
+    pub(crate) fn budget(&self) -> Budget {
+        self.inner.budget
     }
 
     /// Whether it was told to hand over and end.

@@ -13,6 +13,7 @@ use tokio::net::UnixStream;
 use crate::agent::Agent;
 use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, LogTable, Sources};
+use crate::descriptors;
 use crate::exit::Exit;
 use crate::job::channel::Channel;
 use crate::job::ending::{NOT_EXECUTABLE, NOT_FOUND, OUR_FAILURE};
@@ -67,6 +68,9 @@ pub(crate) struct Run {
 /// Hold a command, so that nothing outlives it: for `tanist run`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Keep {
+    /// How many files the command may have open.
+    #[arg(long)]
+    files: Option<u64>,
     #[arg(required = true, last = true)]
     command: Vec<OsString>,
 }
@@ -141,7 +145,7 @@ impl Run {
         let services = Services::start(&agent, listening)?;
         let (ours, theirs) = UnixStream::pair()?;
         let host = agent.clone();
-        let private = tokio::spawn(async move { server::converse(theirs, &host).await });
+        let private = tokio::spawn(async move { server::converse(theirs, &host, None).await });
         let code = self.attach(ours, &mut signals).await;
         // Nobody of the job is left and the connection is closed, so this ends by itself and lets
         // go of the leadership.
@@ -188,6 +192,9 @@ impl Run {
 impl Keep {
     /// Keeps.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        if let Some(files) = self.files {
+            descriptors::restore(files);
+        }
         keeper::keep(&self.command)
     }
 }

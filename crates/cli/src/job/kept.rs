@@ -16,6 +16,7 @@ use super::descendants;
 use super::ending::Ending;
 use super::keeper::{OWN_NAME, OWN_PROGRAM, Order, Report};
 use super::terminal;
+use crate::descriptors;
 use crate::output;
 use crate::reaper::{self, Awaited};
 
@@ -63,7 +64,9 @@ impl Kept {
         let mut command_line = Command::new(OWN_PROGRAM);
         command_line
             .arg0(OWN_NAME)
-            .args(["keep", "--"])
+            .arg("keep")
+            .args(descriptors::original().map(|files| format!("--files={files}")))
+            .arg("--")
             .args(command)
             .envs(environment)
             .stdin(Stdio::from(OwnedFd::from(theirs)))

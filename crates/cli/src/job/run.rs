@@ -120,6 +120,10 @@ async fn wait(plan: &Plan, agent: &mut Channel, signals: &mut Signals) -> Waited
                     let port = agent.descriptors().into_iter().next();
                     return Waited::Start { environment, port };
                 }
+                Ok(Some(JobOrder::Refuse { reason })) => {
+                    complain(&format!("tanist: {reason}. The command does not run"));
+                    return Waited::Exit(OUR_FAILURE);
+                }
                 // It ended in the same moment.
                 Ok(Some(JobOrder::Stop { .. })) => {}
                 Ok(Some(JobOrder::Leave)) => {
@@ -184,8 +188,8 @@ async fn attend(mut kept: Kept, agent: &mut Channel, signals: &mut Signals) -> E
                 Wish::PassOrEnd(signal) | Wish::Pass(signal) => kept.pass(signal).await,
             },
             order = agent.next(), if why != Some(Why::AgentGone) => match order {
-                // It has one already.
-                Ok(Some(JobOrder::Start { .. })) => {}
+                // It has one already, and was taken.
+                Ok(Some(JobOrder::Start { .. } | JobOrder::Refuse { .. })) => {}
                 Ok(Some(JobOrder::Stop { reason })) => {
                     complain(&format!("tanist: {reason}; the command is stopped"));
                     why = why.or(Some(Why::Lost));

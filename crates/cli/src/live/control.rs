@@ -70,6 +70,11 @@ pub(crate) enum JobOrder {
         /// Why.
         reason: String,
     },
+    /// It takes no further job.
+    Refuse {
+        /// Why.
+        reason: String,
+    },
     /// It leaves its group on purpose, and will never say start again.
     Leave,
 }

@@ -1,24 +1,31 @@
 //! The agent's side of its socket.
+//!
+//! Everything that a client can take is bounded: how many there are ([`super::connections`]), how
+//! long one may be silent, how long its question is, how long it may take to read its answer.
 
+use std::future::pending;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use tanist::transport::Throttle;
 use tanist::{Group, parse_node};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::time::{sleep, timeout};
 
 use super::change::ChangeLine;
-use super::control::{Answer, Ask};
-use super::local_socket::{self, LocalSocketError, Place, is_trusted};
+use super::connections::{Connections, Full, Place};
+use super::control::{Answer, Ask, JobOrder};
+use super::local_socket::{self, LocalSocketError, is_trusted};
 use crate::agent::action::ActionError;
 use crate::agent::{Agent, jobs};
 
 /// A socket that answers for a node. Removed when it is dropped.
 pub(crate) struct Server {
-    _place: Place,
+    _path: local_socket::Place,
     listener: UnixListener,
 }
 
@@ -28,24 +35,32 @@ impl Server {
         let socket = local_socket::bind(path)?;
         let listener = UnixListener::from_std(socket.listener)
             .map_err(|cause| LocalSocketError::System { path: path.to_owned(), cause })?;
-        Ok(Self { _place: socket.place, listener })
+        Ok(Self { _path: socket.place, listener })
     }
 
     /// Answers until the task is dropped.
     pub(crate) async fn serve(self, agent: Agent) {
-        loop {
+        let connections = Connections::new(agent.budget());
+        while let Some(open) = connections.ready().await {
             match self.listener.accept().await {
                 Ok((stream, _)) => {
-                    let agent = agent.clone();
+                    let (agent, place) = (agent.clone(), connections.enter());
                     tokio::spawn(async move {
-                        if let Err(error) = converse(stream, &agent).await {
+                        let done = match place {
+                            Ok(place) => converse(stream, &agent, Some(place)).await,
+                            Err(full) => refuse(stream, &full).await,
+                        };
+                        if let Err(error) = done {
                             tracing::debug!(%error, "a client went away");
                         }
+                        drop(open);
                     });
                 }
                 // Out of descriptors, say: others may still be served when some are free again.
                 Err(error) => {
-                    tracing::warn!(%error, "the socket cannot take a client");
+                    if let Some(held_back) = EXHAUSTED.pass() {
+                        tracing::warn!(%error, held_back, "the socket cannot take a client");
+                    }
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }
@@ -53,36 +68,88 @@ impl Server {
     }
 }
 
-/// Answers one client until it goes away.
-pub(crate) async fn converse(stream: UnixStream, agent: &Agent) -> io::Result<()> {
+/// Says that there is no place.
+async fn refuse(mut stream: UnixStream, full: &Full) -> io::Result<()> {
+    warn(full);
+    let answer = Answer::Error(full.to_string());
+    timeout(CLOSING_MAX, put(&mut stream, &answer)).await?
+}
+
+fn warn(full: &Full) {
+    if let Some(held_back) = CROWDED.pass() {
+        tracing::warn!(held_back, "a client of the control socket was refused: {full}");
+    }
+}
+
+/// Answers one client until it goes away, or has to. The node's own job needs no place.
+pub(crate) async fn converse(
+    stream: UnixStream,
+    agent: &Agent,
+    mut place: Option<Place>,
+) -> io::Result<()> {
     // Whoever may look may not always act: the mode of the socket can be widened for the former.
     let may_act = stream.peer_cred().is_ok_and(|peer| is_trusted(peer.uid()));
     let (from, mut to) = stream.into_split();
     let mut from = BufReader::new(from.take(QUESTION_MAX));
     let mut line = String::new();
-    while from.read_line(&mut line).await? > 0 {
+    loop {
+        let read = tokio::select! {
+            biased;
+            read = from.read_line(&mut line) => read?,
+            why = leave(place.as_ref()) => {
+                // It may read nothing; then it is not told.
+                let answer = Answer::Error(why.to_owned());
+                return timeout(CLOSING_MAX, put(&mut to, &answer)).await?;
+            }
+        };
+        if read == 0 {
+            return Ok(());
+        }
         let answer = match serde_json::from_str(&line) {
-            Ok(Ask::Watch { after }) => return watch(agent, after, &mut to).await,
+            Ok(Ask::Watch { after }) => match place.as_mut().map_or(Ok(()), Place::watch) {
+                Ok(()) => return watch(agent, after, &mut to).await,
+                Err(full) => {
+                    warn(&full);
+                    Answer::Error(full.to_string())
+                }
+            },
             Ok(Ask::Act { .. } | Ask::Attach { .. }) if !may_act => {
                 Answer::Refused(NOT_YOURS.to_owned())
             }
             Ok(Ask::Attach { grace_ms }) => {
+                if let Err(full) = place.as_mut().map_or(Ok(()), Place::attach) {
+                    warn(&full);
+                    let order = JobOrder::Refuse { reason: full.to_string() };
+                    return timeout(CLOSING_MAX, put(&mut to, &order)).await?;
+                }
                 let halves = from.into_inner().into_inner().reunite(to);
                 let stream = halves.map_err(io::Error::other)?;
                 return jobs::attend(stream, Duration::from_millis(grace_ms), agent).await;
             }
-            Ok(ask) => answer(ask, agent).await,
+            Ok(ask) => {
+                place.iter().for_each(Place::begin);
+                answer(ask, agent).await
+            }
             Err(_) if !line.ends_with('\n') => {
                 put(&mut to, &Answer::Error(TOO_LONG.to_owned())).await?;
                 return Ok(());
             }
             Err(error) => Answer::Error(format!("not understood: {error}")),
         };
-        put(&mut to, &answer).await?;
+        timeout(UNREAD_MAX, put(&mut to, &answer)).await??;
+        place.iter().for_each(Place::finish);
         line.clear();
         from.get_mut().set_limit(QUESTION_MAX);
     }
-    Ok(())
+}
+
+/// Waits until a silent client has to go, and says why.
+async fn leave(place: Option<&Place>) -> &'static str {
+    let Some(place) = place else { return pending().await };
+    tokio::select! {
+        () = place.is_needed() => GAVE_WAY,
+        () = sleep(IDLE_MAX) => IDLE,
+    }
 }
 
 async fn watch(
@@ -100,11 +167,8 @@ async fn watch(
         for line in later.lines {
             let missed = seen.map_or(0, |seen| line.index.saturating_sub(seen + 1));
             seen = Some(line.index);
-            if missed == 0 {
-                put(to, &*line).await?;
-            } else {
-                put(to, &ChangeLine { missed, ..(*line).clone() }).await?;
-            }
+            let line = ChangeLine { missed, ..(*line).clone() };
+            timeout(UNREAD_MAX, put(to, &line)).await??;
         }
     }
     Ok(())
@@ -176,3 +240,17 @@ const NOT_YOURS: &str = "only the user whom the agent runs as, or root, may tell
 const TOO_LONG: &str = "a question is one line of at most 64 kilobytes; this connection ends here";
 /// No question is longer.
 const QUESTION_MAX: u64 = 64 * 1024;
+const GAVE_WAY: &str = "nothing was asked here for longest of all, and another client needs the \
+                        connection; connect when there is something to ask";
+const IDLE: &str = "nothing was asked here for a minute; connect when there is something to ask";
+/// A connection on which nothing was asked for so long is closed.
+const IDLE_MAX: Duration = Duration::from_secs(60);
+/// A client that does not read its answer within this, or a watcher its line, is dropped.
+const UNREAD_MAX: Duration = Duration::from_secs(10);
+/// How long a client may take to be told that it must go.
+const CLOSING_MAX: Duration = Duration::from_secs(1);
+
+/// Connections that the system could not give.
+static EXHAUSTED: Throttle = Throttle::new();
+/// Clients over the limits.
+static CROWDED: Throttle = Throttle::new();
