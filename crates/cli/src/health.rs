@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::agent::Agent;
 use crate::config::HealthTable;
-use crate::hooks::program::{End, Program};
+use crate::hooks::program::{End, Places, Program};
 
 /// Whether a node is fit, for everybody who asks. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -135,6 +135,7 @@ async fn look(table: &HealthTable) -> bool {
         variables: BTreeMap::new(),
         input: Vec::new(),
         limit: table.timeout,
+        places: &PLACES,
     };
     match program.run(|line| tracing::info!(hook = "health", "{line}")).await {
         Ok(ran) if ran.end == End::Code(0) => true,
@@ -148,6 +149,9 @@ async fn look(table: &HealthTable) -> bool {
         }
     }
 }
+
+/// Checks run one at a time, so that one of these is for a check that hangs.
+static PLACES: Places = Places::new(2);
 
 #[cfg(test)]
 mod tests {

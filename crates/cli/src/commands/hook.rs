@@ -1,5 +1,6 @@
 //! `tanist hook`: hooks tried without a group.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -7,6 +8,7 @@ use serde_json::{Value, json};
 use crate::config::{Config, ConfigArgs, Sources, read_peer};
 use crate::exit::Exit;
 use crate::hooks::event::Event;
+use crate::hooks::launch;
 use crate::hooks::program::{End, Ran, RunError};
 use crate::hooks::runner;
 use crate::hooks::tally::Outcome;
@@ -43,6 +45,25 @@ pub(crate) struct Test {
     /// How the result is written.
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
+}
+
+/// Become a hook: for the agent.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Launch {
+    /// How many files the hook may have open.
+    #[arg(long)]
+    files: Option<u64>,
+    /// What stands before a line that is not the hook's.
+    mark: String,
+    #[arg(required = true, last = true)]
+    command: Vec<OsString>,
+}
+
+impl Launch {
+    /// Becomes it.
+    pub(crate) fn run(&self) -> Exit {
+        launch::launch(&self.mark, self.files, &self.command)
+    }
 }
 
 /// What became of one hook.

@@ -44,6 +44,8 @@ pub(crate) enum Command {
     #[command(hide = true)]
     Keep(job::Keep),
     #[command(hide = true)]
+    Launch(hook::Launch),
+    #[command(hide = true)]
     Become(job::Become),
     Status(look::Status),
     Members(look::Members),
@@ -108,6 +110,7 @@ impl Command {
             Self::Agent(args) => args.run(),
             Self::Run(args) => Ok(args.run()),
             Self::Keep(args) => args.run(),
+            Self::Launch(args) => Ok(args.run()),
             Self::Become(args) => args.run(),
             Self::Status(args) => args.run(),
             Self::Members(args) => args.run(),

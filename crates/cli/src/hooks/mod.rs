@@ -14,6 +14,7 @@
 pub(crate) mod event;
 mod feed;
 pub(crate) mod gate;
+pub(crate) mod launch;
 pub(crate) mod permission;
 pub(crate) mod program;
 mod queue;

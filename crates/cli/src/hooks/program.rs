@@ -1,11 +1,17 @@
 //! One run of a program: started without a shell, given its input, listened to, and ended if it
 //! takes too long.
 //!
+//! One deadline covers all of it: looking at the program, starting, running and ending it. What can
+//! hang happens in another process, of which [`super::launch`] is the beginning; the agent only
+//! waits for it. A process that cannot even be killed keeps its place until the system lets go of
+//! it; when all places are taken, further programs are not started.
+//!
 //! It gets a process group of its own, `/` as its directory, a fixed `PATH` and nothing else of the
 //! agent's environment or descriptors. What it leaves running in the background when it ends in
 //! time is left alone, but nobody listens to it any more.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -15,10 +21,12 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant as Deadline, timeout, timeout_at};
 
-use super::permission::{self, Refusal};
+use super::launch::Failure;
+use crate::descriptors;
+use crate::job::keeper::{OWN_NAME, OWN_PROGRAM};
 use crate::reaper::{self, Awaited};
 
 /// A program to run.
@@ -34,7 +42,23 @@ pub(crate) struct Program {
     pub(crate) input: Vec<u8>,
     /// It is ended if it runs for longer.
     pub(crate) limit: Duration,
+    /// Which programs it shares its places with.
+    pub(crate) places: &'static Places,
 }
+
+/// How many programs of a kind may be there at once, those included that cannot be killed.
+#[derive(Debug)]
+pub(crate) struct Places(Semaphore);
+
+impl Places {
+    /// So many.
+    pub(crate) const fn new(count: usize) -> Self {
+        Self(Semaphore::const_new(count))
+    }
+}
+
+/// For hooks. They run one at a time, so that all but one of these are for those that hang.
+pub(crate) static HOOKS: Places = Places::new(4);
 
 /// How a program that was started ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,16 +84,17 @@ pub(crate) enum End {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
     /// Others could have changed it, or it is not there.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
+    #[error("{0}")]
+    Refused(String),
     /// The system cannot start it.
-    #[error("{path} cannot be started: {error}. Check that it is executable and its first line")]
-    Start {
-        /// The program.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
+    #[error("{0}")]
+    Start(String),
+    /// Earlier ones hang and cannot be killed.
+    #[error(
+        "{0} is not run: earlier programs hang and cannot be killed. See what they wait for, such \
+         as a file server that is gone: ps -eo pid,stat,wchan:20,args"
+    )]
+    Stuck(PathBuf),
     /// The system lost it.
     #[error("nobody knows how {path} ended: {error}. Look for it with: ps -ef")]
     Lost {
@@ -83,29 +108,42 @@ pub(crate) enum RunError {
 impl Program {
     /// Runs it to its end, and hands on every line that it writes.
     pub(crate) async fn run(self, mut hear: impl FnMut(&str)) -> Result<Ran, RunError> {
-        let (path, limit) = (self.path.clone(), self.limit);
-        let lost = |error| RunError::Lost { path: path.clone(), error };
-        let began = Instant::now();
-        // A file system that hangs makes this wait, and nothing else of the agent.
-        let started = tokio::task::spawn_blocking(move || self.start()).await;
-        let (mut child, _awaited, input) =
-            started.map_err(|error| lost(io::Error::other(error)))??;
+        let Ok(place) = self.places.0.try_acquire() else {
+            return Err(RunError::Stuck(self.path));
+        };
+        let lost = |error| RunError::Lost { path: self.path.clone(), error };
+        let (began, deadline) = (Instant::now(), Deadline::now() + self.limit);
+        let mark = mark();
+        let (mut child, _awaited) = self.start(&mark)?;
         let mut group = ProcessGroup::of(&child);
         let mut lines = listen(&mut child);
-        feed(&mut child, input);
+        feed(&mut child, self.input.clone());
 
-        let deadline = Deadline::now() + limit;
+        let mut failure = None;
+        let mut hear = |line: &str| match Failure::read(&mark, line) {
+            Some(told) => failure = Some(told),
+            None => hear(line),
+        };
         let mut is_late = false;
-        let status = match timeout_at(deadline, attend(&mut child, &mut lines, &mut hear)).await {
-            Ok(status) => status,
+        let ended = match timeout_at(deadline, attend(&mut child, &mut lines, &mut hear)).await {
+            Ok(status) => Some(status),
             Err(_) => {
                 is_late = true;
                 end(&mut child, &group, &mut lines, &mut hear).await
             }
         };
+        let took = began.elapsed();
+        let Some(status) = ended else {
+            group.release();
+            tokio::spawn(async move {
+                // It was killed and will end, if ever, before it runs another instruction.
+                let _ = child.wait().await;
+                drop(place);
+            });
+            return Ok(Ran { end: End::TimedOut, took });
+        };
         group.release();
         let status = status.map_err(lost)?;
-        let took = began.elapsed();
         // Something in the background may hold the pipes for ever.
         let rest = async {
             while let Some(line) = lines.recv().await {
@@ -113,13 +151,24 @@ impl Program {
             }
         };
         let _ = timeout(LAST_WORDS, rest).await;
-        Ok(Ran { end: if is_late { End::TimedOut } else { way(status) }, took })
+        match failure {
+            Some(Failure::Refused(why)) => Err(RunError::Refused(why)),
+            Some(Failure::Start(why)) => Err(RunError::Start(why)),
+            None => Ok(Ran { end: if is_late { End::TimedOut } else { way(status) }, took }),
+        }
     }
 
-    fn start(self) -> Result<(Child, Awaited, Vec<u8>), RunError> {
-        permission::check(&self.path, rustix::process::geteuid().as_raw())?;
-        let mut command = Command::new(&self.path);
+    /// Starts this program, which becomes the other one.
+    fn start(&self, mark: &str) -> Result<(Child, Awaited), RunError> {
+        let files = descriptors::original().map(|files| format!("--files={files}"));
+        let mut command = Command::new(OWN_PROGRAM);
         command
+            .arg0(OWN_NAME)
+            .arg("launch")
+            .args(files)
+            .arg(mark)
+            .arg("--")
+            .arg(&self.path)
             .args(&self.arguments)
             .env_clear()
             .env("PATH", PATH)
@@ -130,27 +179,36 @@ impl Program {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        let started = reaper::start(|| command.spawn(), Child::id);
-        let (child, awaited) =
-            started.map_err(|error| RunError::Start { path: self.path, error })?;
-        Ok((child, awaited, self.input))
+        reaper::start(|| command.spawn(), Child::id).map_err(|error| {
+            let path = self.path.display();
+            RunError::Start(format!(
+                "{path} cannot be started: {error}. See whether this user has too many processes \
+                 (ulimit -u), and that /proc is mounted"
+            ))
+        })
     }
 }
 
-/// Asks the whole process group to end, and ends it.
+/// What no program says by accident.
+fn mark() -> String {
+    let chance = RandomState::new().hash_one(std::process::id());
+    format!("tanist-launch-{chance:016x}")
+}
+
+/// Asks the whole process group to end, and ends it. None: it cannot be killed.
 async fn end(
     child: &mut Child,
     group: &ProcessGroup,
     lines: &mut mpsc::Receiver<String>,
     hear: &mut impl FnMut(&str),
-) -> io::Result<ExitStatus> {
+) -> Option<io::Result<ExitStatus>> {
     group.signal(Signal::TERM);
     let polite = timeout(GRACE, attend(child, lines, hear)).await;
     // Whoever of the group is left, whether or not its first process has gone.
     group.signal(Signal::KILL);
     match polite {
-        Ok(status) => status,
-        Err(_) => child.wait().await,
+        Ok(status) => Some(status),
+        Err(_) => timeout(KILL_MAX, child.wait()).await.ok(),
     }
 }
 
@@ -275,6 +333,8 @@ fn way(status: ExitStatus) -> End {
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// From the request to end to the end.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
+/// From the kill to the end; a process that waits for a device may take for ever.
+const KILL_MAX: Duration = Duration::from_secs(1);
 /// For what is still in the pipes when a program has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 /// A program that has not read its input by then does not want it.
@@ -282,3 +342,23 @@ const FEED_MAX: Duration = Duration::from_secs(60);
 const LINE_MAX: usize = 4096;
 const LINES_MAX: usize = 200;
 const AFTER_LAST: usize = LINES_MAX + 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_program_without_a_place_is_not_run() {
+        static NONE: Places = Places::new(0);
+        let program = Program {
+            path: PathBuf::from("/bin/true"),
+            arguments: Vec::new(),
+            variables: BTreeMap::new(),
+            input: Vec::new(),
+            limit: Duration::from_secs(1),
+            places: &NONE,
+        };
+        let refused = program.run(|_| {}).await;
+        assert!(matches!(refused, Err(RunError::Stuck(_))), "{refused:?}");
+    }
+}

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::event::Event;
-use super::program::{End, Program, Ran, RunError};
+use super::program::{self, End, Program, Ran, RunError};
 use super::queue::News;
 use super::tally::{Outcome, Tally};
 use crate::agent::Agent;
@@ -100,7 +100,9 @@ impl Runner {
             }
             Err(error) => {
                 match &error {
-                    RunError::Refused(_) | RunError::Start { .. } => self.tally().refused(hook),
+                    RunError::Refused(_) | RunError::Start(_) | RunError::Stuck(_) => {
+                        self.tally().refused(hook);
+                    }
                     RunError::Lost { .. } => {
                         self.tally().ran(hook, Outcome::Failed, Duration::ZERO);
                     }
@@ -141,6 +143,7 @@ pub(crate) fn program(
         variables: environment(config, event.name(), state, line),
         input: serde_json::to_vec(&input).unwrap_or_default(),
         limit: config.hooks.timeout,
+        places: &program::HOOKS,
     }
 }
 

@@ -21,7 +21,8 @@ pub(crate) struct Count {
     pub(crate) failures: u64,
     /// Those that ran for too long and were ended.
     pub(crate) timeouts: u64,
-    /// Programs that were not started: others could have changed them, or they are not there.
+    /// Programs that were not started: others could have changed them, they are not there, or
+    /// earlier ones hang.
     pub(crate) refused: u64,
     /// News that were old before their turn came.
     pub(crate) skipped: u64,
