@@ -19,6 +19,7 @@ mod http;
 mod hunt;
 mod interrupt;
 mod job;
+mod last_resort;
 mod library;
 mod lines;
 mod live;

@@ -32,8 +32,7 @@ impl Manager {
         let Some(name) = env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty()) else {
             return Self::default();
         };
-        let found = address(name.as_bytes())
-            .and_then(|address| Ok(Arc::new((UnixDatagram::unbound()?, address))));
+        let found = address(name.as_bytes()).and_then(|address| Ok(Arc::new((socket()?, address))));
         let to = match found {
             Ok(to) => Some(to),
             Err(error) => {
@@ -132,6 +131,13 @@ fn sentence(group: &str, line: &ChangeLine) -> String {
     }
 }
 
+/// One that waits for a manager that does not read, but not for long.
+fn socket() -> io::Result<UnixDatagram> {
+    let socket = UnixDatagram::unbound()?;
+    socket.set_write_timeout(Some(TELL_MAX))?;
+    Ok(socket)
+}
+
 /// A path, or a name in the abstract namespace, which begins with `@`.
 fn address(name: &[u8]) -> io::Result<SocketAddr> {
     match name {
@@ -148,6 +154,8 @@ fn watchdog(micros: Option<&str>, process: Option<&str>, me: u32) -> Option<Dura
     let micros: u64 = micros?.parse().ok().filter(|micros| *micros > 0)?;
     is_mine.then(|| Duration::from_micros(micros) / 2)
 }
+
+const TELL_MAX: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {

@@ -4,10 +4,15 @@
 //! needs a new start keeps its old value, and is named.
 
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::timeout;
 
 use super::Agent;
 use super::action::{ActionError, Done};
-use crate::config::{Change, Config, Effect};
+use crate::config::{Change, Config, Effect, Sources};
 use crate::log;
 
 impl Agent {
@@ -15,8 +20,7 @@ impl Agent {
     pub(super) async fn reload(&self) -> Result<Done, ActionError> {
         let old = self.config();
         let refuse = |what: String| ActionError::Refused(format!("nothing was changed. {what}"));
-        let new =
-            Config::load(&self.inner.sources).map_err(|problem| refuse(problem.to_string()))?;
+        let new = read(self.inner.sources.clone()).await.map_err(refuse)?;
         let changes = new.changes_against(&old);
         let (live, waiting): (Vec<Change>, Vec<Change>) =
             changes.into_iter().partition(|change| change.effect == Effect::Live);
@@ -32,6 +36,35 @@ impl Agent {
         Ok(Done { text: told(&live, &waiting) })
     }
 }
+
+/// Reads it in a thread of its own, so that a file system that hangs costs that thread and not the
+/// agent. At most one hangs.
+async fn read(sources: Sources) -> Result<Config, String> {
+    let Ok(place) = READING.try_acquire() else {
+        return Err("an earlier reload still reads the file; see whether its file system \
+                    answers, and try again"
+            .to_owned());
+    };
+    let (done, result) = oneshot::channel();
+    let name = sources.name().to_owned();
+    let work = move || {
+        // An error means that it took too long, and the result is not wanted.
+        let _ = done.send(Config::load(&sources).map_err(|problem| problem.to_string()));
+        drop(place);
+    };
+    let thread = thread::Builder::new().name("reload".to_owned()).spawn(work);
+    thread.map_err(|error| format!("no thread can be started to read {name}: {error}"))?;
+    match timeout(READ_MAX, result).await {
+        Ok(Ok(read)) => read,
+        Ok(Err(_)) => Err(format!("the thread that read {name} has failed; look at the log")),
+        Err(_) => Err(format!("{name} was not read within {READ_MAX:?}. Does its disk answer?")),
+    }
+}
+
+/// Held by the thread that reads.
+static READING: Semaphore = Semaphore::const_new(1);
+/// Longer than any file takes that can be read at all.
+const READ_MAX: Duration = Duration::from_secs(10);
 
 fn told(live: &[Change], waiting: &[Change]) -> String {
     let list = |changes: &[Change]| {

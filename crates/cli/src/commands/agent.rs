@@ -1,6 +1,7 @@
 //! `tanist agent`: one node in the foreground.
 
 use std::io;
+use std::time::Duration;
 
 use serde_json::json;
 use tanist::Ended;
@@ -11,6 +12,7 @@ use crate::agent::action::Action;
 use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
+use crate::last_resort::{self, end};
 use crate::lines::Lines;
 use crate::live::change::ChangeLine;
 use crate::log;
@@ -73,32 +75,35 @@ impl Args {
     async fn live(&self, sources: Sources, config: Config) -> anyhow::Result<Exit> {
         // Before the node starts, so that no signal is lost.
         let mut signals = Signals::listen().map_err(|error| Problem::of_system(&error))?;
+        last_resort::listen(AT_ONCE_MAX)?;
         let manager = Manager::from_environment();
         if std::process::id() == FIRST_PROCESS {
             tokio::spawn(reaper::reap_orphans());
         }
         let listening = Listening::bind(&sources, &config)?;
-        let (agent, hooks) = Agent::start(sources, config, self.dev).await?;
+        let (agent, hooks) = tokio::select! {
+            biased;
+            started = Agent::start(sources, config, self.dev) => started?,
+            () = signals.told(2) => return Ok(at_once()),
+        };
         let services = Services::start(&agent, listening)?;
         manager.ready();
         let reporting = tokio::spawn(service::report(manager.clone(), agent.clone()));
         let told = self.tell(&agent, &mut signals, &manager).await;
         manager.stopping();
         reporting.abort();
-        let http = services.stop().await;
         let ending = async {
+            let http = services.stop().await;
             let ended = agent.group().clone().shutdown().await;
             hooks.finish(&ended).await;
+            drop(http);
             ended
         };
         let ended = tokio::select! {
+            biased;
             ended = ending => ended,
-            () = signals.end() => {
-                tracing::warn!("told again to end: at once, whatever still runs");
-                return Ok(Exit::Interrupted);
-            }
+            () = signals.told(2) => return Ok(at_once()),
         };
-        drop(http);
         told?;
         ended.map_err(|error| failed(&error))?;
         Ok(Exit::Well)
@@ -112,7 +117,7 @@ impl Args {
         manager: &Manager,
     ) -> anyhow::Result<()> {
         let (stdout, mut seen) = (log::stdout()?, None);
-        loop {
+        while !signals.is_told() {
             tokio::select! {
                 later = agent.record().after(seen) => match later {
                     Some(later) => for line in later.lines {
@@ -125,12 +130,16 @@ impl Args {
                     }
                 },
                 told = signals.next() => match told {
-                    Told::End => return Ok(()),
-                    Told::Reload => reload(agent, manager).await,
+                    Told::End => {}
+                    Told::Reload => tokio::select! {
+                        () = reload(agent, manager) => {}
+                        () = signals.told(1) => {}
+                    },
                     Told::State => tell_state(agent),
                 },
             }
         }
+        Ok(())
     }
 
     fn write(&self, line: &ChangeLine, to: &Lines) -> io::Result<()> {
@@ -150,6 +159,8 @@ struct Signals {
     interrupt: Signal,
     reload: Signal,
     state: Signal,
+    /// How often it was told to end.
+    ends: u32,
 }
 
 /// What a signal says.
@@ -170,22 +181,38 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             reload: signal(SignalKind::hangup())?,
             state: signal(SignalKind::user_defined1())?,
+            ends: 0,
         })
     }
 
     async fn next(&mut self) -> Told {
         tokio::select! {
-            _ = self.terminate.recv() => Told::End,
-            _ = self.interrupt.recv() => Told::End,
+            () = end(&mut self.terminate, &mut self.interrupt) => {
+                self.ends += 1;
+                Told::End
+            }
             _ = self.reload.recv() => Told::Reload,
             _ = self.state.recv() => Told::State,
         }
     }
 
-    /// Waits until the agent is told to end.
-    async fn end(&mut self) {
-        while self.next().await != Told::End {}
+    /// Whether the agent was told to end.
+    const fn is_told(&self) -> bool {
+        self.ends > 0
     }
+
+    /// Waits until it was told to end so many times.
+    async fn told(&mut self, times: u32) {
+        while self.ends < times {
+            end(&mut self.terminate, &mut self.interrupt).await;
+            self.ends += 1;
+        }
+    }
+}
+
+fn at_once() -> Exit {
+    tracing::warn!("told twice to end: at once, without waiting for what still runs");
+    Exit::Interrupted
 }
 
 /// Reads the file again. The service manager waits for the end of it, whatever came of it.
@@ -225,6 +252,8 @@ fn die_with_parent() -> anyhow::Result<()> {
 
 /// In a container, it is the one that orphans come to.
 const FIRST_PROCESS: u32 = 1;
+/// How long an end at once may take before the process is ended.
+const AT_ONCE_MAX: Duration = Duration::from_secs(2);
 
 const EXAMPLE: &str = "\
 Examples:

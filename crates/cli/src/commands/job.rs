@@ -14,13 +14,14 @@ use crate::agent::Agent;
 use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, LogTable, Sources};
 use crate::descriptors;
-use crate::exit::Exit;
+use crate::exit::{Exit, INTERRUPTED};
 use crate::job::channel::Channel;
 use crate::job::ending::{NOT_EXECUTABLE, NOT_FOUND, OUR_FAILURE};
 use crate::job::program::{self, Unusable};
 use crate::job::run::{self, OnLoss, Plan};
 use crate::job::signals::Signals;
 use crate::job::{descendants, keeper};
+use crate::last_resort;
 use crate::live::control::{Ask, Client};
 use crate::live::places;
 use crate::live::server;
@@ -105,20 +106,27 @@ impl Run {
 
     fn serve(&self) -> anyhow::Result<u8> {
         descendants::adopt_orphans()?;
+        let log = |table: &LogTable| {
+            crate::log::to_stderr(table)?;
+            last_resort::listen(KILL_MAX)
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        match &self.config {
+        let served = match &self.config {
             Some(path) => {
                 let sources = Sources::of(&ConfigArgs::of_file(path, &self.set));
                 let config = Config::load(&sources)?;
-                crate::log::to_stderr(&config.log)?;
+                log(&config.log)?;
                 secrecy::hide_memory();
                 runtime.block_on(self.be_node(sources, config))
             }
             None => {
-                crate::log::to_stderr(&LogTable::default())?;
+                log(&LogTable::default())?;
                 runtime.block_on(self.ask_agent())
             }
-        }
+        };
+        // A name server or a file system that hangs must not keep the process.
+        runtime.shutdown_background();
+        served
     }
 
     /// Attaches to an agent that runs.
@@ -141,24 +149,37 @@ impl Run {
         // Orphans of hooks come to this process, which is a subreaper for the sake of the job.
         tokio::spawn(reaper::reap_orphans());
         let listening = Listening::bind(&sources, &config)?;
-        let (agent, hooks) = Agent::start(sources, config, false).await?;
+        let (agent, hooks) = tokio::select! {
+            biased;
+            started = Agent::start(sources, config, false) => started?,
+            () = signals.told_twice() => return Ok(INTERRUPTED),
+        };
         let services = Services::start(&agent, listening)?;
         let (ours, theirs) = UnixStream::pair()?;
         let host = agent.clone();
         let private = tokio::spawn(async move { server::converse(theirs, &host, None).await });
         let code = self.attach(ours, &mut signals).await;
-        // Nobody of the job is left and the connection is closed, so this ends by itself and lets
-        // go of the leadership.
-        let _ = private.await;
-        if agent.is_leaving() {
-            // Whoever told it to leave is answered before it ends; how it ended is asked below.
-            let _ = agent.group().ended().await;
+        let ending = async {
+            // Nobody of the job is left and the connection is closed, so this ends by itself and
+            // lets go of the leadership.
+            let _ = private.await;
+            if agent.is_leaving() {
+                // Whoever told it to leave is answered before it ends; how it ended is asked below.
+                let _ = agent.group().ended().await;
+            }
+            let http = services.stop().await;
+            let ended = agent.group().clone().shutdown().await;
+            hooks.finish(&ended).await;
+            drop(http);
+            ended
+        };
+        tokio::select! {
+            biased;
+            ended = ending => ended.context("error: the node that ran the command failed")?,
+            () = signals.told_twice() => {
+                tracing::warn!("told twice to end: the node ends at once, without handing over");
+            }
         }
-        let http = services.stop().await;
-        let ended = agent.group().clone().shutdown().await;
-        hooks.finish(&ended).await;
-        drop(http);
-        ended.context("error: the node that ran the command failed")?;
         code
     }
 
@@ -205,6 +226,9 @@ impl Become {
         keeper::become_command(self.keeper, &self.command)
     }
 }
+
+/// How long a command that was killed, and the node with it, may take to be gone.
+const KILL_MAX: Duration = Duration::from_secs(10);
 
 fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).ok_or_else(|| "write a duration with its unit, such as 10s".to_owned())

@@ -4,6 +4,8 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use crate::last_resort::end;
+
 /// What somebody wants who sends a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
@@ -24,6 +26,10 @@ pub(crate) struct Signals {
     hangup: Signal,
     user_one: Signal,
     user_two: Signal,
+    /// How often an end was wished.
+    ends: u32,
+    /// Whether one of them was noticed by [`Signals::told_twice`] only.
+    is_end_unheard: bool,
 }
 
 impl Signals {
@@ -36,20 +42,38 @@ impl Signals {
             hangup: signal(SignalKind::hangup())?,
             user_one: signal(SignalKind::user_defined1())?,
             user_two: signal(SignalKind::user_defined2())?,
+            ends: 0,
+            is_end_unheard: false,
         })
     }
 
     /// The next one.
     pub(crate) async fn next(&mut self) -> Wish {
         use rustix::process::Signal as Number;
+        if std::mem::take(&mut self.is_end_unheard) {
+            return Wish::End;
+        }
         tokio::select! {
             biased;
-            _ = self.term.recv() => Wish::End,
-            _ = self.interrupt.recv() => Wish::End,
+            () = end(&mut self.term, &mut self.interrupt) => {
+                self.ends += 1;
+                Wish::End
+            }
             _ = self.quit.recv() => Wish::PassOrEnd(Number::QUIT),
             _ = self.hangup.recv() => Wish::PassOrEnd(Number::HUP),
             _ = self.user_one.recv() => Wish::Pass(Number::USR1),
             _ = self.user_two.recv() => Wish::Pass(Number::USR2),
+        }
+    }
+
+    /// Waits until an end was wished twice. Given up earlier, it takes no wish from [`next`].
+    ///
+    /// [`next`]: Signals::next
+    pub(crate) async fn told_twice(&mut self) {
+        while self.ends < 2 {
+            end(&mut self.term, &mut self.interrupt).await;
+            self.ends += 1;
+            self.is_end_unheard = true;
         }
     }
 }

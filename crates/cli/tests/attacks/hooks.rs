@@ -1,1 +1,198 @@
 //! Hooks and health programs that hang.
+//!
+//! The file system that hangs is an autofs mount whose daemon never answers, in a mount namespace
+//! of the agent's own: every lookup in it waits, as on a server that is gone. That takes root;
+//! without it these tests say so and pass.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::agents::{Agent, Home};
+use crate::home::{self, until};
+
+#[test]
+fn a_hook_on_a_file_system_that_hangs_is_ended_by_its_timeout() {
+    let Some(hung) = Hung::new() else { return };
+    let home = Home::new();
+    let hook = hung.path("server/hook");
+    home.file("n1", "n1", &[("hooks", format!("{{ leader = {hook:?}, timeout = \"300ms\" }}"))]);
+    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    agent.members_are(&["n1"]);
+    until("the timeout", || agent.log().contains("took too long").then_some(()));
+    assert_eq!(agent.ask("status")["role"], "leader");
+    // Nothing of it is left that could run late.
+    until("the end of the hook", || children(agent.child.id()).is_empty().then_some(()));
+    home::signal(agent.child.id(), "-TERM");
+    assert_eq!(agent.ends(), Some(0));
+}
+
+#[test]
+fn a_hook_whose_interpreter_is_on_a_file_system_that_hangs_is_ended_by_its_timeout() {
+    let Some(hung) = Hung::new() else { return };
+    let home = Home::new();
+    let hook = hung.script("hook", &format!("#!{}\n", hung.path("server/sh").display()));
+    home.file("n1", "n1", &[("hooks", format!("{{ any = {hook:?}, timeout = \"300ms\" }}"))]);
+    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    agent.members_are(&["n1"]);
+    until("the timeout", || agent.log().contains("took too long").then_some(()));
+    assert_eq!(agent.ask("status")["role"], "leader");
+    home::signal(agent.child.id(), "-TERM");
+    assert_eq!(agent.ends(), Some(0));
+}
+
+#[test]
+fn a_reload_from_a_file_system_that_hangs_does_not_block_the_agent() {
+    let Some(hung) = Hung::new() else { return };
+    let home = Home::new();
+    home.file("n1", "n1", &[]);
+    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    agent.members_are(&["n1"]);
+    let file = home.path().join("n1.toml");
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(hung.path("server/n1.toml"), &file).unwrap();
+    home::signal(agent.child.id(), "-HUP");
+    until("a thread that hangs", || hangs(agent.child.id()).then_some(()));
+    assert_eq!(agent.ask("status")["role"], "leader");
+    home::signal(agent.child.id(), "-TERM");
+    assert_eq!(agent.ends(), Some(0));
+}
+
+#[test]
+fn a_health_program_on_a_file_system_that_hangs_counts_as_failed() {
+    let Some(hung) = Hung::new() else { return };
+    let home = Home::new();
+    let program = hung.path("server/check");
+    let health = format!(
+        "{{ command = [{program:?}], every = \"300ms\", timeout = \"200ms\", fail_after = 3 }}"
+    );
+    home.file("n1", "n1", &[("health", health)]);
+    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    agent.when("status", |status| status["fit"] == false);
+    home::signal(agent.child.id(), "-TERM");
+    assert_eq!(agent.ends(), Some(0));
+}
+
+#[test]
+fn a_second_signal_ends_an_agent_that_starts_and_hangs() {
+    let Some(hung) = Hung::new() else { return };
+    let home = Home::new();
+    let data = hung.path("server/data");
+    home.file("n1", "n1", &[("data_dir", format!("{data:?}"))]);
+    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    signal_until_it_ends(&mut agent);
+}
+
+#[test]
+fn a_second_signal_ends_an_agent_whose_main_thread_hangs() {
+    let Some(hung) = Hung::new() else { return };
+    let home = Home::new();
+    let socket = hung.path("server/n1.sock");
+    home.file("n1", "n1", &[("socket", format!("{socket:?}"))]);
+    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    signal_until_it_ends(&mut agent);
+}
+
+#[test]
+fn a_second_signal_ends_a_job_whose_node_starts_and_hangs() {
+    let Some(hung) = Hung::new() else { return };
+    let home = Home::new();
+    let data = hung.path("server/data");
+    home.file("n1", "n1", &[("data_dir", format!("{data:?}"))]);
+    let mut agent = hung.start(&home, &["run", "-c", "n1.toml", "--", "true"]);
+    signal_until_it_ends(&mut agent);
+}
+
+#[test]
+fn a_second_signal_ends_an_agent_at_once_while_a_hook_runs() {
+    let Some(hung) = Hung::new() else { return };
+    let home = Home::new();
+    let hook = hung.script("hook", "#!/bin/sh\ntrap '' TERM\necho stays\nsleep 1000\n");
+    home.file("n1", "n1", &[("hooks", format!("{{ stop = {hook:?}, timeout = \"10m\" }}"))]);
+    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    agent.members_are(&["n1"]);
+    home::signal(agent.child.id(), "-TERM");
+    until("the hook", || agent.log().contains("stays").then_some(()));
+    home::signal(agent.child.id(), "-TERM");
+    assert_eq!(agent.ends(), Some(130));
+}
+
+/// Two signals are enough, once it listens for them; before that, one is.
+fn signal_until_it_ends(agent: &mut Agent) {
+    until("a thread that hangs", || hangs(agent.child.id()).then_some(()));
+    home::signal(agent.child.id(), "-TERM");
+    home::signal(agent.child.id(), "-INT");
+    let code = agent.ends();
+    assert_eq!(code, Some(130), "{}", agent.log());
+}
+
+/// The processes that it has started and not seen end.
+fn children(process: u32) -> String {
+    let path = format!("/proc/{process}/task/{process}/children");
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// Whether one of its threads waits for the file system.
+fn hangs(process: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
+    let waits_in = |thread: std::fs::DirEntry| {
+        std::fs::read_to_string(thread.path().join("wchan")).unwrap_or_default()
+    };
+    threads.flatten().any(|thread| waits_in(thread).contains("autofs"))
+}
+
+/// A directory under which `server` never answers, for what is started by it.
+struct Hung {
+    directory: tempfile::TempDir,
+}
+
+impl Hung {
+    /// None where it cannot be made.
+    fn new() -> Option<Self> {
+        // Hooks are refused under /tmp, since everyone can write there.
+        let directory = tempfile::tempdir_in(std::env::var_os("HOME").unwrap()).unwrap();
+        let hung = Self { directory };
+        std::fs::create_dir(hung.path("mount")).unwrap();
+        let tried = hung.command("true", &[]).output().unwrap();
+        if !tried.status.success() {
+            eprintln!("skipped: no autofs mount can be made here: {tried:?}");
+            return None;
+        }
+        Some(hung)
+    }
+
+    /// `server/...` is where it hangs.
+    fn path(&self, name: &str) -> PathBuf {
+        match name.strip_prefix("server/") {
+            Some(_) => self.directory.path().join("mount").join(name),
+            None => self.directory.path().join(name),
+        }
+    }
+
+    fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// A program for which the mount is there. No daemon reads the pipe, which holds itself open;
+    /// the process group that may pass is one that these programs are not in.
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let script = "cd \"$0\" && rm -f pipe && mkfifo pipe && exec 9<>pipe && \
+                      mount -t autofs -o fd=9,pgrp=1,minproto=5,maxproto=5,indirect hung mount && \
+                      exec 9>&- && cd \"$OLDPWD\" && exec \"$@\"";
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", script]).arg(self.directory.path());
+        command.arg(program).args(arguments);
+        command
+    }
+
+    /// The program under test, as node n1 of a home.
+    fn start(&self, home: &Home, arguments: &[&str]) -> Agent {
+        let log = std::fs::File::create(home.path().join("n1.log")).unwrap();
+        let mut command = self.command(env!("CARGO_BIN_EXE_tanist"), arguments);
+        command.current_dir(home.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        Agent::spawn(home, "n1", &mut command)
+    }
+}
