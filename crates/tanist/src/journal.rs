@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use serde::Serialize;
 use tanist_core::GroupConfig;
@@ -56,10 +57,21 @@ impl Journal {
 }
 
 /// The last things that a node did, in memory, for whoever asks why.
+///
+/// The driver never waits here: it sends an entry through a channel, and moves what waits into the
+/// ring only if no reader holds the ring at that moment. A reader moves what waits itself, so it
+/// misses nothing. What waits is bounded by what the driver does while one reader copies pointers.
 #[derive(Debug)]
 pub(crate) struct Memory {
     header: Header,
-    inner: Mutex<Recent>,
+    entries: Sender<Arc<Entry>>,
+    ring: Mutex<Ring>,
+}
+
+#[derive(Debug)]
+struct Ring {
+    waiting: Receiver<Arc<Entry>>,
+    recent: Recent,
 }
 
 /// What a node did lately, in the schema of its trace.
@@ -68,13 +80,15 @@ pub struct Recent {
     /// How many entries came before the first of these and are forgotten.
     pub forgotten: u64,
     /// The entries, oldest first.
-    pub entries: VecDeque<Entry>,
+    pub entries: VecDeque<Arc<Entry>>,
 }
 
 impl Memory {
     /// Of a node that has done nothing yet.
     pub(crate) fn new(group: &str, config: &GroupConfig) -> Self {
-        Self { header: header(group, config), inner: Mutex::default() }
+        let (entries, waiting) = mpsc::channel();
+        let ring = Mutex::new(Ring { waiting, recent: Recent::default() });
+        Self { header: header(group, config), entries, ring }
     }
 
     /// What the first line of this node's trace says.
@@ -82,24 +96,40 @@ impl Memory {
         &self.header
     }
 
-    /// Remembers, and forgets what is too long ago.
+    /// Remembers, and forgets what is too long ago. Waits for no reader.
     pub(crate) fn keep(&self, entry: Entry) {
-        let mut recent = self.lock();
-        if recent.entries.len() >= REMEMBERED_MAX {
-            recent.entries.pop_front();
-            recent.forgotten += 1;
+        // The other end is in this very struct, so it is there.
+        let _ = self.entries.send(Arc::new(entry));
+        match self.ring.try_lock() {
+            Ok(mut ring) => ring.take_in(),
+            Err(TryLockError::Poisoned(ring)) => ring.into_inner().take_in(),
+            // The reader that holds it is followed by another reader or by the next entry.
+            Err(TryLockError::WouldBlock) => {}
         }
-        recent.entries.push_back(entry);
     }
 
     /// All that is remembered.
     pub(crate) fn recent(&self) -> Recent {
-        self.lock().clone()
+        let mut ring = self.lock();
+        ring.take_in();
+        ring.recent.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Recent> {
+    fn lock(&self) -> MutexGuard<'_, Ring> {
         // Nobody panics while holding it: entries are only moved.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ring {
+    fn take_in(&mut self) {
+        while let Ok(entry) = self.waiting.try_recv() {
+            if self.recent.entries.len() >= REMEMBERED_MAX {
+                self.recent.entries.pop_front();
+                self.recent.forgotten += 1;
+            }
+            self.recent.entries.push_back(entry);
+        }
     }
 }
 
@@ -174,5 +204,26 @@ mod tests {
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert_eq!(lines[0], lines[2]);
         assert!(lines[1].contains("\"start\""), "{}", lines[1]);
+    }
+
+    #[test]
+    fn the_driver_does_not_wait_for_a_reader_and_the_reader_misses_nothing() {
+        let memory = Memory::new("billing", &config());
+        let count = REMEMBERED_MAX as u64 + 100;
+        let keep = |from: u64, to: u64| {
+            for at in from..to {
+                let event = Event::Call { node: NodeId(1) };
+                memory.keep(Entry { at: Time::from_micros(at), event });
+            }
+        };
+        keep(0, 10);
+        // A reader in the middle of its copy: with a lock in common, this would stand still.
+        let reader = memory.lock();
+        keep(10, count);
+        drop(reader);
+        let recent = memory.recent();
+        assert_eq!(recent.forgotten, 100);
+        let times: Vec<u64> = recent.entries.iter().map(|entry| entry.at.as_micros()).collect();
+        assert_eq!(times, (100..count).collect::<Vec<u64>>());
     }
 }
