@@ -74,7 +74,8 @@ impl Group {
         self.shared.role()
     }
 
-    /// What it is, and everything that it will be. No role is left out.
+    /// What it is, and everything that it will be. No role is left out for a reader that keeps up
+    /// ([`Changes`] says how far it may be behind).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -119,6 +120,12 @@ impl Group {
     #[must_use]
     pub fn status(&self) -> Status {
         self.shared.status(&self.identity)
+    }
+
+    /// How many roles the node has had since it started: [`Status::index`] without the rest.
+    #[must_use]
+    pub fn index(&self) -> u64 {
+        self.shared.index()
     }
 
     /// What it counted so far, and what it knows of its peers. None if the node has ended.

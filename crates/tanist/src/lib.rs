@@ -166,6 +166,7 @@ mod control;
 mod digest;
 mod driver;
 mod error;
+mod follower;
 mod group;
 mod journal;
 pub mod key;

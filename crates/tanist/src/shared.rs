@@ -1,5 +1,6 @@
 //! What the driver shows to everybody who holds a [`crate::Group`].
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -9,12 +10,15 @@ use futures_core::Stream;
 use serde::Serialize;
 use tanist_core::trace::{NodeState, Peerage};
 use tanist_core::{NodeId, NodeSet, Status as Phase, Time};
-use tokio::sync::mpsc;
 
 use crate::clock;
+use crate::follower::{self, Follower, Queue};
 use crate::role::{Role, Suspension, View, Why, as_text};
 
 /// The one place where the current role is kept.
+///
+/// The driver shares the lock with every client, so nothing is built, copied or freed while it is
+/// held: the driver exchanges one pointer, and a reader copies one.
 #[derive(Debug)]
 pub(crate) struct Shared {
     inner: Mutex<Inner>,
@@ -22,64 +26,81 @@ pub(crate) struct Shared {
 
 #[derive(Debug)]
 struct Inner {
-    change: Change,
+    current: Arc<Current>,
+    followers: Vec<Follower>,
+    is_over: bool,
+}
+
+/// What the node is. Never changed: the driver puts another one in its place.
+#[derive(Clone, Debug)]
+struct Current {
+    change: Arc<Change>,
     phase: Phase,
     peerage: Option<Peerage>,
-    followers: Vec<mpsc::UnboundedSender<Change>>,
-    is_over: bool,
 }
 
 impl Shared {
     /// A node that is coming up.
     pub(crate) fn new() -> Self {
         let role = Role::Suspended(Suspension { why: Why::Starting, left: None });
-        let inner = Inner {
-            change: Change { index: 0, at: clock::now(), when: SystemTime::now(), role },
-            phase: Phase::Down,
-            peerage: None,
-            followers: Vec::new(),
-            is_over: false,
-        };
+        let change = Change { index: 0, at: clock::now(), when: SystemTime::now(), role };
+        let current = Current { change: Arc::new(change), phase: Phase::Down, peerage: None };
+        let inner = Inner { current: Arc::new(current), followers: Vec::new(), is_over: false };
         Self { inner: Mutex::new(inner) }
     }
 
-    /// Shows a new role to everybody.
+    /// Shows a new role to everybody. Only the driver does, so no other change comes between.
     pub(crate) fn publish(&self, role: Role) {
+        let old = self.current();
+        let index = old.change.index + 1;
+        let change = Change { index, at: clock::now(), when: SystemTime::now(), role };
+        let change = Arc::new(change);
+        let current = Current { change: Arc::clone(&change), ..Current::clone(&old) };
+        let current = Arc::new(current);
         let mut inner = self.lock();
-        let index = inner.change.index + 1;
-        inner.change = Change { index, at: clock::now(), when: SystemTime::now(), role };
-        let change = inner.change.clone();
-        inner.followers.retain(|follower| follower.send(change.clone()).is_ok());
+        inner.current = current;
+        inner.followers.retain(|follower| follower.push(Arc::clone(&change)));
+        // `old` is freed after the lock.
+        drop(inner);
     }
 
     /// Shows where in an election the node is, and what it is above its own group.
     pub(crate) fn show_state(&self, state: &NodeState) {
-        let mut inner = self.lock();
-        inner.phase = state.status;
-        inner.peerage = state.peerage.as_deref().cloned();
+        let old = self.current();
+        let change = Arc::clone(&old.change);
+        let peerage = state.peerage.as_deref().cloned();
+        let current = Arc::new(Current { change, phase: state.status, peerage });
+        self.lock().current = current;
     }
 
     /// The last role of all: streams end after it.
     pub(crate) fn end(&self) {
         let left = self.role().view().cloned();
         self.publish(Role::Suspended(Suspension { why: Why::Ended, left }));
+        let old = self.current();
+        let current = Arc::new(Current { phase: Phase::Down, ..Current::clone(&old) });
         let mut inner = self.lock();
-        inner.phase = Phase::Down;
+        inner.current = current;
         inner.is_over = true;
         inner.followers.clear();
     }
 
     /// The current role.
     pub(crate) fn role(&self) -> Role {
-        self.lock().change.role.clone()
+        self.current().change.role.clone()
+    }
+
+    /// Counts the roles that the node has had.
+    pub(crate) fn index(&self) -> u64 {
+        self.current().change.index
     }
 
     /// The current role and every later one.
     pub(crate) fn follow(&self) -> Changes {
-        let (follower, changes) = mpsc::unbounded_channel();
+        let (follower, changes) = follower::queue();
         let mut inner = self.lock();
-        // The receiver is in our hands, so it takes the role.
-        let _ = follower.send(inner.change.clone());
+        // The reader's end is in our hands, so it takes the role.
+        let _ = follower.push(Arc::clone(&inner.current.change));
         if !inner.is_over {
             inner.followers.push(follower);
         }
@@ -88,19 +109,24 @@ impl Shared {
 
     /// The state in the form that `tanist status` shows.
     pub(crate) fn status(&self, identity: &Identity) -> Status {
-        let inner = self.lock();
+        let current = self.current();
+        let change = &current.change;
         Status {
             group: identity.group.to_string(),
             node: identity.me,
             algorithm: identity.algorithm,
             peers_version: identity.peers_version,
-            role: inner.change.role.name(),
-            phase: inner.phase,
-            view: inner.change.role.view().cloned(),
-            peerage: inner.peerage.clone(),
-            index: inner.change.index,
-            since: inner.change.when,
+            role: change.role.name(),
+            phase: current.phase,
+            view: change.role.view().cloned(),
+            peerage: current.peerage.clone(),
+            index: change.index,
+            since: change.when,
         }
+    }
+
+    fn current(&self) -> Arc<Current> {
+        Arc::clone(&self.lock().current)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -139,25 +165,26 @@ pub struct Change {
 
 /// What a node becomes, one change after the other. The first is what it is now.
 ///
-/// No change is left out. A reader that falls behind gets them late, not fewer. It is a
-/// [`Stream`] too.
+/// A reader that falls behind gets changes late, not fewer, up to 1024 of them. For one that is
+/// further behind the oldest are dropped; [`Change::index`] then leaves out as many numbers. It is
+/// a [`Stream`] too.
 #[derive(Debug)]
 pub struct Changes {
-    changes: mpsc::UnboundedReceiver<Change>,
+    changes: Arc<Queue>,
 }
 
 impl Changes {
     /// The next change; none when the node has ended.
     pub async fn next(&mut self) -> Option<Change> {
-        self.changes.recv().await
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 }
 
 impl Stream for Changes {
     type Item = Change;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
-        self.changes.poll_recv(cx)
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change>> {
+        self.changes.poll_next(cx).map(|change| change.map(Arc::unwrap_or_clone))
     }
 }
 
@@ -242,5 +269,23 @@ mod tests {
         assert_eq!(names(&mut early).await, [up, election, ended]);
         assert_eq!(names(&mut late).await, [election, ended]);
         assert_eq!(names(&mut shared.follow()).await, [ended]);
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_stops_reading_costs_a_bounded_number_of_changes() {
+        let shared = Shared::new();
+        let mut slow = shared.follow();
+        let count = 3 * follower::WAITING_MAX as u64;
+        for _ in 0..count {
+            shared.publish(Role::Suspended(Suspension { why: Why::Election, left: None }));
+        }
+        shared.end();
+        let mut seen = Vec::new();
+        while let Some(change) = slow.next().await {
+            seen.push(change.index);
+        }
+        assert_eq!(seen.len(), follower::WAITING_MAX);
+        assert_eq!(seen.last(), Some(&(count + 1)), "the newest is the last to be dropped");
+        assert!(seen.windows(2).all(|pair| pair[0] + 1 == pair[1]), "the rest is in order");
     }
 }
