@@ -76,8 +76,10 @@ impl Record {
         let is_news = |newest: &Option<u64>| *newest > index;
         let has_ended = newest.wait_for(is_news).await.is_err();
         let lines = self.shared.lock();
-        let is_later = |line: &&Arc<ChangeLine>| index.is_none_or(|index| line.index > index);
-        let later: Vec<_> = lines.iter().filter(is_later).cloned().collect();
+        // Numbers only grow, so the first one that is later is found without looking at all.
+        let from = lines.partition_point(|line| index.is_some_and(|index| line.index <= index));
+        let later: Vec<_> = lines.range(from..).cloned().collect();
+        drop(lines);
         if has_ended && later.is_empty() {
             return None;
         }
