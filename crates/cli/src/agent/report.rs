@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
-use tanist::{GroupNumber, NodeId, Peerage, Phase, parse_node};
+use tanist::{GroupNumber, Meter, NodeId, Peerage, Phase, parse_node};
 
 use super::Agent;
 use crate::config::read_peer;
@@ -193,7 +193,11 @@ impl Agent {
 
     /// All configured nodes, with what this one knows of them. None: the node has ended.
     pub(crate) async fn members(&self) -> Option<MembersReport> {
-        let meter = self.group().meter().await?;
+        Some(self.members_of(&self.group().meter().await?))
+    }
+
+    /// The same from what the node has counted already.
+    pub(crate) fn members_of(&self, meter: &Meter) -> MembersReport {
         let status = self.status();
         let (now, own_priority) = (tanist::clock::now(), self.group().priority());
         let is_radio = self.config().radio.is_some();
@@ -226,7 +230,7 @@ impl Agent {
             }
         });
         let members = rows.collect();
-        Some(MembersReport { status, radio: is_radio, members })
+        MembersReport { status, radio: is_radio, members }
     }
 
     /// What it was told at its start, and where its things are.

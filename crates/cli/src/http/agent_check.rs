@@ -5,18 +5,21 @@
 //! `agent-send "member\n"` it is asked whether the node is a member instead of whether it acts.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tanist::transport::Throttle;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::limits::{Slot, Stage};
 use super::{Site, health};
 
 /// Answers one connection.
-pub(super) async fn answer(mut stream: TcpStream, site: Arc<Site>) {
-    let is_in_use = match question(&mut stream).await.as_deref() {
+pub(super) async fn answer(mut stream: TcpStream, site: Arc<Site>, slot: Slot) {
+    let asked = question(&mut stream).await;
+    slot.reached(Stage::Answering);
+    let is_in_use = match asked.as_deref() {
         None | Some("" | "leader") => site.agent.acting().now().is_some(),
         Some("member") => health::is_member(&site),
         Some(other) => {
@@ -33,6 +36,7 @@ pub(super) async fn answer(mut stream: TcpStream, site: Arc<Site>) {
     let told = async {
         stream.write_all(line).await?;
         stream.shutdown().await?;
+        slot.reached(Stage::Answered);
         // Closing on what was not read would reset the connection, and with it the answer.
         let mut rest = [0; QUESTION_MAX];
         while stream.read(&mut rest).await? > 0 {}

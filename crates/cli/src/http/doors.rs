@@ -1,18 +1,21 @@
-//! Where clients come in, and how many may be inside.
+//! Listening sockets, and the place that each new connection gets.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tanist::transport::Throttle;
 use tokio::net::{TcpStream, UnixStream};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-use super::{CONNECTIONS_MAX, Door, HttpError, Site, agent_check, connection};
+use super::connection::Place;
+use super::limits::Remote;
+use super::{HttpError, Site, agent_check, connection};
 use crate::config::HttpTable;
 use crate::live::local_socket::{self, Place, is_trusted};
 
@@ -49,98 +52,112 @@ impl Doors {
         site: &Arc<Site>,
         stopped: oneshot::Receiver<()>,
     ) -> io::Result<()> {
-        let rooms = Rooms::new(&site.connections);
+        // Nothing is sent: at its end when the last connection has dropped its sender.
+        let (held, mut all_closed) = mpsc::channel(1);
         let mut takers = Vec::new();
         if let Some(listener) = self.page {
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            let (site, room) = (Arc::clone(site), Arc::clone(&rooms.page));
-            takers.push(tokio::spawn(async move {
-                loop {
-                    let stream = take(&listener).await;
-                    enter(&room, connection::serve(stream, Arc::clone(&site), Door::Tcp));
-                }
-            }));
+            takers.push(tokio::spawn(take_pages(listener, Arc::clone(site), held.clone())));
         }
         if let Some(listener) = self.check {
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            let (site, room) = (Arc::clone(site), Arc::clone(&rooms.check));
-            takers.push(tokio::spawn(async move {
-                loop {
-                    let stream = take(&listener).await;
-                    enter(&room, agent_check::answer(stream, Arc::clone(&site)));
-                }
-            }));
+            takers.push(tokio::spawn(take_checks(listener, Arc::clone(site), held.clone())));
         }
         if let Some(listener) = self.socket {
             let listener = tokio::net::UnixListener::from_std(listener)?;
-            let (site, room) = (Arc::clone(site), Arc::clone(&rooms.socket));
-            takers.push(tokio::spawn(async move {
-                loop {
-                    let stream = take_local(&listener).await;
-                    enter(&room, connection::serve(stream, Arc::clone(&site), Door::Unix));
-                }
-            }));
+            takers.push(tokio::spawn(take_locals(listener, Arc::clone(site), held.clone())));
         }
         // An error means that whoever would stop it is gone.
         let _ = stopped.await;
         for taker in takers {
             taker.abort();
         }
+        drop(held);
         // Whoever is not done by then is cut off.
-        let _ = timeout(FAREWELL, rooms.are_empty()).await;
+        let _ = timeout(FAREWELL, all_closed.recv()).await;
         Ok(())
     }
 }
 
-/// How many may be inside, door by door: a crowd at one keeps nobody from another.
-struct Rooms {
-    page: Arc<Semaphore>,
-    check: Arc<Semaphore>,
-    socket: Arc<Semaphore>,
-}
+/// Held by every connection, so that the end of the last one is noticed.
+type Open = mpsc::Sender<()>;
 
-impl Rooms {
-    fn new(page: &Arc<Semaphore>) -> Self {
-        Self {
-            page: Arc::clone(page),
-            check: Arc::new(Semaphore::new(CHECK_MAX)),
-            socket: Arc::new(Semaphore::new(SOCKET_MAX)),
+/// Serves every client: one for whom there is no ordinary place may still ask about health.
+async fn take_pages(listener: tokio::net::TcpListener, site: Arc<Site>, open: Open) {
+    loop {
+        let (stream, remote) = take(&listener).await;
+        let (site, open) = (Arc::clone(&site), open.clone());
+        if let Some(permit) = site.ordinary.enter(remote) {
+            let place = Place::Ordinary { _permit: permit };
+            tokio::spawn(async move {
+                connection::serve(stream, site, place).await;
+                drop(open);
+            });
+        } else {
+            if let Some(held_back) = CROWDED.pass() {
+                let taken = site.ordinary.count();
+                tracing::warn!(
+                    taken,
+                    ?remote,
+                    held_back,
+                    "too many connections over HTTP, or too many of one address: new ones are \
+                     answered about health only"
+                );
+            }
+            let reserve = Arc::clone(&site.reserve);
+            reserve.serve(remote, |slot| async move {
+                let serving = connection::serve(stream, site, Place::Reserve(slot));
+                // Whoever is not done by then is cut off.
+                let _ = timeout(RESERVE_MAX, serving).await;
+                drop(open);
+            });
         }
+        // The new connection is looked at before the next is taken: a flood of them hides nothing.
+        yield_now().await;
     }
+}
 
-    /// Waits until nobody is inside.
-    async fn are_empty(&self) {
-        for (room, size) in
-            [(&self.page, CONNECTIONS_MAX), (&self.check, CHECK_MAX), (&self.socket, SOCKET_MAX)]
-        {
-            let all = u32::try_from(size).unwrap_or(u32::MAX);
-            // Nobody closes it, so there is no error.
-            let _ = room.acquire_many(all).await;
-        }
+async fn take_checks(listener: tokio::net::TcpListener, site: Arc<Site>, open: Open) {
+    loop {
+        let (stream, remote) = take(&listener).await;
+        let (checks, site, open) = (Arc::clone(&site.checks), Arc::clone(&site), open.clone());
+        checks.serve(remote, |slot| async move {
+            agent_check::answer(stream, site, slot).await;
+            drop(open);
+        });
+        yield_now().await;
     }
 }
 
-/// Serves a client if there is room; if not, its connection is closed.
-fn enter(room: &Arc<Semaphore>, serving: impl Future<Output = ()> + Send + 'static) {
-    let Ok(permit) = Arc::clone(room).try_acquire_owned() else {
-        if let Some(held_back) = CROWDED.pass() {
-            tracing::warn!(held_back, "too many connections at once; one was closed");
-        }
-        return;
-    };
-    tokio::spawn(async move {
-        serving.await;
-        drop(permit);
-    });
+/// Serves a client of the Unix socket if there is room; if not, its connection is closed.
+async fn take_locals(listener: tokio::net::UnixListener, site: Arc<Site>, open: Open) {
+    loop {
+        let stream = take_local(&listener).await;
+        let (site, open) = (Arc::clone(&site), open.clone());
+        let Ok(permit) = Arc::clone(&site.local).try_acquire_owned() else {
+            if let Some(held_back) = CROWDED.pass() {
+                tracing::warn!(
+                    held_back,
+                    "too many connections at the Unix socket for HTTP; one was closed"
+                );
+            }
+            continue;
+        };
+        tokio::spawn(async move {
+            connection::serve(stream, site, Place::Local { _permit: permit }).await;
+            drop(open);
+        });
+        yield_now().await;
+    }
 }
 
-async fn take(listener: &tokio::net::TcpListener) -> TcpStream {
+async fn take(listener: &tokio::net::TcpListener) -> (TcpStream, Remote) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, from)) => {
                 // Events are small and should not wait for each other; if this fails, they do.
                 let _ = stream.set_nodelay(true);
-                return stream;
+                return (stream, Remote::from(from.ip()));
             }
             Err(error) => pause(&error).await,
         }
@@ -195,9 +212,7 @@ static TURNED_AWAY: Throttle = Throttle::new();
 /// Connections that the system could not give.
 static EXHAUSTED: Throttle = Throttle::new();
 
-/// One load balancer asks once a second, each time for a moment.
-const CHECK_MAX: usize = 64;
-/// People and scripts on this machine.
-const SOCKET_MAX: usize = 64;
+/// For a connection of the reserve, from the first byte to the last.
+const RESERVE_MAX: Duration = Duration::from_secs(5);
 /// For answers that are on their way.
 const FAREWELL: Duration = Duration::from_millis(500);

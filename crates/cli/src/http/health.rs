@@ -1,7 +1,7 @@
 //! Yes or no, for load balancers and supervisors: a status that says it all, and a line or a list
 //! for whoever looks.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use hyper::StatusCode;
 use tanist::Meter;
@@ -80,7 +80,7 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
         Some(leader) if leader.node == status.node => {
             Check::bad("leader", format!("{} does not act yet", leader.node))
         }
-        Some(leader) if is_linked(meter.as_ref().ok(), &leader.node) => {
+        Some(leader) if is_linked(meter.as_deref().ok(), &leader.node) => {
             Check::good("leader", leader.node.clone())
         }
         Some(leader) => Check::bad("leader", format!("{} has no link with this node", leader.node)),
@@ -93,24 +93,8 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
 }
 
 /// What the node counts, if its thread answers soon.
-pub(super) async fn meter(site: &Site) -> Result<Meter, Refusal> {
-    ask(site, site.agent.group().meter()).await
-}
-
-/// What the thread that elects answers to a question, if it does so soon.
-pub(super) async fn ask<T>(
-    site: &Site,
-    question: impl Future<Output = Option<T>>,
-) -> Result<T, Refusal> {
-    let asked = async {
-        let _turn = site.question.lock().await;
-        question.await
-    };
-    match tokio::time::timeout(ANSWER_MAX, asked).await {
-        Ok(Some(answer)) => Ok(answer),
-        Ok(None) => Err(Refusal::Ended),
-        Err(_) => Err(Refusal::Silent(ANSWER_MAX)),
-    }
+pub(super) async fn meter(site: &Site) -> Result<Arc<Meter>, Refusal> {
+    site.question.meter(site.agent.group()).await
 }
 
 fn is_linked(meter: Option<&Meter>, node: &str) -> bool {
@@ -156,6 +140,3 @@ fn yes(line: String) -> Reply {
 fn no(line: String) -> Reply {
     text(StatusCode::SERVICE_UNAVAILABLE, line + "\n")
 }
-
-/// A driver that is well answers a thousand times sooner.
-const ANSWER_MAX: Duration = Duration::from_secs(1);

@@ -1,5 +1,6 @@
 //! What can be read under `/v1`: the same reports as over the control socket.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::StatusCode;
@@ -9,11 +10,11 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::Site;
-use super::answer::{self, Content, Reply, reply};
-use super::health;
+use super::answer::{self, Reply, reply};
 use super::query::Query;
 use super::refusal::Refusal;
 use super::router::INDEX;
+use super::{health, turn, watch};
 use crate::config::Config;
 
 /// The node at a glance; with `wait` and `index`, as soon as that index is over.
@@ -27,7 +28,8 @@ pub(super) async fn status(site: &Site, query: &Query) -> Result<Reply, Refusal>
                 let what = format!("wait is at most {}s", WAIT_MAX.as_secs());
                 return Err(Refusal::BadQuery(what));
             }
-            if site.agent.status().index == index {
+            if site.agent.group().index() == index {
+                let _place = watch::place(site)?;
                 // However it ends, the answer is what the node is then.
                 let _ = timeout(wait, site.agent.record().after(Some(index))).await;
             }
@@ -45,16 +47,32 @@ pub(super) async fn status(site: &Site, query: &Query) -> Result<Reply, Refusal>
 /// All configured nodes, as this one sees them.
 pub(super) async fn members(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
-    let members = health::ask(site, site.agent.members()).await?;
-    Ok(answer::json(StatusCode::OK, &members))
+    let meter = health::meter(site).await?;
+    Ok(answer::json(StatusCode::OK, &site.agent.members_of(&meter)))
 }
 
 /// What the node was and is, and why.
-pub(super) fn history(site: &Site, query: &Query) -> Result<Reply, Refusal> {
+pub(super) fn history(site: &Arc<Site>, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
     let record = site.agent.record();
-    let history = json!({"life": record.life(), "changes": record.all()});
-    Ok(answer::json(StatusCode::OK, &history))
+    let mut start = Some(format!("{{\"life\":{},\"changes\":[", record.life()));
+    let mut changes = record.all().into_iter();
+    let mut is_first = true;
+    let content = turn::pieces(site, move |piece| {
+        if let Some(start) = start.take() {
+            piece.extend_from_slice(start.as_bytes());
+        }
+        let Some(change) = changes.next() else {
+            piece.extend_from_slice(b"]}\n");
+            return false;
+        };
+        if !std::mem::take(&mut is_first) {
+            piece.push(b',');
+        }
+        put(piece, &change);
+        true
+    });
+    Ok(reply(StatusCode::OK, "application/json", content))
 }
 
 /// What the node was told at its start, without anything that must not be known.
@@ -101,35 +119,41 @@ fn millis(span: Duration) -> f64 {
 /// What the node did lately, message by message. Without `after` it begins with the header of a
 /// trace, so that it is one; with `after=N` it goes on where an answer with that
 /// `Tanist-Events-Next` ended.
-pub(super) fn events(site: &Site, query: &Query) -> Result<Reply, Refusal> {
+pub(super) fn events(site: &Arc<Site>, query: &Query) -> Result<Reply, Refusal> {
     query.only(&["after"])?;
     let after = query.number("after")?;
     let recent = site.agent.group().recent();
-    let mut lines = Vec::new();
-    if after.is_none() {
-        put(&mut lines, &site.agent.group().trace_header());
-    }
+    let mut header = after.is_none().then(|| site.agent.group().trace_header());
     let next = recent.forgotten + recent.entries.len() as u64;
     // A number that was never given out is of another life of the node: everything is new.
     let after = after.unwrap_or(0);
     let after = if after > next { 0 } else { after };
     let forgotten = recent.forgotten.saturating_sub(after);
     let skipped = usize::try_from(after.saturating_sub(recent.forgotten)).unwrap_or(usize::MAX);
-    for entry in recent.entries.iter().skip(skipped) {
-        put(&mut lines, entry);
-    }
-    let content = Content::Whole(lines.into());
+    // Readers share the entries with the node; lines are made only as they are read.
+    let mut entries = recent.entries.into_iter().skip(skipped);
+    let content = turn::pieces(site, move |piece| {
+        if let Some(header) = header.take() {
+            put_line(piece, &header);
+        }
+        let Some(entry) = entries.next() else { return false };
+        put_line(piece, &entry);
+        true
+    });
     let mut reply = reply(StatusCode::OK, "application/x-ndjson", content);
     reply.headers_mut().insert("tanist-events-next", HeaderValue::from(next));
     reply.headers_mut().insert("tanist-events-forgotten", HeaderValue::from(forgotten));
     Ok(reply)
 }
 
-fn put(lines: &mut Vec<u8>, what: &impl Serialize) {
-    // Writing into memory cannot fail, and a trace is JSON.
-    if serde_json::to_writer(&mut *lines, what).is_ok() {
-        lines.push(b'\n');
-    }
+fn put_line(piece: &mut Vec<u8>, what: &impl Serialize) {
+    put(piece, what);
+    piece.push(b'\n');
+}
+
+fn put(piece: &mut Vec<u8>, what: &impl Serialize) {
+    // Writing into memory cannot fail, and what is written here is always JSON.
+    let _ = serde_json::to_writer(piece, what);
 }
 
 /// Longer than any proxy waits.

@@ -11,7 +11,7 @@ use super::answer::{Content, Reply, reply};
 use super::exposition::{Exposition, Kind};
 use super::query::Query;
 use super::refusal::Refusal;
-use super::{CONNECTIONS_MAX, Site, WATCHERS_MAX, health};
+use super::{Site, health};
 use crate::agent::report::StatusReport;
 use crate::hooks::tally::BOUNDS;
 
@@ -19,17 +19,22 @@ use crate::hooks::tally::BOUNDS;
 pub(super) async fn metrics(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
     let meter = health::meter(site).await?;
+    let text = site.turn.take(|| page(site, &meter)).await;
+    let content = Content::Whole(text.into());
+    Ok(reply(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", content))
+}
+
+fn page(site: &Site, meter: &Meter) -> String {
     let status = site.agent.status();
     let mut page = Exposition::new(&status.group);
     describe(&mut page, &status);
-    count(&mut page, site, &status, &meter);
+    count(&mut page, site, &status, meter);
     hooks(&mut page, site);
-    peers(&mut page, &meter);
-    transport(&mut page, &meter);
+    peers(&mut page, meter);
+    transport(&mut page, meter);
     http(&mut page, site);
     lines(&mut page);
-    let content = Content::Whole(page.into_text().into());
-    Ok(reply(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", content))
+    page.into_text()
 }
 
 /// What the node is.
@@ -154,11 +159,15 @@ fn transport(page: &mut Exposition, meter: &Meter) {
 
 /// Who asks here.
 fn http(page: &mut Exposition, site: &Site) {
-    let connections = CONNECTIONS_MAX - site.connections.available_permits();
-    let help = "Connections over TCP, this one included.";
-    page.single("tanist_http_connections", Kind::Gauge, help, connections);
-    let watchers = WATCHERS_MAX - site.watchers.available_permits();
-    page.single("tanist_http_watchers", Kind::Gauge, "Clients that watch.", watchers);
+    let help = "Connections over TCP that may ask for anything, this one included.";
+    page.single("tanist_http_connections", Kind::Gauge, help, site.ordinary.count());
+    let help = "Connections over TCP beyond those, on which only health is answered.";
+    page.single("tanist_http_reserve_connections", Kind::Gauge, help, site.reserve.count());
+    let help = "Connections that were closed to make room for a newer question about health.";
+    let evictions = site.reserve.evictions() + site.checks.evictions();
+    page.single("tanist_http_evictions_total", Kind::Counter, help, evictions);
+    let watchers = site.capacity.watchers - site.watchers.available_permits();
+    page.single("tanist_http_watchers", Kind::Gauge, "Clients that watch or wait.", watchers);
     page.family("tanist_http_answers_total", Kind::Counter, "Answers over HTTP, by status.");
     for (status, count) in site.tally.read().answers {
         page.sample("tanist_http_answers_total", &[("status", &status.to_string())], count);

@@ -10,8 +10,9 @@
 //!
 //! All of it runs in one thread of its own. The thread that elects is asked questions like by
 //! anybody else and waits for nobody here. Everything that a client can take is bounded: time,
-//! bytes, connections, watchers. There is no TLS: bind to loopback or a private network, or put a
-//! proxy before it.
+//! bytes, connections (`limits`), watchers, questions to the driver (`question`), work (`turn`);
+//! and health is answered when everything else is taken. There is no TLS: bind to loopback or a
+//! private network, or put a proxy before it.
 
 mod actions;
 mod agent_check;
@@ -21,13 +22,16 @@ mod doors;
 mod exposition;
 mod gate;
 mod health;
+mod limits;
 mod look;
 mod metrics;
 mod paced;
 mod query;
+mod question;
 mod refusal;
 mod router;
 mod tally;
+mod turn;
 mod watch;
 
 use std::io;
@@ -38,11 +42,14 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use tanist::private_file::PrivateFileError;
-use tokio::sync::{Mutex, Semaphore, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 
 use self::doors::Doors;
 use self::gate::Token;
+use self::limits::{Capacity, Ordinary, Reserve};
+use self::question::Question;
 use self::tally::Tally;
+use self::turn::Turn;
 use crate::agent::Agent;
 use crate::config::Config;
 use crate::live::local_socket::{LocalSocketError, Place};
@@ -133,14 +140,7 @@ impl Http {
     /// Serves what the agent's file asks for.
     pub(crate) fn start(agent: &Agent, listening: Listening) -> Result<Self, HttpError> {
         let Listening { token, doors, place } = listening;
-        let site = Arc::new(Site {
-            token: RwLock::new(token),
-            connections: Arc::new(Semaphore::new(CONNECTIONS_MAX)),
-            watchers: Arc::new(Semaphore::new(WATCHERS_MAX)),
-            question: Mutex::new(()),
-            tally: Tally::new(),
-            agent: agent.clone(),
-        });
+        let site = Arc::new(Site::new(agent, token));
         if doors.are_none() {
             return Ok(Self { stop: None, thread: None, _place: None });
         }
@@ -179,14 +179,36 @@ impl Drop for Http {
 struct Site {
     agent: Agent,
     token: RwLock<Option<Token>>,
-    connections: Arc<Semaphore>,
+    capacity: Capacity,
+    ordinary: Arc<Ordinary>,
+    reserve: Arc<Reserve>,
+    checks: Arc<Reserve>,
+    local: Arc<Semaphore>,
     watchers: Arc<Semaphore>,
-    /// Whoever asks the thread that elects holds it: one question at a time, however many clients.
-    question: Mutex<()>,
+    question: Question,
+    turn: Turn,
     tally: Tally,
+    /// For what is said of clients in the log.
 }
 
 impl Site {
+    fn new(agent: &Agent, token: Option<Token>) -> Self {
+        let capacity = Capacity::of_process();
+        Self {
+            agent: agent.clone(),
+            token: RwLock::new(token),
+            capacity,
+            ordinary: Ordinary::new(&capacity),
+            reserve: Reserve::new(capacity.reserve),
+            checks: Reserve::new(capacity.checks),
+            local: Arc::new(Semaphore::new(capacity.local)),
+            watchers: Arc::new(Semaphore::new(capacity.watchers)),
+            question: Question::default(),
+            turn: Turn::default(),
+            tally: Tally::new(),
+        }
+    }
+
     /// What allows actions over the network at the moment.
     fn token(&self) -> Option<Token> {
         // Nobody panics while holding it: it is only replaced.
@@ -219,6 +241,22 @@ enum Door {
     Unix,
 }
 
+/// What a connection may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// Every path.
+    Everything,
+    /// Health paths: all other places are taken.
+    HealthOnly,
+}
+
+/// Who asks, as far as a request's answer depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Client {
+    door: Door,
+    scope: Scope,
+}
+
 /// Beside the control socket.
 fn beside(socket: &Path) -> PathBuf {
     let mut path = socket.as_os_str().to_owned();
@@ -226,10 +264,6 @@ fn beside(socket: &Path) -> PathBuf {
     path.into()
 }
 
-/// All watchers, and as many again; within what a process may open by default. One more is closed.
-const CONNECTIONS_MAX: usize = 512;
-/// One more is told to come later.
-const WATCHERS_MAX: usize = 256;
 /// A request is here within this, and so is the next one on the same connection.
 const REQUEST_MAX: Duration = Duration::from_secs(10);
 /// Names and values of all headers together.

@@ -67,9 +67,15 @@ pub(super) enum Refusal {
     /// The query cannot be used.
     #[error("the query cannot be used: {0}")]
     BadQuery(String),
-    /// As many watchers as there may be.
-    #[error("{} clients watch already", super::WATCHERS_MAX)]
-    TooManyWatchers,
+    /// As many clients watch or wait as may.
+    #[error("{0} clients watch or wait already, and no more may")]
+    TooManyWatchers(usize),
+    /// Only health is answered on this connection.
+    #[error(
+        "all places for connections are taken, or all of your address; on this connection only \
+         health is answered"
+    )]
+    TooManyConnections,
     /// The node has ended.
     #[error("the node has ended")]
     Ended,
@@ -109,7 +115,11 @@ impl Refusal {
             Self::NoToken | Self::WrongToken => {
                 head("www-authenticate", "Bearer realm=\"tanist\"");
             }
-            Self::TooManyWatchers => head("retry-after", "5"),
+            Self::TooManyWatchers(_) => head("retry-after", "5"),
+            Self::TooManyConnections => {
+                head("retry-after", "5");
+                head("connection", "close");
+            }
             Self::HeadersTooLong
             | Self::PathTooLong
             | Self::BodyTooLong
@@ -194,9 +204,14 @@ impl Refusal {
             Self::BadQuery(_) => {
                 (StatusCode::BAD_REQUEST, "bad_query", "GET /v1/openapi.json describes all queries")
             }
-            Self::TooManyWatchers => {
+            Self::TooManyWatchers(_) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "too_many_watchers", "ask another node, or later")
             }
+            Self::TooManyConnections => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too_many_connections",
+                "close connections that you do not need, or ask another node, or later",
+            ),
             Self::Ended => {
                 (StatusCode::SERVICE_UNAVAILABLE, "ended", "ask another node; read this one's log")
             }

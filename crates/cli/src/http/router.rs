@@ -9,7 +9,7 @@ use hyper::{Method, Request, StatusCode};
 use super::answer::{Content, Reply, reply};
 use super::query::Query;
 use super::refusal::Refusal;
-use super::{Door, Site, actions, gate, health, look, metrics, watch};
+use super::{Client, Scope, Site, actions, gate, health, look, metrics, watch};
 
 /// Every path and what is there.
 pub(super) const ROUTES: &[(&str, Place)] = &[
@@ -75,15 +75,31 @@ impl Place {
             | Self::OpenApi => "GET, HEAD, OPTIONS",
         }
     }
+
+    /// Whether load balancers and supervisors ask for it: answered when nothing else is.
+    const fn is_health(self) -> bool {
+        match self {
+            Self::Leader | Self::Member | Self::Primary | Self::Livez | Self::Readyz => true,
+            Self::Metrics
+            | Self::Status
+            | Self::Members
+            | Self::History
+            | Self::Config
+            | Self::Events
+            | Self::Watch
+            | Self::OpenApi
+            | Self::Act(_) => false,
+        }
+    }
 }
 
 /// The answer to a request, whatever it is.
-pub(super) async fn answer(site: &Arc<Site>, door: Door, request: Request<Incoming>) -> Reply {
+pub(super) async fn answer(site: &Arc<Site>, client: Client, request: Request<Incoming>) -> Reply {
     let is_versioned = request.uri().path().starts_with("/v1/");
-    let index = site.agent.status().index;
-    let (mut reply, origin) = match gate::admit(site, door, &request) {
+    let index = site.agent.group().index();
+    let (mut reply, origin) = match gate::admit(site, client.door, &request) {
         Ok(origin) => {
-            let routed = route(site, door, request).await;
+            let routed = route(site, client, request).await;
             (routed.unwrap_or_else(|refusal| refusal.reply()), origin)
         }
         Err(refusal) => (refusal.reply(), None),
@@ -98,11 +114,18 @@ pub(super) async fn answer(site: &Arc<Site>, door: Door, request: Request<Incomi
     reply
 }
 
-async fn route(site: &Arc<Site>, door: Door, request: Request<Incoming>) -> Result<Reply, Refusal> {
+async fn route(
+    site: &Arc<Site>,
+    client: Client,
+    request: Request<Incoming>,
+) -> Result<Reply, Refusal> {
     let path = request.uri().path();
-    let Some((_, place)) = ROUTES.iter().find(|(known, _)| *known == path) else {
-        return Err(Refusal::UnknownPath(path.to_owned()));
-    };
+    let known = ROUTES.iter().find(|(known, _)| *known == path).map(|(_, place)| place);
+    let is_health = known.is_some_and(|place| place.is_health());
+    if client.scope == Scope::HealthOnly && !is_health {
+        return Err(Refusal::TooManyConnections);
+    }
+    let Some(place) = known else { return Err(Refusal::UnknownPath(path.to_owned())) };
     let wrong = || {
         let method = request.method().to_string();
         Err(Refusal::WrongMethod { method, allow: place.allow() })
@@ -110,7 +133,7 @@ async fn route(site: &Arc<Site>, door: Door, request: Request<Incoming>) -> Resu
     let is_head = match (*request.method() == Method::OPTIONS, place) {
         (true, _) => return Ok(options(*place)),
         (false, Place::Act(name)) if *request.method() == Method::POST => {
-            return actions::act(site, door, name, request).await;
+            return actions::act(site, client.door, name, request).await;
         }
         (false, Place::Act(_)) => return wrong(),
         (false, _) if *request.method() == Method::GET => false,

@@ -124,9 +124,7 @@ pub(super) fn watch(
         }
         (None, None) => Seen::Nothing,
     };
-    let Ok(permit) = Arc::clone(&site.watchers).try_acquire_owned() else {
-        return Err(Refusal::TooManyWatchers);
-    };
+    let permit = place(site)?;
     // One waits while one is written: the record is the buffer.
     let (to, pieces) = mpsc::channel(1);
     let feeding = Feeding { site: Arc::clone(site), form, to, _permit: permit };
@@ -135,6 +133,12 @@ pub(super) fn watch(
         feeding.feed(seen).await;
     });
     Ok(reply(StatusCode::OK, form.kind(), Content::Pieces(pieces)))
+}
+
+/// A place among those who watch or wait.
+pub(super) fn place(site: &Site) -> Result<OwnedSemaphorePermit, Refusal> {
+    let permit = Arc::clone(&site.watchers).try_acquire_owned();
+    permit.map_err(|_| Refusal::TooManyWatchers(site.capacity.watchers))
 }
 
 /// One watcher.
