@@ -5,7 +5,7 @@
 //! `agent-send "member\n"` it is asked whether the node is a member instead of whether it acts.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tanist::transport::Throttle;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

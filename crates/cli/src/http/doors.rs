@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tanist::transport::Throttle;
 use tokio::net::{TcpStream, UnixStream};
@@ -17,7 +17,7 @@ use super::connection::Place;
 use super::limits::Remote;
 use super::{HttpError, Site, agent_check, connection};
 use crate::config::HttpTable;
-use crate::live::local_socket::{self, Place, is_trusted};
+use crate::live::local_socket::{self, SocketPath, is_trusted};
 
 /// Sockets that listen.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Doors {
     pub(super) fn bind(
         config: &HttpTable,
         socket: Option<&Path>,
-    ) -> Result<(Self, Option<Place>), HttpError> {
+    ) -> Result<(Self, Option<SocketPath>), HttpError> {
         let page = config.listen.map(listen).transpose()?;
         let check = config.agent_check.map(listen).transpose()?;
         let socket = socket.map(local_socket::bind).transpose()?;

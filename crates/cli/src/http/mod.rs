@@ -52,7 +52,7 @@ use self::tally::Tally;
 use self::turn::Turn;
 use crate::agent::Agent;
 use crate::config::Config;
-use crate::live::local_socket::{LocalSocketError, Place};
+use crate::live::local_socket::{LocalSocketError, SocketPath};
 
 /// What runs as long as this is held. Dropping it waits a moment for answers that are on their way.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub(crate) struct Http {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     /// After the thread, whose listener it belongs to.
-    _place: Option<Place>,
+    _place: Option<SocketPath>,
 }
 
 /// The sockets and the token, before anything is answered.
@@ -68,7 +68,7 @@ pub(crate) struct Http {
 pub(crate) struct Listening {
     token: Option<Token>,
     doors: Doors,
-    place: Option<Place>,
+    place: Option<SocketPath>,
 }
 
 impl Listening {
@@ -188,7 +188,6 @@ struct Site {
     question: Question,
     turn: Turn,
     tally: Tally,
-    /// For what is said of clients in the log.
 }
 
 impl Site {

@@ -21,20 +21,20 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 pub(crate) struct LocalSocket {
     /// Removes the path when it is dropped. Before the listener: while that is open, no other file
     /// gets the number of its file.
-    pub(crate) place: Place,
+    pub(crate) place: SocketPath,
     /// It does not block.
     pub(crate) listener: UnixListener,
 }
 
 /// Where a socket of ours is.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct SocketPath {
     path: PathBuf,
     /// Device and number of the file, which no other file has while the socket exists.
     id: (u64, u64),
 }
 
-impl Drop for Place {
+impl Drop for SocketPath {
     fn drop(&mut self) {
         let is_ours = fs::symlink_metadata(&self.path).is_ok_and(|seen| id(&seen) == self.id);
         if is_ours {
@@ -156,7 +156,7 @@ pub(crate) fn bind(path: &Path) -> Result<LocalSocket, LocalSocketError> {
     };
     let listener = listen().map_err(|error: Errno| failed(error.into()))?;
     let seen = fs::symlink_metadata(path).map_err(failed)?;
-    Ok(LocalSocket { place: Place { path: path.to_owned(), id: id(&seen) }, listener })
+    Ok(LocalSocket { place: SocketPath { path: path.to_owned(), id: id(&seen) }, listener })
 }
 
 /// Removes what a killed agent left behind.

@@ -25,7 +25,7 @@ use crate::agent::{Agent, jobs};
 
 /// A socket that answers for a node. Removed when it is dropped.
 pub(crate) struct Server {
-    _path: local_socket::Place,
+    _path: local_socket::SocketPath,
     listener: UnixListener,
 }
 
