@@ -50,9 +50,12 @@ pub struct Counter(#[n(0)] pub u64);
 
 impl Counter {
     /// Moves on to a number that was never used. The caller saves it before saying it to anyone.
+    ///
+    /// The last one, `u64::MAX`, stands for none: it is its own next one, and no store saves it, so
+    /// a node whose numbers are used up ends instead of using one twice.
     #[must_use]
     pub const fn next(self) -> Self {
-        Self(self.0 + 1)
+        Self(self.0.saturating_add(1))
     }
 
     /// The group number that this counter gives a node.
@@ -109,6 +112,12 @@ mod tests {
         assert_ne!(first.group(NodeId(1)), first.group(NodeId(2)));
         assert_ne!(first.group(NodeId(1)), second.group(NodeId(1)));
         assert_eq!(second.group(NodeId(7)).to_string(), "2.n7");
+    }
+
+    #[test]
+    fn the_last_counter_neither_wraps_nor_panics() {
+        assert_eq!(Counter(u64::MAX - 1).next(), Counter(u64::MAX));
+        assert_eq!(Counter(u64::MAX).next(), Counter(u64::MAX));
     }
 
     #[test]

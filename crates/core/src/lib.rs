@@ -14,6 +14,7 @@
 extern crate alloc;
 
 pub mod catalogue;
+pub mod counter_cap;
 pub mod detector;
 pub mod dice;
 pub mod election;

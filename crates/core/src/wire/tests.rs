@@ -2,6 +2,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
+use crate::counter_cap::highest_counter;
 use crate::detector::Heartbeat;
 use crate::election::adhoc::reign::Beat;
 use crate::election::adhoc::{diffusing, expanding_ring};
@@ -163,6 +164,22 @@ fn every_kind_of_message_comes_back_as_it_was() {
     for message in one_of_each() {
         let bytes = encode(&message);
         assert_eq!(decode(&bytes), Ok(message.clone()), "{bytes:02x?}");
+    }
+}
+
+/// A field with a counter that [`highest_counter`] leaves out fails here: it is seen in what the
+/// message is printed as.
+#[test]
+fn the_highest_counter_of_every_message_is_found() {
+    for message in one_of_each() {
+        let shown = alloc::format!("{message:?}");
+        let numbers = shown.split("counter: ").skip(1).chain(shown.split("Counter(").skip(1));
+        let digits = |rest: &str| -> Option<u64> {
+            let rest = rest.trim_start_matches("Some(").trim_start_matches("Counter(");
+            rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        };
+        let highest = numbers.filter_map(digits).max().unwrap_or(0);
+        assert_eq!(highest_counter(&message), Counter(highest), "{shown}");
     }
 }
 

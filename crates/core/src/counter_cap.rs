@@ -1,0 +1,259 @@
+//! Which counters of other nodes are believed.
+//!
+//! Counters only grow, and some algorithms go on from the highest that any node has used. A peer
+//! that sends a counter near the end of `u64`, by a fault or on purpose, would wear the counter out:
+//! every node saves it, and no number is left for the next election. So a driver asks [`CounterCap`]
+//! about every message before a node takes it, and drops what no honest node can have reached.
+//!
+//! Assumes that honest counters grow by elections, one at a time, and by what a node reserves. A
+//! node with an empty disk still learns from peers that are up to [`JUMP_MAX`] ahead of it.
+//!
+//! Leaves out: who sent the message, and what becomes of a peer that sends such numbers.
+
+use crate::election::adhoc::{diffusing, expanding_ring};
+use crate::election::{self, bully, bully_lecture, invitation, ring, super_peer};
+use crate::group::{Counter, GroupNumber};
+use crate::node::Message;
+use crate::policy;
+use crate::recall;
+use crate::reorganization;
+
+/// The highest counter that a node knows of, and the rule how far the next may be above it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CounterCap {
+    known: Counter,
+}
+
+impl CounterCap {
+    /// Begins with what the node has saved.
+    #[must_use]
+    pub const fn new(saved: Counter) -> Self {
+        Self { known: saved }
+    }
+
+    /// A counter that the node uses itself.
+    pub fn note(&mut self, counter: Counter) {
+        self.known = self.known.max(counter);
+    }
+
+    /// Whether a message of a peer may reach the node. If so, its counters are known from here on.
+    pub fn admit(&mut self, message: &Message) -> Result<(), CounterRefused> {
+        let counter = highest_counter(message);
+        if counter.0 > COUNTER_MAX {
+            return Err(CounterRefused::TooHigh { counter: counter.0 });
+        }
+        if counter.0.saturating_sub(self.known.0) > JUMP_MAX {
+            return Err(CounterRefused::Jump { counter: counter.0, known: self.known.0 });
+        }
+        self.note(counter);
+        Ok(())
+    }
+}
+
+/// Why a message was not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CounterRefused {
+    /// No group can have held so many elections.
+    #[error(
+        "it has counter {counter}, and {COUNTER_MAX} is the highest that is believed; the message \
+         was dropped; the peer is faulty or hostile: look at it, and change the group's key if in \
+         doubt"
+    )]
+    TooHigh {
+        /// The highest counter in the message.
+        counter: u64,
+    },
+    /// Too far above everything that this node knows.
+    #[error(
+        "it has counter {counter}, more than {JUMP_MAX} above {known}, the highest that this node \
+         knows; the message was dropped; the peer is faulty or hostile: look at it, and change the \
+         group's key if in doubt"
+    )]
+    Jump {
+        /// The highest counter in the message.
+        counter: u64,
+        /// The highest that was known before.
+        known: u64,
+    },
+}
+
+/// The highest counter that is believed: what is above it is left for this node's own elections.
+pub const COUNTER_MAX: u64 = 1 << 63;
+/// How far a message may be ahead of what is known: more elections than any group holds.
+pub const JUMP_MAX: u64 = 1 << 32;
+
+/// The highest counter in a message; 0 if it has none.
+#[must_use]
+pub fn highest_counter(message: &Message) -> Counter {
+    match message {
+        Message::Election(message) => of_election(message),
+        Message::Reorganization(message) => of_hand_over(message),
+        Message::Detector(_) => Counter::default(),
+        Message::Recall(recall::Message::Recall { .. }) => Counter::default(),
+        Message::Recall(recall::Message::Recalled { counter, .. }) => counter.unwrap_or_default(),
+        Message::Policy(message) => match message {
+            policy::Message::Farewell | policy::Message::Rank { .. } => Counter::default(),
+            policy::Message::Pause { stamp, .. } => Counter(stamp.counter),
+        },
+    }
+}
+
+fn of_election(message: &election::Message) -> Counter {
+    use election::Message as Said;
+    match message {
+        Said::Bully(message) => of_bully(message),
+        Said::BullyLecture(message) => of_lecture(message),
+        Said::Invitation(message) => of_invitation(message),
+        Said::RingChangRoberts(message)
+        | Said::RingModified(message)
+        | Said::RingList(message)
+        | Said::RingActiveList(message) => of_ring(message),
+        Said::AdhocExpandingRing(message) => of_expanding_ring(message),
+        Said::AdhocDiffusing(message) => of_diffusing(message),
+        Said::SuperPeer(message) => of_super_peer(message),
+    }
+}
+
+fn of_bully(message: &bully::Message) -> Counter {
+    use bully::Message as Said;
+    match message {
+        Said::AreYouUp { .. } | Said::AyuAnswer | Said::AreYouNormal => Counter::default(),
+        Said::AynAnswer { group, .. } => of(*group),
+        Said::EnterElection { group, .. }
+        | Said::EeAnswer { group, .. }
+        | Said::SetCoordinator { group }
+        | Said::ScAnswer { group, .. } => Counter(group.counter),
+    }
+}
+
+fn of_lecture(message: &bully_lecture::Message) -> Counter {
+    use bully_lecture::Message as Said;
+    match message {
+        Said::Election | Said::Answer => Counter::default(),
+        Said::Coordinator { number, replaces } => Counter(number.counter).max(of(*replaces)),
+    }
+}
+
+fn of_invitation(message: &invitation::Message) -> Counter {
+    use invitation::Message as Said;
+    match message {
+        Said::AreYouCoordinator | Said::AycAnswer { .. } => Counter::default(),
+        Said::AreYouThere { group }
+        | Said::AytAnswer { group, .. }
+        | Said::Invitation { group }
+        | Said::Accept { group, .. }
+        | Said::AcceptAnswer { group, .. } => Counter(group.counter),
+    }
+}
+
+fn of_ring(message: &ring::Message) -> Counter {
+    use ring::Message as Said;
+    match message {
+        Said::Pass(token) => token.label().number,
+        Said::Ack { label, past } => label.number.max(past.unwrap_or_default()),
+        Said::Follow { group, .. } | Said::Told { group, .. } | Said::AreYouNormal { group } => {
+            Counter(group.counter)
+        }
+        Said::AynAnswer { group, .. } => of(*group),
+    }
+}
+
+fn of_expanding_ring(message: &expanding_ring::Message) -> Counter {
+    use expanding_ring::Message as Said;
+    match message {
+        Said::Election { number, .. } => Counter(number.counter),
+        Said::Answer { number, leader } => Counter(number.counter).max(of(*leader)),
+        Said::Beat(beat) => Counter(beat.group.counter),
+    }
+}
+
+fn of_diffusing(message: &diffusing::Message) -> Counter {
+    use diffusing::Message as Said;
+    match message {
+        Said::Hello { leader, .. } => of(*leader),
+        Said::Election { index } | Said::Probe { index, .. } | Said::Reply { index, .. } => {
+            Counter(index.counter)
+        }
+        Said::Ack { index, best } => Counter(index.counter).max(of(*best)),
+        Said::Leader { index, group } => Counter(index.counter.max(group.counter)),
+        Said::Beat(beat) => Counter(beat.group.counter),
+    }
+}
+
+fn of_super_peer(message: &super_peer::Message) -> Counter {
+    use super_peer::Message as Said;
+    match message {
+        Said::Home(message) | Said::Above { message, .. } => of_inner(message),
+        Said::HandOver { message, .. } => of_hand_over(message),
+        Said::Selected { group, .. } => Counter(group.counter),
+        Said::Enrol { .. } | Said::Enrolled { .. } | Said::Refer { .. } => Counter::default(),
+    }
+}
+
+fn of_inner(message: &super_peer::inner::Message) -> Counter {
+    use super_peer::inner::Message as Said;
+    match message {
+        Said::Bully(message) => of_bully(message),
+        Said::BullyLecture(message) => of_lecture(message),
+        Said::Invitation(message) => of_invitation(message),
+        Said::RingChangRoberts(message)
+        | Said::RingModified(message)
+        | Said::RingList(message)
+        | Said::RingActiveList(message) => of_ring(message),
+    }
+}
+
+const fn of_hand_over(message: &reorganization::Message) -> Counter {
+    match message {
+        reorganization::Message::NewState { group, .. }
+        | reorganization::Message::NewStateAnswer { group, .. } => Counter(group.counter),
+    }
+}
+
+fn of(group: Option<GroupNumber>) -> Counter {
+    group.map_or_else(Counter::default, |group| Counter(group.counter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::number;
+
+    fn named(counter: u64) -> Message {
+        let group = number(counter, 2);
+        Message::Election(election::Message::Bully(bully::Message::SetCoordinator { group }))
+    }
+
+    #[test]
+    fn a_node_that_knows_nothing_learns_what_its_peers_have_reached() {
+        let mut cap = CounterCap::default();
+        assert_eq!(cap.admit(&named(JUMP_MAX)), Ok(()));
+        assert_eq!(cap.admit(&named(2 * JUMP_MAX)), Ok(()), "what was learnt counts");
+    }
+
+    #[test]
+    fn a_jump_beyond_the_cap_is_refused_and_not_learnt() {
+        let mut cap = CounterCap::new(Counter(7));
+        let counter = JUMP_MAX + 8;
+        let refused = Err(CounterRefused::Jump { counter, known: 7 });
+        assert_eq!(cap.admit(&named(counter)), refused);
+        assert_eq!(cap.admit(&named(counter)), refused, "repeating it does not help");
+        assert_eq!(cap.admit(&named(counter - 1)), Ok(()));
+    }
+
+    #[test]
+    fn the_end_of_the_counter_is_refused_whatever_is_known() {
+        let mut cap = CounterCap::new(Counter(COUNTER_MAX));
+        for counter in [COUNTER_MAX + 1, u64::MAX - 1, u64::MAX] {
+            assert_eq!(cap.admit(&named(counter)), Err(CounterRefused::TooHigh { counter }));
+        }
+        assert_eq!(cap.admit(&named(COUNTER_MAX)), Ok(()));
+    }
+
+    #[test]
+    fn a_message_without_a_counter_is_always_admitted() {
+        let up = Message::Election(election::Message::Bully(bully::Message::AyuAnswer));
+        assert_eq!(highest_counter(&up), Counter(0));
+        assert_eq!(CounterCap::default().admit(&up), Ok(()));
+    }
+}
