@@ -7,6 +7,8 @@ use tokio::time::timeout;
 use super::handshake::{Hello, Refusal, Refused};
 use super::hub::{Hub, PeerState};
 use super::link::ECHO_ASK;
+use super::overflow;
+use super::queue::Pushed;
 use crate::key::Proof;
 
 /// What a hello that is accepted leads to.
@@ -57,7 +59,10 @@ async fn twin(hub: &Hub, peer: &PeerState, incarnation: u64) -> Option<String> {
         return None;
     }
     let number = peer.note_asked();
-    peer.queue.push(ECHO_ASK, number.to_be_bytes().to_vec());
+    match peer.queue.push(ECHO_ASK, number.to_be_bytes().to_vec()).1 {
+        Pushed::Queued => {}
+        Pushed::Overflowed { dropped } => overflow::note(hub, peer, dropped),
+    }
     let answered = timeout(patience(hub), peer.echoed(number, linked)).await;
     (answered == Ok(true)).then(|| format!("at {}", address.ip()))
 }

@@ -19,7 +19,8 @@ use super::Incoming;
 use super::claim::Claim;
 use super::frame::{self, Assembly, Frame, FrameError, Record, RecordError, TooLong};
 use super::hub::{Hub, PeerState};
-use super::queue::Ticket;
+use super::overflow;
+use super::queue::{Pushed, Ticket};
 use super::reading::ReadingPlace;
 use super::session::{SealError, Session, SessionId};
 use crate::key::{KeyId, Proof, PublicKey};
@@ -281,12 +282,18 @@ impl Reader<'_> {
     }
 
     /// The peer asks whether this node is there, or answers that. The answer repeats the number of
-    /// the question, and is queued as any frame is; a queue without room needs no answer in it.
+    /// the question, and is queued as any frame is: a peer that asks and does not read fills the
+    /// queue.
     fn echo(&self, id: u64, payload: &[u8]) {
-        if id == ECHO_ASK {
-            self.peer.queue.push(ECHO_ANSWER, payload.to_vec());
-        } else if let Ok(number) = payload.try_into() {
-            self.peer.note_echo(u64::from_be_bytes(number));
+        if id != ECHO_ASK {
+            if let Ok(number) = payload.try_into() {
+                self.peer.note_echo(u64::from_be_bytes(number));
+            }
+            return;
+        }
+        match self.peer.queue.push(ECHO_ANSWER, payload.to_vec()).1 {
+            Pushed::Queued => {}
+            Pushed::Overflowed { dropped } => overflow::note(self.hub, self.peer, dropped),
         }
     }
 

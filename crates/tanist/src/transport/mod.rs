@@ -27,6 +27,7 @@ mod judge;
 mod limits;
 mod link;
 mod listener;
+mod overflow;
 mod peer;
 mod queue;
 pub mod radio;
@@ -52,7 +53,7 @@ use tokio::task::JoinSet;
 
 pub use self::counters::Counters;
 use self::door::{Door, Errand};
-use self::hub::{Hub, PeerState};
+use self::hub::Hub;
 pub use self::limits::Limits;
 #[doc(hidden)]
 pub use self::link::end_of_record;
@@ -265,22 +266,9 @@ impl Transport {
         let (ticket, pushed) = peer.queue.push(id, payload);
         match pushed {
             Pushed::Queued => {}
-            Pushed::Overflowed { dropped } => self.overflow(peer, dropped),
+            Pushed::Overflowed { dropped } => overflow::note(&self.hub, peer, dropped),
         }
         ticket
-    }
-
-    fn overflow(&self, peer: &PeerState, dropped: usize) {
-        self.hub.tally.queue_overflows.bump();
-        self.hub.tally.frames_dropped.add(dropped);
-        peer.drop_link();
-        if let Some(held_back) = peer.warning.pass() {
-            tracing::warn!(
-                peer = %peer.id, dropped, held_back,
-                "the queue for this peer is full, so it is dropped together with the link; the \
-                 peer reads too slowly or the network is too slow: look at the load of that node"
-            );
-        }
     }
 
     /// Sends a datagram, if there is a link whose keys it can use; else it is dropped and counted.

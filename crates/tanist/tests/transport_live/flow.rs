@@ -3,7 +3,7 @@
 use tanist::transport::{Incoming, Limits};
 use tanist_core::members::NodeId;
 
-use super::node::{Node, Plan};
+use super::node::{Node, Plan, bind};
 
 #[test]
 fn a_peer_that_reads_too_slowly_loses_its_link_and_nobody_else_does() {
@@ -32,6 +32,48 @@ fn a_peer_that_reads_too_slowly_loses_its_link_and_nobody_else_does() {
         seen.last().filter(|event| is_last(event)).map(|_| ())
     });
     assert_eq!(nodes[0].gone_count() + nodes[1].gone_count(), 0);
+}
+
+/// Answers to questions whether a node is there are queued as frames are, and overflow as they do.
+#[test]
+fn a_peer_that_asks_too_much_loses_its_link_and_no_frame_overtakes_another() {
+    let plan = Plan::new();
+    let (asker, asked) = (bind(), bind());
+    let peers = [(NodeId(1), asker.address()), (NodeId(2), asked.address())];
+    let peers = peers.map(|(id, address)| (id, address.to_string()));
+    let asker = plan.start_one(1, asker, &peers);
+    let limits = Limits { queue_frames_max: 8, ..plan.limits.clone() };
+    let asked = Plan { limits, ..plan }.start_one(2, asked, &peers);
+    asked.send(&asker, 0);
+    asker.expect_frames(&asked, 1);
+    asked.until_counted("an overflow", |counters| {
+        asker.call(|transport| {
+            for _ in 0..100 {
+                transport.probe(NodeId(2));
+            }
+        });
+        counters.queue_overflows >= 1
+    });
+    asked.until_counted("a new link", |counters| {
+        asked.send(&asker, 1);
+        counters.links_made >= 2
+    });
+    asked.send(&asker, 2);
+    asker.until("the last frame", |seen| {
+        let is_last = |event: &Incoming| matches!(event, Incoming::Frame { id: 2, .. });
+        seen.last().filter(|event| is_last(event)).map(|_| ())
+    });
+    asker.until("frames in order", |seen| {
+        let id = |event: &Incoming| match event {
+            Incoming::Frame { id, .. } => Some(*id),
+            Incoming::Datagram { .. }
+            | Incoming::Gone { .. }
+            | Incoming::Met { .. }
+            | Incoming::Twin { .. } => None,
+        };
+        Some(assert!(seen.iter().filter_map(id).is_sorted(), "{seen:?}"))
+    });
+    assert_eq!(asker.gone_count() + asked.gone_count(), 0);
 }
 
 #[test]
