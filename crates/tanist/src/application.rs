@@ -16,6 +16,7 @@ use tokio::sync::mpsc;
 
 use crate::driver::Request;
 use crate::lead::Term;
+use crate::panics::Guard;
 use crate::role::{Role, Suspension, View, Why};
 use crate::shared::Shared;
 use crate::task::{Answer, Ask, TaskError};
@@ -64,6 +65,7 @@ impl Application {
             if has_guards {
                 let inbox = self.inbox.clone();
                 tokio::spawn(async move {
+                    let _guard = Guard;
                     guards.dropped().await;
                     // A driver that is gone waits for nobody.
                     let _ = inbox.send(Request::GuardsDropped { drain: number });

@@ -31,6 +31,7 @@ use crate::clock::{self, Alarm};
 use crate::error::Failure;
 use crate::journal::{Journal, Memory};
 use crate::meter::Meter;
+use crate::panics::Panics;
 use crate::role::{Role, Suspension, View, Why};
 use crate::shared::Shared;
 use crate::store::Store;
@@ -89,7 +90,12 @@ impl Driver {
     /// Starts the node and drives it until it is told to leave, or cannot go on.
     pub(crate) async fn run(parts: Parts) -> Result<(), Failure> {
         let _ending = Ending(Arc::clone(&parts.shared));
-        Self::start(parts)?.drive().await
+        let panics = Panics::watch();
+        let mut driver = Self::start(parts)?;
+        tokio::select! {
+            ended = driver.drive() => ended,
+            () = panics.happened() => Err(Failure::Panicked),
+        }
     }
 
     fn start(parts: Parts) -> Result<Self, Failure> {
@@ -308,6 +314,11 @@ impl Driver {
             }
             Request::HoldPort(reply) => {
                 let _ = reply.send(self.carrier.hold_port());
+                None
+            }
+            #[cfg(test)]
+            Request::Say { to, payload } => {
+                self.carrier.send(to, 0, payload);
                 None
             }
             Request::Shutdown => None,

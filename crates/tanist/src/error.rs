@@ -225,8 +225,11 @@ pub enum Failure {
     /// The clock's alarm.
     #[error("the system's timer failed: {0}")]
     Clock(io::Error),
-    /// The node's thread panicked.
-    #[error("the node's thread panicked; its message is on stderr")]
+    /// A part of the node panicked: its thread, a task on it, or the thread of its store.
+    #[error(
+        "a part of the node panicked, so all of it has ended; the message of the panic is on \
+         stderr: please report it, and start the node again"
+    )]
     Panicked,
 }
 

@@ -349,6 +349,11 @@ impl Group {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn request(&self, request: Request) -> Result<(), ()> {
+        self.requests.send(request).map_err(|_| ())
+    }
+
     pub(crate) fn why_ended(&self) -> Ended {
         let result = self.ended.borrow().clone();
         let reason = match result.as_deref() {

@@ -173,6 +173,7 @@ pub mod key;
 mod lead;
 mod meter;
 mod opposition;
+mod panics;
 pub mod private_file;
 mod role;
 pub mod settings;

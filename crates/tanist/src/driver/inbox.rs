@@ -62,6 +62,9 @@ pub(crate) enum Request {
     Inspect { probe: NodeSet, reply: oneshot::Sender<Meter> },
     /// The listening socket once more.
     HoldPort(oneshot::Sender<io::Result<OwnedFd>>),
+    /// Send these bytes as a frame, whatever they are.
+    #[cfg(test)]
+    Say { to: NodeId, payload: Vec<u8> },
     /// Stop the application and leave.
     Shutdown,
 }

@@ -24,6 +24,7 @@ use super::queue::{Pushed, Ticket};
 use super::reading::ReadingPlace;
 use super::session::{SealError, Session, SessionId};
 use crate::key::{KeyId, Proof, PublicKey};
+use crate::panics::Guard;
 
 /// A connection whose handshake is done.
 #[derive(Debug)]
@@ -81,6 +82,7 @@ pub(super) async fn run(
     after: Option<SessionId>,
     retirement: Retirement,
 ) {
+    let _guard = Guard;
     let Established { stream, session, incarnation, records_read, reading, place, .. } = link;
     let stream = match TcpStream::from_std(stream) {
         Ok(stream) => stream,
@@ -274,6 +276,8 @@ impl Reader<'_> {
             self.echo(frame.id, frame.payload);
             return Ok(());
         }
+        #[cfg(test)]
+        assert_ne!(frame.payload, crate::panics::ON_PURPOSE, "a test wants this task to panic");
         // Before it is sent: whoever has the frame finds it counted.
         tally.frames_in.bump();
         let payload = frame.payload.to_vec();

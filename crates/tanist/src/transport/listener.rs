@@ -64,7 +64,12 @@ pub(super) async fn listen(hub: Arc<Hub>, tcp: TcpListener) {
                     sleep(RETRY).await;
                 }
             },
-            Some(_) = handshakes.join_next(), if !handshakes.is_empty() => {}
+            Some(ended) = handshakes.join_next(), if !handshakes.is_empty() => {
+                // A panic ends the node, wherever it was.
+                if let Some(panic) = ended.err().and_then(|error| error.try_into_panic().ok()) {
+                    std::panic::resume_unwind(panic);
+                }
+            }
         }
     }
 }

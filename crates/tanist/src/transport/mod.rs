@@ -64,6 +64,7 @@ pub use self::sockets::{BindError, Sockets};
 pub use self::throttle::Throttle;
 use self::version::Versions;
 use crate::key::{GenerateKeyError, GroupKey, Identities, KeyId, Keyring, Proof};
+use crate::panics::guarded;
 use crate::settings::Settings;
 
 /// Who a node is and whom it talks to.
@@ -215,10 +216,12 @@ impl Transport {
         let hub = Arc::new(hub);
         let mut tasks = JoinSet::new();
         for (state, arrivals) in hub.peers.values().zip(arrivals) {
-            tasks.spawn(Peer::new(Arc::clone(&hub), Arc::clone(state), arrivals).run());
+            let peer = Peer::new(Arc::clone(&hub), Arc::clone(state), arrivals);
+            tasks.spawn(guarded(peer.run()));
         }
-        tasks.spawn(Errand::send(door.handle(), listener::listen(Arc::clone(&hub), tcp)));
-        tasks.spawn(datagram::receive(Arc::clone(&hub)));
+        let listening = Errand::send(door.handle(), listener::listen(Arc::clone(&hub), tcp));
+        tasks.spawn(guarded(listening));
+        tasks.spawn(guarded(datagram::receive(Arc::clone(&hub))));
         Ok(Self { hub, port, _tasks: tasks, _door: door })
     }
 

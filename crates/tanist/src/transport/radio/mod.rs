@@ -42,6 +42,7 @@ use super::session::SealError;
 use super::{GROUP_NAME_MAX, Incoming, PeerView, StartError};
 use crate::clock;
 use crate::key::Keyring;
+use crate::panics::guarded;
 
 /// Who a node is and whom it may hear.
 #[derive(Clone, Debug)]
@@ -113,7 +114,7 @@ impl Radio {
         });
         let mut tasks = JoinSet::new();
         for (at, socket) in sockets.into_iter().enumerate() {
-            tasks.spawn(listen(Arc::clone(&station), at, socket));
+            tasks.spawn(guarded(listen(Arc::clone(&station), at, socket)));
         }
         Ok(Self { station, _tasks: tasks })
     }
