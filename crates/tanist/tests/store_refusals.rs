@@ -211,3 +211,53 @@ fn a_directory_without_permission_is_refused_with_who_must_be_let_in() {
     let hint = if is_root { "name a directory" } else { "let the user that runs the node" };
     assert!(error.to_string().contains(hint), "{error}");
 }
+
+#[test]
+fn a_directory_or_file_that_others_may_write_is_refused_with_the_command_that_mends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("n3");
+    store(&directory, 5);
+    let set = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let cases = [("", 0o777, 0o700), ("", 0o720, 0o700), ("counter", 0o602, 0o600)];
+    let more = [("lock", 0o620, 0o600), ("identity", 0o666, 0o600)];
+    for (name, mode, wanted) in cases.into_iter().chain(more) {
+        let path = if name.is_empty() { directory.clone() } else { directory.join(name) };
+        set(&path, mode);
+        let checked = Store::check(&directory).unwrap_err();
+        for error in [open(&directory).unwrap_err(), adopt(&directory).unwrap_err(), checked] {
+            assert!(matches!(error, OpenError::Writable { .. }), "{error}");
+            let command = format!("run: chmod {wanted:o} {}", path.display());
+            assert!(error.to_string().ends_with(&command), "{error}");
+        }
+        set(&path, wanted);
+    }
+    Store::check(&directory).unwrap();
+    set(&directory, 0o755);
+    assert_eq!(open(&directory).unwrap().store.counter(), Some(Counter(5)), "others may look");
+}
+
+#[test]
+fn a_directory_with_other_files_is_no_store_whoever_may_write_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("thesis.tex"), b"words").unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    let error = open(folder.path()).unwrap_err();
+    assert!(matches!(error, OpenError::NotAStore { .. }), "{error}");
+    assert!(matches!(Store::check(folder.path()), Err(OpenError::NotAStore { .. })));
+}
+
+/// Only root can give a directory away; without root the test says so and passes.
+#[test]
+fn a_directory_of_another_user_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("n3");
+    store(&directory, 5);
+    if std::os::unix::fs::chown(&directory, Some(12345), None).is_err() {
+        eprintln!("skipped: only root can give a directory away");
+        return;
+    }
+    let error = open(&directory).unwrap_err();
+    assert!(matches!(error, OpenError::Owner { owner: 12345, .. }), "{error}");
+}

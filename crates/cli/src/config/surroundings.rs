@@ -11,6 +11,7 @@ use rustix::fs::{Access, access};
 use tanist::GroupKey;
 use tanist::key::ReadKeyError;
 use tanist::private_file::{self, PrivateFileError};
+use tanist::store::Store;
 
 use super::Config;
 use super::origin::{Finding, Severity};
@@ -71,6 +72,10 @@ impl Look<'_> {
                 format!("{shown} is not there and cannot be made in {there}; make it")
             };
             self.note(Severity::Error, "data_dir", format!("{what}, and check as that user"));
+        } else if there == path
+            && let Err(error) = Store::check(path)
+        {
+            self.note(Severity::Error, "data_dir", error.to_string());
         }
     }
 

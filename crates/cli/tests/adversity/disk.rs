@@ -39,7 +39,7 @@ fn a_read_only_data_directory_is_refused_by_name() {
     let home = Home::new();
     let agents = home.group(&["n1", "n2"]);
     home.file("n3", "n3", &[]);
-    let mut third = start_on_mount(&home, "n3", "mount -t tmpfs -o ro tmpfs data-n3");
+    let mut third = start_on_mount(&home, "n3", "mount -t tmpfs -o ro,mode=700 tmpfs data-n3");
     assert_eq!(third.ends(), Some(7), "{}", third.log());
     assert!(third.log().contains("data-n3"), "{}", third.log());
     agents[0].members_are(&["n1", "n2"]);
@@ -52,7 +52,7 @@ fn a_leader_whose_disk_is_full_ends_with_the_reason_and_another_leads() {
     }
     let home = Home::new();
     home.file("n3", "n3", &[]);
-    let mut third = start_on_mount(&home, "n3", "mount -t tmpfs -o size=64k tmpfs data-n3");
+    let mut third = start_on_mount(&home, "n3", "mount -t tmpfs -o size=64k,mode=700 tmpfs data-n3");
     third.members_are(&["n3"]);
     let mut agents = home.group_with(&["n1", "n2"], &["n1", "n2", "n3"]);
     assert_eq!(third.ask("status")["role"], "leader");

@@ -5,6 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::access::Access;
 use super::error::DiskError;
 use super::files::{COUNTER, Files, IDENTITY, LOCK, Lock, temporary};
 use super::record::StoreId;
@@ -34,6 +35,15 @@ impl Directory {
     pub(super) fn list(&mut self) -> Result<Option<Vec<String>>, DiskError> {
         let names = self.files.list();
         names.map_err(|error| self.error("list", error))
+    }
+
+    /// Who may write it, or a file in it.
+    pub(super) fn access(&mut self, name: Option<&str>) -> Result<Access, DiskError> {
+        let access = self.files.access(name);
+        access.map_err(|error| match name {
+            Some(name) => self.error_at("look at", name, error),
+            None => self.error("look at", error),
+        })
     }
 
     /// Makes the directory.

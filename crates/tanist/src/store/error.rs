@@ -125,6 +125,36 @@ pub enum OpenError {
         /// And its group.
         group: String,
     },
+    /// Other users may write it.
+    #[error(
+        "{} has mode {mode:04o}, so other users may write it, and with an older counter in it this \
+         node would use group numbers twice; nothing was opened; see that nobody has changed it, \
+         then run: chmod {wanted:o} {}",
+        .path.display(), shell_word(&.path.to_string_lossy())
+    )]
+    Writable {
+        /// The directory, or the file in it.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+        /// What they should be.
+        wanted: u32,
+    },
+    /// It belongs to another user.
+    #[error(
+        "{} belongs to user {owner}, and this program runs as user {user}; with an older counter in \
+         it this node would use group numbers twice; nothing was opened; run this as user {owner}, \
+         or run: chown {user} {}; chmod go-w {}",
+        .path.display(), shell_word(&.path.to_string_lossy()), shell_word(&.path.to_string_lossy())
+    )]
+    Owner {
+        /// The directory, or the file in it.
+        path: PathBuf,
+        /// The number of the user whose it is.
+        owner: u32,
+        /// The number of the user that asks.
+        user: u32,
+    },
     /// The records have different store ids.
     #[error(
         "{} has the identity of one store and the counter of another; neither can be trusted; put \
@@ -251,6 +281,8 @@ mod tests {
             OpenError::Missing { path: path() },
             OpenError::Damaged { path: path(), why: DecodeError::Checksum },
             OpenError::Mixed { directory: directory() },
+            OpenError::Writable { path: directory(), mode: 0o777, wanted: 0o700 },
+            OpenError::Owner { path: directory(), owner: 1000, user: 998 },
             OpenError::Newer { path: path(), version: 2 },
             OpenError::Nothing { directory: directory() },
             OpenError::GroupName { length: 300 },

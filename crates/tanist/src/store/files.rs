@@ -6,12 +6,16 @@
 use std::fmt;
 use std::io;
 
+use super::access::Access;
 use super::record::{LockMark, StoreId};
 
 /// What can be done in the directory of a store. Nothing survives power loss until it is synced.
 pub(super) trait Files: fmt::Debug + Send {
     /// The names in the directory, in order. None: there is no directory.
     fn list(&mut self) -> io::Result<Option<Vec<String>>>;
+
+    /// Who may write the directory, or a file in it.
+    fn access(&mut self, name: Option<&str>) -> io::Result<Access>;
 
     /// Makes the directory, for its owner alone. One that somebody made meanwhile will do.
     fn make_directory(&mut self) -> io::Result<()>;

@@ -17,6 +17,7 @@
 //! system, that is rolled back. Every file in it is right, and all are old. Peers remember the
 //! numbers that they have seen; asking them is not done here.
 
+mod access;
 mod directory;
 mod error;
 mod files;
@@ -77,6 +78,16 @@ impl Store {
     /// often a disk that is not mounted than a wish.
     pub fn open(directory: &Path, node: NodeId, group: &str) -> Result<Opened, OpenError> {
         opening::open(Directory::new(directory, RealFiles::new(directory)), node, group)
+    }
+
+    /// Whether a directory can hold a store: there is nothing else in it, and no other user may
+    /// write it. One that is not there is in order. Changes nothing.
+    pub fn check(directory: &Path) -> Result<(), OpenError> {
+        let mut directory = Directory::new(directory, RealFiles::new(directory));
+        match directory.list()? {
+            Some(names) => opening::check(&mut directory, &names),
+            None => Ok(()),
+        }
     }
 
     /// Makes a copied or restored store this node's own again.

@@ -20,7 +20,7 @@ use super::directory::Directory;
 use super::error::OpenError;
 use super::files::{COUNTER, IDENTITY, LOCK, Lock, temporary};
 use super::record::{self, CounterRecord, DecodeError, IdentityRecord, LockMark, Record};
-use super::{Adopted, Opened, Store};
+use super::{Adopted, Opened, Store, access};
 
 /// Opens or makes a store.
 pub(super) fn open(
@@ -31,10 +31,12 @@ pub(super) fn open(
     check_group(group)?;
     match directory.list()? {
         None => directory.make()?,
-        Some(names) if has(&names, IDENTITY) && !has(&names, LOCK) => {
-            return Err(copied(&directory, node, group));
+        Some(names) => {
+            check(&mut directory, &names)?;
+            if has(&names, IDENTITY) && !has(&names, LOCK) {
+                return Err(copied(&directory, node, group));
+            }
         }
-        Some(names) => check_names(&directory, &names)?,
     }
     let (mark, has_note) = lock(&mut directory)?;
     // Somebody may have made the store between the look and the lock.
@@ -71,7 +73,7 @@ pub(super) fn adopt(
     if names.is_empty() {
         return Err(OpenError::Nothing { directory: directory.path().to_owned() });
     }
-    check_names(&directory, &names)?;
+    check(&mut directory, &names)?;
     if !has(&names, IDENTITY) {
         return Err(OpenError::Missing { path: directory.path_of(IDENTITY) });
     }
@@ -85,6 +87,13 @@ pub(super) fn adopt(
         directory.replace(IDENTITY, &identity.encode())?;
     }
     Ok(Adopted { counter: counter.handed_out(), saves: counter.sequence, was_copy })
+}
+
+/// Refuses a directory that holds something else, or that others may write. In this order: nobody
+/// should change the permissions of a directory that is not a store.
+pub(super) fn check(directory: &mut Directory, names: &[String]) -> Result<(), OpenError> {
+    check_names(directory, names)?;
+    access::check(directory, names)
 }
 
 fn check_group(group: &str) -> Result<(), OpenError> {

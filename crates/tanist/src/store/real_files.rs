@@ -13,6 +13,7 @@ use std::time::UNIX_EPOCH;
 use rustix::fs::{self, AtFlags, Dir, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::access::Access;
 use super::files::{Files, LOCK, Lock, READ_MAX};
 use super::record::{LockMark, StoreId};
 
@@ -66,6 +67,16 @@ impl Files for RealFiles {
         }
         names.sort();
         Ok(Some(names))
+    }
+
+    fn access(&mut self, name: Option<&str>) -> io::Result<Access> {
+        let directory = self.directory()?;
+        let found = match name {
+            Some(name) => fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?,
+            None => fs::fstat(directory)?,
+        };
+        let user = rustix::process::geteuid().as_raw();
+        Ok(Access { owner: found.st_uid, mode: found.st_mode, user })
     }
 
     fn make_directory(&mut self) -> io::Result<()> {
