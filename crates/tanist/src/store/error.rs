@@ -82,7 +82,8 @@ pub enum OpenError {
     /// A record is whole and too new.
     #[error(
         "{} was written by a newer tanist, in format {version}; this program cannot read it and \
-         leaves it as it is; start the node with the version that wrote it, or a later one",
+         leaves it as it is; start the node with the release that wrote it, the one before that, or a \
+         later one",
         .path.display()
     )]
     Newer {

@@ -27,6 +27,7 @@ mod real_files;
 pub mod record;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 use std::path::Path;
 
@@ -34,6 +35,8 @@ use tanist_core::group::Counter;
 use tanist_core::members::NodeId;
 
 pub use self::error::{DiskError, OpenError, SaveError};
+#[doc(hidden)]
+pub use self::versions::Versions;
 
 use self::directory::Directory;
 use self::files::COUNTER;
@@ -46,6 +49,8 @@ pub struct Store {
     directory: Directory,
     /// What the disk holds. A counter of 0 stands for: no number was ever handed out.
     saved: CounterRecord,
+    /// The version in which it is replaced.
+    version: u16,
     /// Set when a save failed. The kernel may drop what it could not write and then report
     /// success, so a failed save is never tried again.
     is_poisoned: bool,
@@ -77,7 +82,20 @@ impl Store {
     /// The directory is made if it is missing; its parent is not, because a missing parent is more
     /// often a disk that is not mounted than a wish.
     pub fn open(directory: &Path, node: NodeId, group: &str) -> Result<Opened, OpenError> {
-        opening::open(Directory::new(directory, RealFiles::new(directory)), node, group)
+        let files = RealFiles::new(directory);
+        opening::open(Directory::new(directory, files), node, group, Versions::current())
+    }
+
+    /// The same as another release would do it.
+    #[cfg(feature = "test-versions")]
+    #[doc(hidden)]
+    pub fn open_as(
+        directory: &Path,
+        node: NodeId,
+        group: &str,
+        versions: Versions,
+    ) -> Result<Opened, OpenError> {
+        opening::open(Directory::new(directory, RealFiles::new(directory)), node, group, versions)
     }
 
     /// Whether a directory can hold a store: there is nothing else in it, and no other user may
@@ -95,7 +113,8 @@ impl Store {
     /// To be called when the operator has said that the original is gone. What is damaged, mixed
     /// or another node's is refused as by [`Store::open`].
     pub fn adopt(directory: &Path, node: NodeId, group: &str) -> Result<Adopted, OpenError> {
-        opening::adopt(Directory::new(directory, RealFiles::new(directory)), node, group)
+        let files = RealFiles::new(directory);
+        opening::adopt(Directory::new(directory, files), node, group, Versions::current())
     }
 
     /// The highest counter that this node may have used. None: no number was ever handed out.
@@ -119,7 +138,8 @@ impl Store {
             return Ok(());
         }
         let next = self.saved.followed_by(counter);
-        let written = self.directory.replace(COUNTER, &Record::Counter(next).encode());
+        let bytes = Record::Counter(next).encode_as(self.version);
+        let written = self.directory.replace(COUNTER, &bytes);
         if let Err(error) = written {
             self.is_poisoned = true;
             return Err(SaveError::Disk(error));

@@ -20,6 +20,7 @@ use super::directory::Directory;
 use super::error::OpenError;
 use super::files::{COUNTER, IDENTITY, LOCK, Lock, temporary};
 use super::record::{self, CounterRecord, DecodeError, IdentityRecord, LockMark, Record};
+use super::versions::Versions;
 use super::{Adopted, Opened, Store, access};
 
 /// Opens or makes a store.
@@ -27,6 +28,7 @@ pub(super) fn open(
     mut directory: Directory,
     node: NodeId,
     group: &str,
+    versions: Versions,
 ) -> Result<Opened, OpenError> {
     check_group(group)?;
     match directory.list()? {
@@ -42,23 +44,29 @@ pub(super) fn open(
     // Somebody may have made the store between the look and the lock.
     let names = directory.list()?.unwrap_or_default();
     let is_new = !has(&names, IDENTITY);
-    let saved = if is_new {
+    let (saved, version) = if is_new {
         check_names(&directory, &names)?;
-        check_unused(&mut directory, has_note)?;
+        check_unused(&mut directory, has_note, versions)?;
         directory.remove_leftovers(&names)?;
-        create(&mut directory, node, group, mark)?
+        let saved = create(&mut directory, node, group, mark, versions.written)?;
+        (saved, versions.written)
     } else {
-        let (identity, counter) = load(&mut directory, node, group)?;
-        if !identity.lock.is_same_file(mark) {
+        let (identity, counter) = load(&mut directory, node, group, versions)?;
+        if !identity.record.lock.is_same_file(mark) {
             return Err(copied(&directory, node, group));
         }
         directory.remove_leftovers(&names)?;
         // A process that was killed may have renamed and not synced. What was read must stay.
         directory.sync()?;
-        counter
+        if identity.version < versions.written {
+            // Nothing else would: a counter is replaced by its next save.
+            let identity = Record::Identity(identity.record);
+            directory.replace(IDENTITY, &identity.encode_as(versions.written))?;
+        }
+        (counter.record, versions.replacing(counter.version))
     };
     directory.note_holder()?;
-    Ok(Opened { store: Store { directory, saved, is_poisoned: false }, is_new })
+    Ok(Opened { store: Store { directory, saved, version, is_poisoned: false }, is_new })
 }
 
 /// Binds a copy to its own lock file. The store keeps its id, so one record is replaced and an
@@ -67,6 +75,7 @@ pub(super) fn adopt(
     mut directory: Directory,
     node: NodeId,
     group: &str,
+    versions: Versions,
 ) -> Result<Adopted, OpenError> {
     check_group(group)?;
     let names = directory.list()?.unwrap_or_default();
@@ -78,15 +87,17 @@ pub(super) fn adopt(
         return Err(OpenError::Missing { path: directory.path_of(IDENTITY) });
     }
     let (mark, _) = lock(&mut directory)?;
-    let (identity, counter) = load(&mut directory, node, group)?;
+    let (identity, counter) = load(&mut directory, node, group, versions)?;
     directory.remove_leftovers(&names)?;
-    let was_copy = !identity.lock.is_same_file(mark);
+    let was_copy = !identity.record.lock.is_same_file(mark);
     if was_copy {
         directory.keep()?;
-        let identity = Record::Identity(IdentityRecord { lock: mark, ..identity });
-        directory.replace(IDENTITY, &identity.encode())?;
+        let version = versions.replacing(identity.version);
+        let identity = Record::Identity(IdentityRecord { lock: mark, ..identity.record });
+        directory.replace(IDENTITY, &identity.encode_as(version))?;
     }
-    Ok(Adopted { counter: counter.handed_out(), saves: counter.sequence, was_copy })
+    let CounterRecord { sequence: saves, .. } = counter.record;
+    Ok(Adopted { counter: counter.record.handed_out(), saves, was_copy })
 }
 
 /// Refuses a directory that holds something else, or that others may write. In this order: nobody
@@ -116,10 +127,17 @@ fn check_names(directory: &Directory, names: &[String]) -> Result<(), OpenError>
 
 /// Whether a store without identity is an interrupted creation: a store that was used has a counter
 /// above 0, and one that was ever open has a holder in its lock file.
-fn check_unused(directory: &mut Directory, has_note: bool) -> Result<(), OpenError> {
+fn check_unused(
+    directory: &mut Directory,
+    has_note: bool,
+    versions: Versions,
+) -> Result<(), OpenError> {
     let is_used = match directory.read(COUNTER)? {
         None => has_note,
-        Some(bytes) => has_note || decode_counter(directory, &bytes)?.handed_out().is_some(),
+        Some(bytes) => {
+            let counter = decode_counter(directory, &bytes, versions)?.record;
+            has_note || counter.handed_out().is_some()
+        }
     };
     if is_used {
         return Err(OpenError::Missing { path: directory.path_of(IDENTITY) });
@@ -142,14 +160,21 @@ fn create(
     node: NodeId,
     group: &str,
     lock: LockMark,
+    version: u16,
 ) -> Result<CounterRecord, OpenError> {
     let store = directory.draw_id()?;
     let counter = CounterRecord::unused(store);
     let identity = IdentityRecord { store, node: node.0, group: group.to_owned(), lock };
     directory.keep()?;
-    directory.replace(COUNTER, &Record::Counter(counter).encode())?;
-    directory.replace(IDENTITY, &Record::Identity(identity).encode())?;
+    directory.replace(COUNTER, &Record::Counter(counter).encode_as(version))?;
+    directory.replace(IDENTITY, &Record::Identity(identity).encode_as(version))?;
     Ok(counter)
+}
+
+/// A record of one kind, and the version that it was found in.
+struct Versioned<R> {
+    record: R,
+    version: u16,
 }
 
 /// Reads both records, and refuses what does not belong to this node or not together.
@@ -157,9 +182,12 @@ fn load(
     directory: &mut Directory,
     node: NodeId,
     group: &str,
-) -> Result<(IdentityRecord, CounterRecord), OpenError> {
+    versions: Versions,
+) -> Result<(Versioned<IdentityRecord>, Versioned<CounterRecord>), OpenError> {
     let bytes = read(directory, IDENTITY)?;
-    let identity = match record::decode(&bytes).map_err(|why| damaged(directory, IDENTITY, why))? {
+    let found = record::decode_as(&bytes, versions);
+    let found = found.map_err(|why| damaged(directory, IDENTITY, why))?;
+    let identity = match found.record {
         Record::Identity(identity) => identity,
         Record::Counter(_) => return Err(damaged(directory, IDENTITY, DecodeError::OtherKind)),
     };
@@ -173,11 +201,11 @@ fn load(
         });
     }
     let bytes = read(directory, COUNTER)?;
-    let counter = decode_counter(directory, &bytes)?;
-    if counter.store != identity.store {
+    let counter = decode_counter(directory, &bytes, versions)?;
+    if counter.record.store != identity.store {
         return Err(OpenError::Mixed { directory: directory.path().to_owned() });
     }
-    Ok((identity, counter))
+    Ok((Versioned { record: identity, version: found.version }, counter))
 }
 
 fn read(directory: &mut Directory, name: &str) -> Result<Vec<u8>, OpenError> {
@@ -185,9 +213,15 @@ fn read(directory: &mut Directory, name: &str) -> Result<Vec<u8>, OpenError> {
     bytes.ok_or_else(|| OpenError::Missing { path: directory.path_of(name) })
 }
 
-fn decode_counter(directory: &Directory, bytes: &[u8]) -> Result<CounterRecord, OpenError> {
-    match record::decode(bytes).map_err(|why| damaged(directory, COUNTER, why))? {
-        Record::Counter(counter) => Ok(counter),
+fn decode_counter(
+    directory: &Directory,
+    bytes: &[u8],
+    versions: Versions,
+) -> Result<Versioned<CounterRecord>, OpenError> {
+    let found = record::decode_as(bytes, versions);
+    let found = found.map_err(|why| damaged(directory, COUNTER, why))?;
+    match found.record {
+        Record::Counter(record) => Ok(Versioned { record, version: found.version }),
         Record::Identity(_) => Err(damaged(directory, COUNTER, DecodeError::OtherKind)),
     }
 }

@@ -7,12 +7,14 @@
 //! Numbers of the frame are big-endian. The frame is the same in every version, so that damage and
 //! a newer version can be told apart: the checksum is judged first. A file has one exact length.
 //! Fields of a body are numbered; a new one that an older tanist may skip and lose is added without
-//! a new version, any other with one.
+//! a new version, any other with one. Which versions are read and written is in `versions.rs`.
 //!
 //! Pure: bytes in, record out. It knows no file, and what a record means is judged elsewhere.
 
 use minicbor::{Decode, Encode};
 use tanist_core::group::Counter;
+
+use super::versions::Versions;
 
 /// What a store keeps in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +95,8 @@ impl CounterRecord {
     /// The record of the next save.
     #[must_use]
     pub const fn followed_by(self, counter: Counter) -> Self {
-        Self { store: self.store, sequence: self.sequence + 1, counter: counter.0 }
+        let sequence = self.sequence.saturating_add(1);
+        Self { store: self.store, sequence, counter: counter.0 }
     }
 
     /// The counter, if a number was ever handed out.
@@ -141,14 +144,23 @@ pub enum DecodeError {
 }
 
 impl Record {
-    /// The bytes of a file.
+    /// The bytes of a file, in the version that this release writes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
+        self.encode_as(Versions::RELEASE.written)
+    }
+
+    /// The bytes of a file in a version that this program knows.
+    pub(super) fn encode_as(&self, version: u16) -> Vec<u8> {
         let body = match self {
             Self::Identity(identity) => minicbor::to_vec(identity),
+            #[cfg(any(test, feature = "test-versions"))]
+            Self::Counter(counter) if version == second::VERSION => {
+                minicbor::to_vec(second::CounterRecord::from(*counter))
+            }
             Self::Counter(counter) => minicbor::to_vec(counter),
         };
-        frame(self.magic(), VERSION, &body.expect("writing to memory does not fail"))
+        frame(self.magic(), version, &body.expect("writing to memory does not fail"))
     }
 
     const fn magic(&self) -> [u8; 8] {
@@ -171,8 +183,20 @@ fn frame(magic: [u8; 8], version: u16, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Reads the bytes of a whole file.
+/// A record as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) record: Record,
+    pub(super) version: u16,
+}
+
+/// Reads the bytes of a whole file, of a version that this release knows.
 pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
+    decode_as(bytes, Versions::RELEASE).map(|found| found.record)
+}
+
+/// Reads the bytes of a whole file, of a version that is known.
+pub(super) fn decode_as(bytes: &[u8], versions: Versions) -> Result<Found, DecodeError> {
     let too_short = DecodeError::TooShort { length: bytes.len() };
     let (head, checksum) = bytes.split_last_chunk::<4>().ok_or(too_short)?;
     let (magic, rest) = head.split_first_chunk::<8>().ok_or(too_short)?;
@@ -188,12 +212,18 @@ pub fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
     if crc32fast::hash(head) != u32::from_be_bytes(*checksum) {
         return Err(DecodeError::Checksum);
     }
-    match u16::from_be_bytes(*version) {
-        0 => Err(DecodeError::Malformed),
-        VERSION if *magic == IDENTITY_MAGIC => decode_body(body).map(Record::Identity),
-        VERSION => decode_body(body).map(Record::Counter),
-        version => Err(DecodeError::Newer { version }),
+    let version = u16::from_be_bytes(*version);
+    if version > versions.read_max {
+        return Err(DecodeError::Newer { version });
     }
+    let record = match version {
+        0 => Err(DecodeError::Malformed),
+        #[cfg(any(test, feature = "test-versions"))]
+        second::VERSION if *magic == COUNTER_MAGIC => second::decode(body).map(Record::Counter),
+        _ if *magic == IDENTITY_MAGIC => decode_body(body).map(Record::Identity),
+        _ => decode_body(body).map(Record::Counter),
+    }?;
+    Ok(Found { record, version })
 }
 
 /// Reads one value and nothing after it.
@@ -203,15 +233,53 @@ fn decode_body<'b, T: Decode<'b, ()>>(body: &'b [u8]) -> Result<T, DecodeError> 
     if decoder.position() == body.len() { Ok(value) } else { Err(DecodeError::Malformed) }
 }
 
-const VERSION: u16 = 1;
 const IDENTITY_MAGIC: [u8; 8] = *b"TANISTid";
 const COUNTER_MAGIC: [u8; 8] = *b"TANISTct";
 /// Magic, version, length and checksum.
 const FRAME_LENGTH: usize = 8 + 2 + 4 + 4;
 
+/// A second version of the counter's body, so that tests can play two releases with one program: it
+/// has a field that must not be skipped.
+#[cfg(any(test, feature = "test-versions"))]
+mod second {
+    use super::{Decode, DecodeError, Encode, StoreId, decode_body};
+
+    pub(super) const VERSION: u16 = 2;
+
+    #[derive(Encode, Decode)]
+    pub(super) struct CounterRecord {
+        #[n(0)]
+        store: StoreId,
+        #[n(1)]
+        sequence: u64,
+        #[n(2)]
+        counter: u64,
+        /// All bits of the counter the other way round.
+        #[n(3)]
+        complement: u64,
+    }
+
+    impl From<super::CounterRecord> for CounterRecord {
+        fn from(record: super::CounterRecord) -> Self {
+            let super::CounterRecord { store, sequence, counter } = record;
+            Self { store, sequence, counter, complement: !counter }
+        }
+    }
+
+    pub(super) fn decode(body: &[u8]) -> Result<super::CounterRecord, DecodeError> {
+        let CounterRecord { store, sequence, counter, complement } = decode_body(body)?;
+        let is_sound = complement == !counter;
+        let record = super::CounterRecord { store, sequence, counter };
+        if is_sound { Ok(record) } else { Err(DecodeError::Malformed) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const VERSION: u16 = Versions::RELEASE.written;
+    const BOTH: Versions = Versions { read_max: 2, written: 1 };
 
     const STORE: StoreId = StoreId([7; 16]);
 
@@ -221,7 +289,7 @@ mod tests {
     }
 
     fn counter() -> Record {
-        Record::Counter(CounterRecord { store: STORE, sequence: 40, counter: u64::MAX })
+        Record::Counter(CounterRecord { store: STORE, sequence: 40, counter: u64::MAX - 1 })
     }
 
     #[test]
@@ -270,6 +338,26 @@ mod tests {
         let newer = frame(COUNTER_MAGIC, 2, &body);
         assert_eq!(decode(&newer), Err(DecodeError::Newer { version: 2 }));
         assert_eq!(decode(&frame(COUNTER_MAGIC, 0, &body)), Err(DecodeError::Malformed));
+    }
+
+    #[test]
+    fn both_versions_are_read_by_a_program_that_knows_both() {
+        for record in [identity(), counter()] {
+            for version in [1, 2] {
+                let bytes = record.encode_as(version);
+                let found = Found { record: record.clone(), version };
+                assert_eq!(decode_as(&bytes, BOTH), Ok(found));
+            }
+            let newer = Err(DecodeError::Newer { version: 2 });
+            assert_eq!(decode(&record.encode_as(2)), newer);
+        }
+    }
+
+    #[test]
+    fn a_record_is_replaced_in_its_version_or_a_later_one() {
+        let next = Versions { read_max: 2, written: 2 };
+        assert_eq!([1, 2].map(|found| BOTH.replacing(found)), [1, 2]);
+        assert_eq!([1, 2].map(|found| next.replacing(found)), [2, 2]);
     }
 
     #[test]

@@ -9,14 +9,14 @@ use tanist_core::members::NodeId;
 use super::super::directory::Directory;
 use super::super::error::OpenError;
 use super::super::files::LOCK;
-use super::super::{Adopted, opening};
+use super::super::{Adopted, Versions, opening};
 use super::crash_check::open;
 use super::simulated_disk::Disk;
 use super::simulated_files::{Breakage, SimulatedFiles};
 
 fn adopt(files: &SimulatedFiles) -> Result<Adopted, OpenError> {
     let directory = Directory::new(Path::new("/simulated"), files.clone());
-    opening::adopt(directory, NodeId(3), "billing")
+    opening::adopt(directory, NodeId(3), "billing", Versions::RELEASE)
 }
 
 /// A store with counter 5 whose lock file is another one.

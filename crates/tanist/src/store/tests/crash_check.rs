@@ -14,7 +14,7 @@ use tanist_core::members::NodeId;
 use super::super::directory::Directory;
 use super::super::error::OpenError;
 use super::super::files::temporary;
-use super::super::{Opened, opening};
+use super::super::{Opened, Versions, opening};
 use super::simulated_disk::Disk;
 use super::simulated_files::{Breakage, SimulatedFiles};
 
@@ -151,5 +151,5 @@ fn judge(
 /// Opens the store of the tests.
 pub(super) fn open(files: &SimulatedFiles) -> Result<Opened, OpenError> {
     let directory = Directory::new(Path::new("/simulated"), files.clone());
-    opening::open(directory, NodeId(3), "billing")
+    opening::open(directory, NodeId(3), "billing", Versions::RELEASE)
 }
