@@ -53,6 +53,9 @@ impl std::error::Error for Problem {}
 
 /// The exit code of an error.
 pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
+    if error.is::<tanist::Ended>() {
+        return ExitCode::from(NODE_FAILED);
+    }
     match error.downcast_ref::<Problem>() {
         Some(Problem::Usage(_)) => ExitCode::from(2),
         Some(Problem::Unreachable(_)) => ExitCode::from(3),
@@ -62,3 +65,6 @@ pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
         None => ExitCode::FAILURE,
     }
 }
+
+/// A node that ran could not go on: unlike a bad file, a restart may help.
+const NODE_FAILED: u8 = 7;

@@ -1,12 +1,14 @@
 //! One node, driven: events in, effects carried out in order, each finished before the next begins.
 //!
 //! The driver has a thread and a runtime of its own, so that a program that blocks its own runtime
-//! does not make its node look dead, and the disk may be waited for where it must be. It decides
-//! nothing about elections: those rules are [`tanist_core`]'s, and the simulator runs the same.
+//! does not make its node look dead. The disk has another one ([`saver`]), and is waited for only
+//! where a number is about to be used that it does not hold yet. The driver decides nothing about
+//! elections: those rules are [`tanist_core`]'s, and the simulator runs the same.
 
 mod carrier;
 mod dice;
 mod inbox;
+mod saver;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -26,6 +28,7 @@ use tokio::sync::{mpsc, oneshot};
 pub(crate) use self::carrier::Carrier;
 use self::dice::SystemDice;
 pub(crate) use self::inbox::{Inbox, Request};
+pub(crate) use self::saver::{Closing, Saver};
 use crate::application::Application;
 use crate::clock::{self, Alarm};
 use crate::error::Failure;
@@ -34,7 +37,7 @@ use crate::meter::Meter;
 use crate::panics::Panics;
 use crate::role::{Role, Suspension, View, Why};
 use crate::shared::Shared;
-use crate::store::Store;
+use crate::store::SaveError;
 use crate::timers::Timers;
 use crate::transport::{Incoming, Throttle, Ticket};
 
@@ -42,7 +45,7 @@ use crate::transport::{Incoming, Throttle, Ticket};
 pub(crate) struct Parts {
     pub(crate) me: NodeId,
     pub(crate) config: GroupConfig,
-    pub(crate) store: Store,
+    pub(crate) saver: Saver,
     pub(crate) is_restarted: bool,
     pub(crate) carrier: Carrier,
     pub(crate) incoming: mpsc::Receiver<Incoming>,
@@ -60,7 +63,7 @@ pub(crate) struct Driver {
     node: Node,
     timers: Timers,
     alarm: Alarm,
-    store: Store,
+    saver: Saver,
     carrier: Carrier,
     incoming: mpsc::Receiver<Incoming>,
     inbox: Inbox,
@@ -77,7 +80,7 @@ pub(crate) struct Driver {
     meter: Meter,
     /// For frames that are no message.
     undecodable: Throttle,
-    /// When the next number is put on disk beforehand.
+    /// When the next numbers are put on disk beforehand.
     reserve_at: Time,
     /// Peers that have a link with another process of this node's id.
     twin_seen_by: NodeSet,
@@ -99,9 +102,9 @@ impl Driver {
     }
 
     fn start(parts: Parts) -> Result<Self, Failure> {
-        let Parts { me, config, store, is_restarted, carrier, .. } = parts;
+        let Parts { me, config, saver, is_restarted, carrier, .. } = parts;
         let mut effects = Effects::new();
-        let saved = store.counter();
+        let saved = Some(saver.held()).filter(|held| *held != Counter::default());
         let mut cx = Context { me, now: clock::now(), dice: &mut SystemDice, config: &config };
         let node = Node::start(&mut cx, saved, &mut effects);
         let mut driver = Self {
@@ -110,7 +113,7 @@ impl Driver {
             node,
             timers: Timers::default(),
             alarm: Alarm::new().map_err(Failure::Clock)?,
-            store,
+            saver,
             carrier,
             incoming: parts.incoming,
             inbox: parts.inbox,
@@ -153,6 +156,7 @@ impl Driver {
                     Some(Request::Shutdown) | None => return self.leave().await,
                     Some(request) => self.obey(request)?,
                 },
+                reserved = self.saver.reservation() => self.note_reservation(reserved?),
                 rung = self.alarm.ring() => {
                     rung.map_err(Failure::Clock)?;
                     self.ring()?;
@@ -309,7 +313,8 @@ impl Driver {
                     self.last_sent.insert(peer, ticket);
                 }
                 // Whoever asked may have gone away.
-                let _ = reply.send(self.meter.read(&self.carrier));
+                let reserved = self.saver.reserved();
+                let _ = reply.send(self.meter.read(&self.carrier, reserved));
                 None
             }
             Request::HoldPort(reply) => {
@@ -357,22 +362,33 @@ impl Driver {
             self.step(Event::Timer(timer))?;
         }
         if self.reserve_at <= now {
-            self.reserve()?;
+            self.reserve_at = Time::NEVER;
+            self.saver.reserve();
         }
         Ok(())
     }
 
-    /// Puts the next number on disk while nobody waits for it, so that the next election need not
-    /// wait for the disk. A number that is never used is skipped.
-    fn reserve(&mut self) -> Result<(), Failure> {
-        self.reserve_at = Time::NEVER;
-        let next = self.store.counter().unwrap_or_default().next();
-        self.save(next)
+    /// The disk holds numbers for the next elections, or could not take them. That is no reason to
+    /// end: the number in use is saved.
+    fn note_reservation(&mut self, reserved: Result<Counter, SaveError>) {
+        match reserved {
+            Ok(counter) => self.note(|node| Trace::Save { node, counter: counter.0 }),
+            Err(error) => {
+                self.meter.reservations_failed += 1;
+                saver::warn_of(&error);
+                // After any other error nothing more can be saved until the store is opened again.
+                if matches!(error, SaveError::Unwritten(_)) {
+                    self.reserve_at = clock::now() + RESERVE_AGAIN_AFTER;
+                }
+            }
+        }
     }
 
+    /// Keeps a number before it is used, and waits for the disk if it does not hold it yet. A write
+    /// that failed or took too long is a crash.
     fn save(&mut self, counter: Counter) -> Result<(), Failure> {
-        // A write that failed is a crash: what the disk holds is not known.
-        self.store.save(counter)?;
+        self.saver.save(counter)?;
+        self.reserve_at = clock::now() + RESERVE_AFTER;
         self.note(|node| Trace::Save { node, counter: counter.0 });
         Ok(())
     }
@@ -395,10 +411,7 @@ impl Driver {
                 Effect::Broadcast(message) => self.broadcast(&message),
                 Effect::SetTimer { timer, after } => self.timers.set(timer, clock::now() + after),
                 Effect::CancelTimer(timer) => self.timers.cancel(timer),
-                Effect::Save(counter) => {
-                    self.save(counter)?;
-                    self.reserve_at = clock::now() + RESERVE_AFTER;
-                }
+                Effect::Save(counter) => self.save(counter)?,
                 Effect::Notify(notice) => answers.extend(self.notify(notice)?),
             }
         }
@@ -533,6 +546,8 @@ impl Drop for Ending {
 
 /// Long after an election is over and long before the next is likely.
 const RESERVE_AFTER: Duration = Duration::from_secs(1);
+/// How often a disk that took nothing is tried again.
+const RESERVE_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
 /// Node and clock in one number: two lives of a node never send the same one, unless they send
 /// more than a message each microsecond.

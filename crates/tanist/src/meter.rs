@@ -19,6 +19,10 @@ pub struct Meter {
     pub received: BTreeMap<&'static str, u64>,
     /// Frames that were no message.
     pub undecodable: u64,
+    /// Group numbers that are on disk for the next elections.
+    pub numbers_reserved: u64,
+    /// How often such numbers could not be put on disk.
+    pub reservations_failed: u64,
     /// How often a closed or refused connection told that a peer is dead.
     pub refusals: u64,
     /// How often the driver woke up.
@@ -38,7 +42,8 @@ impl Meter {
         *self.received.entry(kind.name()).or_default() += 1;
     }
 
-    pub(crate) fn read(&self, carrier: &Carrier) -> Self {
-        Self { transport: carrier.counters(), peers: carrier.peers(), ..self.clone() }
+    pub(crate) fn read(&self, carrier: &Carrier, numbers_reserved: u64) -> Self {
+        let (transport, peers) = (carrier.counters(), carrier.peers());
+        Self { transport, peers, numbers_reserved, ..self.clone() }
     }
 }

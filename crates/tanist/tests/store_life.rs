@@ -45,7 +45,7 @@ fn an_unused_store_is_still_unused_and_not_new_when_opened_again() {
 #[test]
 fn what_was_saved_is_there_when_the_store_is_opened_again() {
     let folder = tempfile::tempdir().unwrap();
-    for counter in [1, 2, 24, 256, 70_000, u64::MAX] {
+    for counter in [1, 2, 24, 256, 70_000, u64::MAX - 1] {
         let mut store = open(folder.path()).unwrap().store;
         store.save(Counter(counter)).unwrap();
         assert_eq!(store.counter(), Some(Counter(counter)));
@@ -82,17 +82,27 @@ fn a_lower_counter_is_refused_and_the_store_goes_on() {
 }
 
 #[test]
-fn a_directory_that_is_taken_away_poisons_the_store_and_another_in_its_place_is_not_touched() {
+fn the_last_counter_is_refused_since_no_number_would_follow_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap().store;
+    store.save(Counter(u64::MAX - 1)).unwrap();
+    let error = store.save(Counter(u64::MAX - 1).next()).unwrap_err();
+    assert!(matches!(error, SaveError::Exhausted), "{error}");
+    store.save(Counter(u64::MAX - 1)).unwrap();
+}
+
+#[test]
+fn a_directory_that_is_taken_away_takes_no_save_and_another_in_its_place_is_not_touched() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("n3");
     let mut store = open(&directory).unwrap().store;
     fs::remove_dir_all(&directory).unwrap();
     let other = open(&directory).unwrap();
     assert!(other.is_new);
-    let error = store.save(Counter(1)).unwrap_err();
-    assert!(matches!(error, SaveError::Disk(_)), "{error}");
-    let error = store.save(Counter(2)).unwrap_err();
-    assert!(matches!(error, SaveError::Poisoned { .. }), "{error}");
+    for counter in [1, 2] {
+        let error = store.save(Counter(counter)).unwrap_err();
+        assert!(matches!(error, SaveError::Unwritten(_)), "{error}");
+    }
     drop((store, other));
     assert_eq!(open(&directory).unwrap().store.counter(), None);
 }

@@ -91,6 +91,11 @@ fn count(page: &mut Exposition, site: &Site, status: &StatusReport, meter: &Mete
     }
     let help = "Authentic frames that were no message.";
     page.single("tanist_undecodable_total", Kind::Counter, help, meter.undecodable);
+    let help = "Group numbers that are on disk for the next elections.";
+    page.single("tanist_numbers_reserved", Kind::Gauge, help, meter.numbers_reserved);
+    let help = "How often group numbers for later elections could not be put on disk.";
+    let failed = meter.reservations_failed;
+    page.single("tanist_reservations_failed_total", Kind::Counter, help, failed);
     let help = "How often a closed or refused connection told that a peer is dead.";
     page.single("tanist_refusals_total", Kind::Counter, help, meter.refusals);
     let help = "How often the thread that elects woke up.";

@@ -165,6 +165,15 @@ impl Agent {
         self.when("status", |status| status["role"] != "suspended" && status["members"] == nodes);
     }
 
+    /// Whether it is in one group with another node at this moment.
+    pub(crate) fn is_with(&self, node: &str) -> bool {
+        let is_there = |status: Value| {
+            let members = status["members"].as_array().cloned().unwrap_or_default();
+            status["role"] != "suspended" && members.contains(&Value::from(node))
+        };
+        self.try_ask("status").is_some_and(is_there)
+    }
+
     /// Waits for its end, and gives the exit code.
     pub(crate) fn ends(&mut self) -> Option<i32> {
         let end = Instant::now() + LIMIT;

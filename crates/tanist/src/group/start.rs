@@ -10,12 +10,12 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::Group;
 use crate::application::Application;
 use crate::control::Control;
-use crate::driver::{self, Carrier, Driver, Inbox, Parts, Request};
+use crate::driver::{self, Carrier, Closing, Driver, Inbox, Parts, Request, Saver};
 use crate::error::{Failure, StartError};
 use crate::journal::{Journal, Memory};
 use crate::settings::Settings;
 use crate::shared::{Identity, Shared};
-use crate::store::Store;
+use crate::store::{SaveError, Store};
 use crate::task::{self, Ask, GroupTask};
 use crate::transport::radio::{Antennas, Radio, RadioConfig, Reach};
 use crate::transport::version::Versions;
@@ -173,26 +173,34 @@ fn run(
             return None;
         }
     };
-    runtime.block_on(async {
+    let (outcome, closing) = runtime.block_on(async {
         match prepare(setup, prepared) {
-            Ok(parts) => {
+            Ok((parts, closing)) => {
                 let _ = starting.send(Ok(()));
-                Some(Driver::run(parts).await)
+                Some((Driver::run(parts).await, closing))
             }
             Err(error) => {
                 let _ = starting.send(Err(error));
                 None
             }
         }
-    })
+    })?;
+    // Its sockets are closed before anything waits for the disk: the others see the end at once.
+    drop(runtime);
+    if !matches!(outcome, Err(Failure::Store(SaveError::Slow { .. }))) {
+        closing.wait();
+    }
+    Some(outcome)
 }
 
 /// The port first, then the disk: a second start of the same node touches nothing.
-fn prepare(setup: Setup, prepared: Prepared) -> Result<Parts, StartError> {
+fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartError> {
     let Prepared { application, inbox, shared, memory } = prepared;
     let Setup { name, me, peers, ways, config, limits, data_dir, secrets, versions, trace } = setup;
     let opened_ways = ways.open()?;
     let opened = Store::open(&data_dir, me, &name)?;
+    let limit = config.timing.silence() / 2;
+    let (saver, closing) = Saver::start(opened.store, limit).map_err(StartError::Thread)?;
     let journal = match trace {
         Some(path) => {
             let journal = Journal::open(&path, &name, &config);
@@ -204,10 +212,10 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<Parts, StartError> {
     let settings = Settings::of(&config);
     let transport =
         transport::Config { me, group: name, secrets, settings, versions, peers, limits };
-    Ok(Parts {
+    let parts = Parts {
         me,
         config,
-        store: opened.store,
+        saver,
         is_restarted: !opened.is_new,
         carrier: opened_ways.start(transport, arrivals)?,
         incoming,
@@ -216,7 +224,8 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<Parts, StartError> {
         shared,
         journal,
         memory,
-    })
+    };
+    Ok((parts, closing))
 }
 
 /// How much may have arrived and not been taken before the network is made to wait.

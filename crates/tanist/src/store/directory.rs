@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::access::Access;
-use super::error::DiskError;
+use super::error::{DiskError, OpenError};
 use super::files::{COUNTER, Files, IDENTITY, LOCK, Lock, temporary};
 use super::record::StoreId;
 
@@ -82,16 +82,20 @@ impl Directory {
 
     /// Puts a record in the place of the one of that name. When it returns, the new one would
     /// survive power loss; at any moment before, the old one or the new one is there, whole.
-    pub(super) fn replace(&mut self, name: &str, bytes: &[u8]) -> Result<(), DiskError> {
+    pub(super) fn replace(&mut self, name: &str, bytes: &[u8]) -> Result<(), ReplaceError> {
         let temporary = temporary(name);
-        let created = self.files.create(&temporary, bytes);
-        created.map_err(|error| self.error_at("write", &temporary, error))?;
+        if let Err(error) = self.files.create(&temporary, bytes) {
+            // What was written of it would be in the way of the next attempt. If it cannot be
+            // removed, that attempt fails and tries to remove it again.
+            let _ = self.files.remove(&temporary);
+            return Err(ReplaceError::Untouched(self.error_at("write", &temporary, error)));
+        }
         // Before the rename: else the name could survive and the content not.
         let synced = self.files.sync_file(&temporary);
         synced.map_err(|error| self.error_at("sync", &temporary, error))?;
         let renamed = self.files.rename(&temporary, name);
         renamed.map_err(|error| self.error_at("replace", name, error))?;
-        self.sync()
+        Ok(self.sync()?)
     }
 
     /// Removes what a crash left of a record that never took its place.
@@ -117,5 +121,28 @@ impl Directory {
 
     fn error_at(&self, action: &'static str, name: &str, source: io::Error) -> DiskError {
         DiskError { action, path: self.path_of(name), source }
+    }
+}
+
+/// Why a record was not replaced.
+#[derive(Debug)]
+pub(super) enum ReplaceError {
+    /// The new record was not even written, as on a full disk: the old one is there for certain.
+    Untouched(DiskError),
+    /// The old record or the new one is there.
+    Unknown(DiskError),
+}
+
+impl From<DiskError> for ReplaceError {
+    fn from(error: DiskError) -> Self {
+        Self::Unknown(error)
+    }
+}
+
+impl From<ReplaceError> for OpenError {
+    fn from(error: ReplaceError) -> Self {
+        match error {
+            ReplaceError::Untouched(error) | ReplaceError::Unknown(error) => Self::Disk(error),
+        }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tanist_core::members::NodeId;
 use thiserror::Error;
@@ -185,6 +186,33 @@ pub enum SaveError {
         /// What it was given.
         asked: u64,
     },
+    /// The disk took nothing. The old counter is there for certain, and the store goes on.
+    #[error(
+        "{}; the counter on the disk is the old one, so the node must end if it needs a new one; \
+         {}, then start the node again if it has ended",
+        .0, .0.next_step()
+    )]
+    Unwritten(#[source] DiskError),
+    /// The disk takes so long that the others take this node for dead.
+    #[error(
+        "the disk of {} did not save a group number within {waited:?}, which is half of \
+         suspect_after; the node ends before the others take it for dead; look for what makes the \
+         disk slow, name a quicker one, or make timing.suspect_after longer, then start the node \
+         again",
+        .directory.display()
+    )]
+    Slow {
+        /// The directory.
+        directory: PathBuf,
+        /// How long the node waited.
+        waited: Duration,
+    },
+    /// No number is left.
+    #[error(
+        "the last group number of this node is used up, so it cannot form another group; give this \
+         node a new id and an empty directory"
+    )]
+    Exhausted,
     /// The disk failed. The old counter or the new one is there.
     #[error(
         "{}; whether the counter is on the disk is not known, so the node must end without using \
@@ -291,6 +319,9 @@ mod tests {
         ];
         let save = [
             SaveError::Disk(disk("sync", ErrorKind::StorageFull)),
+            SaveError::Unwritten(disk("write", ErrorKind::StorageFull)),
+            SaveError::Slow { directory: directory(), waited: Duration::from_millis(500) },
+            SaveError::Exhausted,
             SaveError::Poisoned { directory: directory() },
             SaveError::Backwards { held: 7, asked: 6 },
         ];

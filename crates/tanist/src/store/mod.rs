@@ -38,7 +38,7 @@ pub use self::error::{DiskError, OpenError, SaveError};
 #[doc(hidden)]
 pub use self::versions::Versions;
 
-use self::directory::Directory;
+use self::directory::{Directory, ReplaceError};
 use self::files::COUNTER;
 use self::real_files::RealFiles;
 use self::record::{CounterRecord, Record};
@@ -125,11 +125,15 @@ impl Store {
 
     /// Keeps a counter. Returns only when it would survive power loss.
     ///
-    /// After an error of the disk the old counter or this one may be there, and every later save
-    /// fails: the caller must end the process and open the store anew.
+    /// After [`SaveError::Unwritten`] the old counter is there, and a later save may succeed. After
+    /// [`SaveError::Disk`] the old counter or this one may be there, and every later save fails: the
+    /// caller must drop the store and open it again.
     pub fn save(&mut self, counter: Counter) -> Result<(), SaveError> {
         if self.is_poisoned {
             return Err(SaveError::Poisoned { directory: self.directory().to_owned() });
+        }
+        if counter == Counter(u64::MAX) {
+            return Err(SaveError::Exhausted);
         }
         if counter.0 < self.saved.counter {
             return Err(SaveError::Backwards { held: self.saved.counter, asked: counter.0 });
@@ -139,13 +143,17 @@ impl Store {
         }
         let next = self.saved.followed_by(counter);
         let bytes = Record::Counter(next).encode_as(self.version);
-        let written = self.directory.replace(COUNTER, &bytes);
-        if let Err(error) = written {
-            self.is_poisoned = true;
-            return Err(SaveError::Disk(error));
+        match self.directory.replace(COUNTER, &bytes) {
+            Ok(()) => {
+                self.saved = next;
+                Ok(())
+            }
+            Err(ReplaceError::Untouched(error)) => Err(SaveError::Unwritten(error)),
+            Err(ReplaceError::Unknown(error)) => {
+                self.is_poisoned = true;
+                Err(SaveError::Disk(error))
+            }
         }
-        self.saved = next;
-        Ok(())
     }
 
     /// Where it is.

@@ -22,6 +22,7 @@ pub(super) fn look(
     silence(settings, findings);
     refusals(&Counts::of(meter), findings);
     load(&Counts::of(meter), findings);
+    disk(meter, findings);
     files(seen, settings, findings);
     lines(settings, findings);
 }
@@ -56,6 +57,24 @@ impl Counts {
             unknown_peer: count("refused_unknown_peer"),
             version: count("refused_version"),
             seal: count("refused_seal"),
+        }
+    }
+}
+
+/// Whether the disk takes the numbers of the next elections.
+fn disk(meter: &Value, findings: &mut Findings) {
+    let count = |name: &str| meter[name].as_u64().unwrap_or(0);
+    let (failed, reserved) = (count("reservations_failed"), count("numbers_reserved"));
+    if failed > 0 {
+        let what = format!(
+            "Group numbers for later elections could not be put on disk {failed} times; {reserved} \
+             are there."
+        );
+        let fix = "the agent's log has the reason: free space, or look for errors of the disk";
+        if reserved == 0 {
+            findings.problem("disk", what, fix);
+        } else {
+            findings.warn("disk", what, fix);
         }
     }
 }

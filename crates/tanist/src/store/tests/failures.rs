@@ -20,8 +20,31 @@ fn failures(operations: usize) -> impl Iterator<Item = Failure> {
     })
 }
 
+/// A full disk: nothing took the place of anything, so the store may try again.
 #[test]
-fn a_save_that_fails_anywhere_poisons_the_store_and_leaves_old_or_new() {
+fn a_record_that_could_not_even_be_written_is_tried_again() {
+    let files = SimulatedFiles::new(Disk::default(), Breakage::Nothing);
+    open(&files).unwrap().store.save(Counter(5)).unwrap();
+    let disk = files.disk();
+    let mut check = CrashCheck::new(Breakage::Nothing);
+    for failure in failures(1) {
+        let files = SimulatedFiles::new(disk.clone(), Breakage::Nothing);
+        let mut store = open(&files).unwrap().store;
+        files.fail(failure);
+        let error = store.save(Counter(6)).expect_err("an operation fails");
+        assert!(matches!(error, SaveError::Unwritten(_)), "{failure:?}: {error}");
+        assert_eq!(store.counter(), Some(Counter(5)), "{failure:?}");
+        let end = check.stop(&files.disk(), &Expected::one_of(&[5]), 1);
+        assert_eq!(end, ControlFlow::Continue(()), "{failure:?}");
+        store.save(Counter(7)).expect("the disk has room again");
+        drop(store);
+        let end = check.stop(&files.disk(), &Expected::one_of(&[7]), 1);
+        assert_eq!(end, ControlFlow::Continue(()), "{failure:?}");
+    }
+}
+
+#[test]
+fn a_save_that_fails_later_poisons_the_store_and_leaves_old_or_new() {
     let files = SimulatedFiles::new(Disk::default(), Breakage::Nothing);
     let mut store = open(&files).unwrap().store;
     store.save(Counter(5)).unwrap();
@@ -32,7 +55,7 @@ fn a_save_that_fails_anywhere_poisons_the_store_and_leaves_old_or_new() {
     assert_eq!(operations, 4, "create, sync, rename, sync");
 
     let mut check = CrashCheck::new(Breakage::Nothing);
-    for failure in failures(operations) {
+    for failure in failures(operations).filter(|failure| failure.at > 0) {
         let files = SimulatedFiles::new(disk.clone(), Breakage::Nothing);
         let mut store = open(&files).unwrap().store;
         files.fail(failure);
