@@ -15,6 +15,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tanist_core::counter_cap::CounterCap;
 use tanist_core::group::Counter;
 use tanist_core::node::{Command, Message, Node, Notice};
 use tanist_core::policy::RankError;
@@ -84,6 +85,9 @@ pub(crate) struct Driver {
     reserve_at: Time,
     /// Peers that have a link with another process of this node's id.
     twin_seen_by: NodeSet,
+    /// Which counters of other nodes are believed.
+    cap: CounterCap,
+    warning: Throttle,
     /// Who waits for the node to be aside, or to take part again.
     leaving: Vec<oneshot::Sender<()>>,
     returning: Vec<oneshot::Sender<()>>,
@@ -113,6 +117,7 @@ impl Driver {
             node,
             timers: Timers::default(),
             alarm: Alarm::new().map_err(Failure::Clock)?,
+            cap: CounterCap::new(saver.held()),
             saver,
             carrier,
             incoming: parts.incoming,
@@ -128,6 +133,7 @@ impl Driver {
             undecodable: Throttle::new(),
             reserve_at: clock::now() + RESERVE_AFTER,
             twin_seen_by: NodeSet::new(),
+            warning: Throttle::default(),
             leaving: Vec::new(),
             returning: Vec::new(),
         };
@@ -213,6 +219,9 @@ impl Driver {
         match incoming {
             Incoming::Frame { from, id, payload } => match wire::decode(&payload) {
                 Ok(message) => {
+                    if !self.admits(from, &message) {
+                        return Ok(());
+                    }
                     let facts = message.facts(self.config.algorithm);
                     self.meter.received(facts.kind);
                     self.note(|node| Trace::Receive { node, from, id, message: facts });
@@ -272,6 +281,16 @@ impl Driver {
              stop the other one"
         );
         Ok(())
+    }
+
+    /// Whether a message may reach the node: its counters must not wear out those of this node.
+    fn admits(&mut self, from: NodeId, message: &Message) -> bool {
+        let Err(error) = self.cap.admit(message) else { return true };
+        self.meter.refused_counters += 1;
+        if let Some(held_back) = self.warning.pass() {
+            tracing::warn!(peer = %from, %error, held_back, "refused a message");
+        }
+        false
     }
 
     fn obey(&mut self, request: Request) -> Result<(), Failure> {
@@ -388,6 +407,7 @@ impl Driver {
     /// that failed or took too long is a crash.
     fn save(&mut self, counter: Counter) -> Result<(), Failure> {
         self.saver.save(counter)?;
+        self.cap.note(counter);
         self.reserve_at = clock::now() + RESERVE_AFTER;
         self.note(|node| Trace::Save { node, counter: counter.0 });
         Ok(())

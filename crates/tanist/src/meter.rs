@@ -19,6 +19,8 @@ pub struct Meter {
     pub received: BTreeMap<&'static str, u64>,
     /// Frames that were no message.
     pub undecodable: u64,
+    /// Messages that were dropped because of a counter that no honest node can have reached.
+    pub refused_counters: u64,
     /// Group numbers that are on disk for the next elections.
     pub numbers_reserved: u64,
     /// How often such numbers could not be put on disk.

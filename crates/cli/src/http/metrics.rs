@@ -91,6 +91,8 @@ fn count(page: &mut Exposition, site: &Site, status: &StatusReport, meter: &Mete
     }
     let help = "Authentic frames that were no message.";
     page.single("tanist_undecodable_total", Kind::Counter, help, meter.undecodable);
+    let help = "Messages dropped because of a counter that no honest node can have reached.";
+    page.single("tanist_refused_counters_total", Kind::Counter, help, meter.refused_counters);
     let help = "Group numbers that are on disk for the next elections.";
     page.single("tanist_numbers_reserved", Kind::Gauge, help, meter.numbers_reserved);
     let help = "How often group numbers for later elections could not be put on disk.";

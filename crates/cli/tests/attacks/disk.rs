@@ -1,1 +1,351 @@
-//! Disks that are slow, full or wrong.
+//! Disks that are slow, full or wrong, and numbers that would wear a counter out.
+//!
+//! A slow disk is a process whose calls of fsync are delayed by strace; a full one is a small file
+//! system in a mount namespace, which only root can make. Without these the tests say so and pass.
+
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tanist::settings::Settings;
+use tanist::store::record;
+use tanist::{TimingConfig, transport};
+use tanist_core::election::{self, bully};
+use tanist_core::node::Message;
+use tanist_core::options::Options;
+use tanist_core::policy::Preempt;
+use tanist_core::{GroupConfig, GroupNumber, Member, Membership, NodeId, Priority, Timing};
+use tanist_core::{recall, wire};
+
+use crate::agents::{Agent, Home};
+use crate::group::LIMIT;
+use crate::home::{self, Started, until};
+
+/// Every fsync of a process takes this long: much longer than its peers wait for a sign of life.
+const SLOW: &str = "inject=fsync,fdatasync:delay_enter=6000000";
+
+/// A job that finds out whether another one runs: all its processes hold the lock.
+const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
+    echo \"$TANIST_NODE $TANIST_EPOCH\" >> starts
+    trap 'exit 0' TERM; sleep 1000 & wait";
+
+const TIMING: &str =
+    "[timing]\nheartbeat = \"100ms\"\nsuspect_after = \"2s\"\ncheck_every = \"500ms\"\n";
+
+/// Makes every later fsync of a process slow. Killed with the test; the process runs on then.
+struct SlowDisk(Child);
+
+impl SlowDisk {
+    /// None if strace is not there or may not attach.
+    fn of(process: u32, home: &Path) -> Option<Self> {
+        let log = home.join(format!("strace-{process}.log"));
+        let mut command = Command::new("strace");
+        command.args(["-f", "-e", "trace=fsync,fdatasync", "-e", SLOW, "-p", &process.to_string()]);
+        let log = std::fs::File::create(log).unwrap();
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn();
+        let mut slow = Self(child.ok()?);
+        let is_traced = || {
+            let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+            let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+            tracer.is_some_and(|tracer| tracer.trim() != "0")
+        };
+        let traced = until("strace to attach or to give up", || {
+            slow.0.try_wait().unwrap().map(|_| false).or_else(|| is_traced().then_some(true))
+        });
+        traced.then_some(slow)
+    }
+}
+
+impl Drop for SlowDisk {
+    fn drop(&mut self) {
+        // Told to end, strace lets go of the process; killed, it would take it along.
+        home::signal(self.0.id(), "-TERM");
+        let _ = self.0.wait();
+    }
+}
+
+fn can_trace() -> bool {
+    let tried = Command::new("strace").args(["-o", "/dev/null", "-e", SLOW, "true"]).status();
+    let is_able = tried.is_ok_and(|status| status.success());
+    if !is_able {
+        eprintln!("skipped: a slow disk needs strace, and to be allowed to trace");
+    }
+    is_able
+}
+
+fn can_mount() -> bool {
+    let tried = Command::new("unshare")
+        .args(["-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt"])
+        .stderr(Stdio::null())
+        .status();
+    let is_able = tried.is_ok_and(|status| status.success());
+    if !is_able {
+        eprintln!("skipped: mounts need root and unshare");
+    }
+    is_able
+}
+
+/// Waits until a node of a group with jobs leads all of it.
+fn leads_all(home: &home::Home, node: usize, members: usize) {
+    let socket = format!("n{node}.sock");
+    until("the node to lead all", || {
+        let asked = home.tanist(&["status", "-o", "json", "--socket", &socket]).output().unwrap();
+        let status: Value = serde_json::from_slice(&asked.stdout).ok()?;
+        let count = status["members"].as_array().map_or(0, Vec::len);
+        (count == members && status["role"] == "leader").then_some(())
+    });
+}
+
+/// The number of the file that holds the counter: every save puts another file in its place.
+fn record(directory: &Path) -> u64 {
+    std::fs::metadata(directory.join("counter")).map_or(0, |found| found.ino())
+}
+
+/// Waits until the counter of a node has not been saved for a while.
+fn is_at_rest(directory: &Path) -> u64 {
+    let mut last = (record(directory), std::time::Instant::now());
+    until("the disk to be at rest", || {
+        let now = record(directory);
+        if now != last.0 {
+            last = (now, std::time::Instant::now());
+        }
+        (now != 0 && last.1.elapsed() > Duration::from_secs(3)).then_some(now)
+    })
+}
+
+#[test]
+fn a_leader_that_reserves_numbers_on_a_slow_disk_keeps_leading_and_no_two_jobs_run() {
+    if !can_trace() {
+        return;
+    }
+    let home = home::Home::new(3, &format!("algorithm = \"bully\"\n{TIMING}"));
+    let mut runs: Vec<Started> =
+        (1..=3).map(|node| Started::new(&mut home.run(node, &["--grace", "1s"], JOB))).collect();
+    leads_all(&home, 3, 3);
+    home.read_when("starts", |starts| starts.lines().last().is_some_and(|it| it.starts_with("n3")));
+    let before = is_at_rest(&home.file("data3"));
+    let Some(_slow) = SlowDisk::of(runs[2].id(), home.path()) else {
+        eprintln!("skipped: strace cannot attach");
+        return;
+    };
+    // Without n1 the leader forms a new group, with a number that is on its disk already; a moment
+    // later it puts the next ones there, which takes seconds.
+    runs[0].signal("-KILL");
+    runs[0].ends();
+    until("the reservation", || (record(&home.file("data3")) != before).then_some(()));
+    leads_all(&home, 3, 2);
+    let starts = home.read("starts");
+    assert_eq!(home.read("overlaps"), "", "two jobs at once:\n{starts}");
+    let others: Vec<&str> = starts.lines().filter(|line| line.starts_with("n2")).collect();
+    assert_eq!(others, Vec::<&str>::new(), "the slow leader was taken for dead:\n{starts}");
+}
+
+#[test]
+fn a_node_whose_disk_does_not_save_in_time_ends_and_says_how_long_it_took() {
+    if !can_trace() {
+        return;
+    }
+    let home = Home::new();
+    let agents = home.group(&["n1", "n2"]);
+    home.file("n3", "n3", &[]);
+    // The store is made on a quick disk.
+    let mut first = home.start("n3");
+    first.members_are(&["n1", "n2", "n3"]);
+    home::signal(first.child.id(), "-TERM");
+    assert_eq!(first.ends(), Some(0));
+    let log = std::fs::File::create(home.path().join("n3.log")).unwrap();
+    let mut command = Command::new("strace");
+    // With -D the child is the agent, and strace goes with it.
+    command.args(["-D", "-f", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", SLOW]);
+    command.args([env!("CARGO_BIN_EXE_tanist"), "agent", "-c", "n3.toml"]);
+    command.current_dir(home.path()).stdout(Stdio::null()).stderr(log);
+    let mut third = Agent::spawn(&home, "n3", &mut command);
+    assert_eq!(third.ends(), Some(7), "{}", third.log());
+    let log = third.log();
+    assert!(log.contains("data-n3") && log.contains("suspect_after"), "{log}");
+    agents[0].members_are(&["n1", "n2"]);
+}
+
+/// A peer makes the leader save a number that is not reserved, and its disk hangs.
+#[test]
+fn a_leader_whose_disk_hangs_in_a_save_has_ended_its_job_before_another_starts() {
+    if !can_trace() {
+        return;
+    }
+    let home = home::Home::new(3, &format!("algorithm = \"bully\"\n{TIMING}"));
+    let start = |node| Started::new(&mut home.run(node, &["--grace", "1s"], JOB));
+    let (_first, mut third) = (start(1), start(3));
+    leads_all(&home, 3, 2);
+    home.read_when("starts", |starts| starts.lines().last().is_some_and(|it| it.starts_with("n3")));
+    is_at_rest(&home.file("data3"));
+    let Some(_slow) = SlowDisk::of(third.id(), home.path()) else {
+        eprintln!("skipped: strace cannot attach");
+        return;
+    };
+    let timing = TimingConfig {
+        heartbeat: Some(Duration::from_millis(100)),
+        silence: Some(Duration::from_secs(2)),
+        check_every: Duration::from_millis(500),
+        timeout_every: Duration::from_millis(500),
+        ..tanist::default_timing()
+    };
+    says(home.path(), settings(timing), 2, 3, &[recalls(5000)]);
+    assert_ne!(third.ends().code(), Some(0));
+    home.read_when("starts", |starts| starts.lines().last().is_some_and(|it| it.starts_with("n1")));
+    assert_eq!(home.read("overlaps"), "", "two jobs at once:\n{}", home.read("starts"));
+}
+
+#[test]
+fn a_lone_survivor_on_a_full_disk_keeps_leading_with_the_number_that_it_has_saved() {
+    if !can_mount() {
+        return;
+    }
+    let home = Home::new();
+    home.file("n3", "n3", &[]);
+    let data = home.path().join("data-n3");
+    std::fs::create_dir_all(&data).unwrap();
+    let program = env!("CARGO_BIN_EXE_tanist");
+    let mount = "mount -t tmpfs -o size=64k,mode=700 tmpfs data-n3";
+    let script = format!("{mount} && exec {program} agent -c n3.toml");
+    let log = std::fs::File::create(home.path().join("n3.log")).unwrap();
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", &script]).current_dir(home.path());
+    let mut third = Agent::spawn(&home, "n3", command.stdout(Stdio::null()).stderr(log));
+    third.members_are(&["n3"]);
+    let mut agents = home.group_with(&["n1", "n2"], &["n1", "n2", "n3"]);
+    // Seen from outside, the file system of a process is below its root directory.
+    let inside = format!("/proc/{}/root{}", third.child.id(), data.display());
+    is_at_rest(Path::new(&inside));
+    let filler = format!("{inside}/filler");
+    assert!(std::fs::write(&filler, vec![0; 1 << 20]).is_err(), "64 kB are full before 1 MB");
+    drop(agents.remove(0));
+    third.members_are(&["n2", "n3"]);
+    drop(agents.remove(0));
+    third.members_are(&["n3"]);
+    let reason = "No space left";
+    until("the warning", || {
+        assert_eq!(third.child.try_wait().unwrap(), None, "it ended: {}", third.log());
+        third.log().contains(reason).then_some(())
+    });
+    let led = third.ask("status");
+    assert_eq!(led["role"], "leader", "{led}");
+    // Space that is freed is used without a restart.
+    std::fs::remove_file(&filler).unwrap();
+    let before = record(Path::new(&inside));
+    until("the next reservation", || (record(Path::new(&inside)) != before).then_some(()));
+    assert_eq!(third.ask("status")["epoch"], led["epoch"], "the number in use has not changed");
+}
+
+#[test]
+fn a_data_directory_that_others_may_write_is_refused_with_the_command_that_mends_it() {
+    let home = Home::new();
+    home.file("n1", "n1", &[]);
+    let data = home.path().join("data-n1");
+    std::fs::create_dir(&data).unwrap();
+    for mode in [0o777, 0o770, 0o702] {
+        std::fs::set_permissions(&data, PermissionsExt::from_mode(mode)).unwrap();
+        let mut agent = home.start("n1");
+        assert_eq!(agent.ends(), Some(6), "{mode:o}: {}", agent.log());
+        assert!(agent.log().contains("chmod 700"), "{}", agent.log());
+        let checked = home.run(&["config", "check", "-c", "n1.toml"]);
+        let told = String::from_utf8_lossy(&checked.stderr).into_owned()
+            + &String::from_utf8_lossy(&checked.stdout);
+        assert!(!checked.status.success() && told.contains("chmod 700"), "{mode:o}: {told}");
+    }
+    std::fs::set_permissions(&data, PermissionsExt::from_mode(0o755)).unwrap();
+    let agent = home.start("n1");
+    agent.members_are(&["n1"]);
+}
+
+/// What the nodes n1 to n3 of a test are told alike; timings as in [`TIMING`] or as usual.
+fn settings(timing: TimingConfig) -> Settings {
+    let members = (1..=3).map(|id| Member { id: NodeId(id), priority: Priority(id) });
+    Settings::of(&GroupConfig {
+        members: Membership::new(members).unwrap(),
+        timing: Timing::new(timing).unwrap(),
+        algorithm: election::Algorithm::Bully,
+        options: Options::default(),
+        recall: recall::Recall::On,
+        preempt: Preempt::Always,
+        mutant: None,
+        hierarchy: None,
+    })
+}
+
+/// A peer with the group's key, played by the test: it says what it likes. The others are those of
+/// a configuration in the directory.
+fn says(home: &Path, settings: Settings, node: u32, to: u32, messages: &[Message]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let file = std::fs::read_to_string(home.join("n1.toml")).unwrap();
+    let addresses = file.split('"').filter_map(|word| word.split_once("=127.0.0.1:"));
+    let peer = |(name, port): (&str, &str)| {
+        (NodeId(name[1..].parse().unwrap()), format!("127.0.0.1:{port}"))
+    };
+    let peers: Vec<(NodeId, String)> = addresses.map(peer).collect();
+    let own = peers.iter().find(|(id, _)| *id == NodeId(node)).unwrap().1.clone();
+    let config = transport::Config {
+        me: NodeId(node),
+        group: "billing".into(),
+        secrets: transport::Secrets::of(tanist::GroupKey::read(&home.join("group.key")).unwrap())
+            .unwrap(),
+        settings,
+        versions: transport::version::Versions::RELEASED,
+        peers,
+        limits: transport::Limits::default(),
+    };
+    runtime.block_on(async {
+        let sockets = transport::Sockets::bind(&own).unwrap();
+        let (sender, mut incoming) = tokio::sync::mpsc::channel(100);
+        let mut links = transport::Transport::start(config, sockets, sender).unwrap();
+        for (id, message) in messages.iter().enumerate() {
+            links.send(NodeId(to), id as u64, wire::encode(message));
+        }
+        let written = async {
+            while links.counters().frames_out < messages.len() as u64 {
+                let pause = tokio::time::sleep(Duration::from_millis(5));
+                tokio::select! { _ = incoming.recv() => {}, () = pause => {} }
+            }
+        };
+        tokio::time::timeout(LIMIT, written).await.expect("the agent takes frames");
+    });
+}
+
+/// A peer remembers this counter of the node that hears it.
+fn recalls(counter: u64) -> Message {
+    let counter = Some(tanist_core::group::Counter(counter));
+    Message::Recall(recall::Message::Recalled { question: 1, counter })
+}
+
+/// The counter that a node's disk holds.
+fn saved_counter(home: &Home, name: &str) -> u64 {
+    let bytes = std::fs::read(home.path().join(format!("data-{name}/counter"))).unwrap();
+    match record::decode(&bytes).unwrap() {
+        record::Record::Counter(found) => found.counter,
+        other @ record::Record::Identity(_) => panic!("not a counter: {other:?}"),
+    }
+}
+
+#[test]
+fn a_counter_near_its_end_is_refused_before_it_is_saved() {
+    let home = Home::new();
+    home.file("n1", "n1", &[]);
+    let agent = home.start("n1");
+    agent.members_are(&["n1"]);
+    let names = |counter| {
+        let group = GroupNumber { counter, node: NodeId(1) };
+        Message::Election(election::Message::Bully(bully::Message::SetCoordinator { group }))
+    };
+    let hostile = [names(u64::MAX - 1), names(1 << 40), recalls(u64::MAX), recalls(1 << 63)];
+    // As in the files of these agents.
+    let timing = TimingConfig { silence: Some(Duration::from_secs(5)), ..tanist::default_timing() };
+    says(home.path(), settings(timing), 2, 1, &hostile);
+    agent.when("meter", |meter| meter["refused_counters"] == 4);
+    assert!(agent.log().contains("n2"), "the peer is named: {}", agent.log());
+    agent.members_are(&["n1"]);
+    assert!(saved_counter(&home, "n1") < 1 << 20, "{}", saved_counter(&home, "n1"));
+    // What an honest peer may say is still taken.
+    says(home.path(), settings(timing), 2, 1, &[recalls(5000)]);
+    until("the counter", || (saved_counter(&home, "n1") >= 5000).then_some(()));
+}

@@ -35,7 +35,7 @@ mod reading;
 pub mod session;
 mod sessions;
 mod sockets;
-mod throttle;
+pub(crate) mod throttle;
 mod unconfirmed;
 pub mod version;
 

@@ -77,6 +77,13 @@ fn disk(meter: &Value, findings: &mut Findings) {
             findings.warn("disk", what, fix);
         }
     }
+    let refused = count("refused_counters");
+    if refused > 0 {
+        let what =
+            format!("{refused} messages had a counter that no honest node can have reached.");
+        let fix = "the agent's log names the peer; look at it, and change the key if in doubt";
+        findings.problem("counter", what, fix);
+    }
 }
 
 fn state(seen: &MembersReport, settings: &SettingsReport, findings: &mut Findings) {
