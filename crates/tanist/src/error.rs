@@ -147,6 +147,8 @@ fn of_store(error: &OpenError) -> StartErrorKind {
         | OpenError::Newer { .. }
         | OpenError::Bound { .. }
         | OpenError::Copied { .. }
+        | OpenError::Writable { .. }
+        | OpenError::Owner { .. }
         | OpenError::Mixed { .. } => StartErrorKind::Store,
         OpenError::Disk(error) if is_temporary(&error.source) => StartErrorKind::Resource,
         OpenError::Disk(_) => StartErrorKind::Store,

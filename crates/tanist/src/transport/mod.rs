@@ -35,7 +35,7 @@ mod reading;
 pub mod session;
 mod sessions;
 mod sockets;
-pub(crate) mod throttle;
+mod throttle;
 mod unconfirmed;
 pub mod version;
 
