@@ -1,6 +1,7 @@
 //! Releases that know different versions of a record, one after the other on one store.
 //!
 //! Three releases are played: `FIRST` knows version 1, `BRINGS` brings version 2, `WRITES` writes it.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 use std::fs;
 use std::path::Path;
