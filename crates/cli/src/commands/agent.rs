@@ -75,7 +75,7 @@ impl Args {
     async fn live(&self, sources: Sources, config: Config) -> anyhow::Result<Exit> {
         // Before the node starts, so that no signal is lost.
         let mut signals = Signals::listen().map_err(|error| Problem::of_system(&error))?;
-        last_resort::listen(AT_ONCE_MAX)?;
+        last_resort::listen(AT_ONCE_MAX).map_err(|error| Problem::of_system(&error))?;
         let manager = Manager::from_environment();
         if std::process::id() == FIRST_PROCESS {
             tokio::spawn(reaper::reap_orphans());

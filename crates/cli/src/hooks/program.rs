@@ -114,7 +114,7 @@ impl Program {
         let lost = |error| RunError::Lost { path: self.path.clone(), error };
         let (began, deadline) = (Instant::now(), Deadline::now() + self.limit);
         let mark = mark();
-        let (mut child, _awaited) = self.start(&mark)?;
+        let (mut child, awaited) = self.start(&mark)?;
         let mut group = ProcessGroup::of(&child);
         let mut lines = listen(&mut child);
         feed(&mut child, self.input.clone());
@@ -138,7 +138,7 @@ impl Program {
             tokio::spawn(async move {
                 // It was killed and will end, if ever, before it runs another instruction.
                 let _ = child.wait().await;
-                drop(place);
+                drop((awaited, place));
             });
             return Ok(Ran { end: End::TimedOut, took });
         };
