@@ -21,6 +21,8 @@ pub(crate) struct Budget {
     pub(crate) jobs: usize,
     /// Connections over HTTP.
     pub(crate) http: usize,
+    /// Connections over HTTP beyond those, for health alone.
+    pub(crate) http_reserve: usize,
     /// Connections over HTTP by the local socket.
     pub(crate) http_local: usize,
     /// Connections of agent checks.
@@ -60,6 +62,7 @@ impl Budget {
             watchers: share(wanted.watchers),
             jobs: share(wanted.jobs),
             http: share(wanted.http),
+            http_reserve: share(wanted.http_reserve),
             http_local: share(wanted.http_local),
             agent_check: share(wanted.agent_check),
         }
@@ -67,23 +70,30 @@ impl Budget {
 
     /// What all clients together have open.
     fn descriptors(&self) -> u64 {
-        let Self { questions, watchers, jobs, http, http_local, agent_check } = *self;
-        let one_each = questions + watchers + http + http_local + agent_check;
+        let Self { questions, watchers, jobs, http, http_reserve, http_local, agent_check } = *self;
+        let one_each = questions + watchers + http + http_reserve + http_local + agent_check;
         u64::try_from(one_each + jobs * PER_JOB).unwrap_or(u64::MAX)
     }
 
-    /// Without a limit in the way. Those of HTTP are the limits in `http`.
-    const WANTED: Self =
-        Self { questions: 64, watchers: 64, jobs: 32, http: 512, http_local: 64, agent_check: 64 };
+    /// Without a limit in the way.
+    pub(crate) const WANTED: Self = Self {
+        questions: 64,
+        watchers: 64,
+        jobs: 32,
+        http: 512,
+        http_reserve: 64,
+        http_local: 64,
+        agent_check: 64,
+    };
 }
 
 impl std::fmt::Display for Budget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { questions, watchers, jobs, http, http_local, agent_check } = self;
+        let Self { questions, watchers, jobs, http, http_reserve, http_local, agent_check } = self;
         write!(
             f,
-            "{questions} questions, {watchers} watchers, {jobs} jobs, {http} over HTTP, \
-             {http_local} over its socket, {agent_check} agent checks"
+            "{questions} questions, {watchers} watchers, {jobs} jobs, {http} over HTTP and \
+             {http_reserve} for health, {http_local} over its socket, {agent_check} agent checks"
         )
     }
 }

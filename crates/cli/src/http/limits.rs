@@ -16,8 +16,9 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Resource, getrlimit};
 use tokio::task::AbortHandle;
+
+use crate::descriptors::Budget;
 
 /// How many connections of every kind there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,25 +38,15 @@ pub(super) struct Capacity {
 }
 
 impl Capacity {
-    /// What this process can afford.
-    pub(super) fn of_process() -> Self {
-        Self::of_files(getrlimit(Resource::Nofile).current)
-    }
-
-    /// What a process can afford that may open so many files; none is without a limit. A third of
-    /// them is left to peers, the control socket, the disk, hooks and jobs.
-    fn of_files(files: Option<u64>) -> Self {
-        let files = files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
-        let share = files / 16 * 11;
-        let small = (share / 8).clamp(1, SMALL_MAX);
-        let ordinary = share.saturating_sub(3 * small).clamp(4, ORDINARY_MAX);
+    /// What HTTP may take of the descriptors of this process.
+    pub(super) const fn of(budget: &Budget) -> Self {
         Self {
-            ordinary,
-            per_address: ordinary / 2,
-            watchers: ordinary / 4 * 3,
-            reserve: small,
-            checks: small,
-            local: small,
+            ordinary: budget.http,
+            per_address: budget.http.div_ceil(2),
+            watchers: budget.http - budget.http.div_ceil(4),
+            reserve: budget.http_reserve,
+            checks: budget.agent_check,
+            local: budget.http_local,
         }
     }
 }
@@ -298,22 +289,16 @@ mod tests {
     }
 
     #[test]
-    fn a_third_of_all_descriptors_is_left() {
-        for files in [64, 256, 1024, 4096, 1 << 20] {
-            let Capacity { ordinary, reserve, checks, local, .. } = Capacity::of_files(Some(files));
-            let all = (ordinary + reserve + checks + local) as u64;
-            assert!(all * 3 <= files * 2 + files / 8, "{all} of {files}");
-        }
-        // What most systems allow is enough for all.
-        let most = Capacity::of_files(Some(1024));
-        assert_eq!(most, Capacity::of_files(None));
+    fn watchers_and_one_address_leave_places_to_others() {
+        let most = Capacity::of(&Budget::WANTED);
         assert_eq!((most.ordinary, most.per_address, most.watchers), (512, 256, 384));
-        assert_eq!(Capacity::of_files(Some(8)).ordinary, 4, "a few even then");
+        let few = Capacity::of(&Budget { http: 2, ..Budget::WANTED });
+        assert_eq!((few.ordinary, few.per_address, few.watchers), (2, 1, 1));
     }
 
     #[test]
     fn one_address_never_takes_all_places() {
-        let capacity = Capacity::of_files(None);
+        let capacity = Capacity::of(&Budget::WANTED);
         let ordinary = Ordinary::new(&capacity);
         let greedy: Vec<Permit> = (0..600).filter_map(|_| ordinary.enter(remote(1))).collect();
         assert_eq!(greedy.len(), capacity.per_address);

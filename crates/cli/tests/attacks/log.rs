@@ -63,7 +63,7 @@ fn an_agent_that_fails_ends_although_nobody_reads_why() {
     let _taken = std::net::TcpListener::bind(("127.0.0.1", home.ports[0])).unwrap();
     let (_reader, stderr) = full_pipe();
     let mut agent = start(&home, |command| command.stdout(Stdio::null()).stderr(stderr));
-    assert_eq!(agent.ends(), Some(6));
+    assert_eq!(agent.ends(), Some(7));
 }
 
 #[test]

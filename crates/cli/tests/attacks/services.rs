@@ -164,24 +164,6 @@ fn a_disk_that_is_full_at_the_start_is_tried_again() {
 }
 
 #[test]
-fn a_node_whose_disk_fails_while_it_runs_is_started_again() {
-    if !can_mount() {
-        return;
-    }
-    let home = Home::new();
-    home.file("n3", "n3", &[]);
-    let mut third = start_on_small_disk(&home, "n3", "true");
-    third.members_are(&["n3"]);
-    let mut agents = home.group_with(&["n1", "n2"], &["n1", "n2", "n3"]);
-    let data = home.path().join("data-n3/filler");
-    let filler = format!("/proc/{}/root{}", third.child.id(), data.display());
-    assert!(fs::write(&filler, vec![0; 1 << 20]).is_err(), "64 kB are full before 1 MB");
-    // Without n1, n3 needs a new group, and a number on its disk for it.
-    drop(agents.remove(0));
-    assert_eq!(third.ends(), TRY_AGAIN, "{}", third.log());
-}
-
-#[test]
 fn an_agent_that_crashes_leaves_no_image_of_its_memory() {
     let home = Home::new();
     home.file("n1", "n1", &[]);
