@@ -12,6 +12,7 @@
 pub(crate) mod acting;
 pub(crate) mod action;
 pub(crate) mod environment;
+mod experiment;
 pub(crate) mod jobs;
 pub(crate) mod record;
 mod reload;
@@ -65,12 +66,16 @@ impl Agent {
     ) -> Result<(Self, Hooks), Problem> {
         // Before anything is opened that clients could use up.
         let budget = Budget::claim(config.peers.len());
+        let builder = match takes_experiments {
+            true => experiment::apply(config.builder())?,
+            false => config.builder(),
+        };
         let started = match config.work.filter(|_| takes_experiments) {
             Some(pieces) => {
                 let (work, ledger) = Work::new(pieces);
-                config.builder().start_with(work).await.map(|group| (group, Some(ledger)))
+                builder.start_with(work).await.map(|group| (group, Some(ledger)))
             }
-            None => config.builder().start().await.map(|group| (group, None)),
+            None => builder.start().await.map(|group| (group, None)),
         };
         let (group, work) = started.map_err(|error| {
             let is_temporary = match error.kind() {
