@@ -102,6 +102,12 @@ pub(crate) struct MemberReport {
     pub(crate) rtt_ms: Option<f64>,
     /// How long ago something came from it, in milliseconds.
     pub(crate) seen_ms: Option<u64>,
+    /// The version of the wire on the link with it.
+    #[serde(default)]
+    pub(crate) wire_version: Option<u8>,
+    /// Why it gives this node no link although it is there and has the right key.
+    #[serde(default)]
+    pub(crate) refusal: Option<String>,
 }
 
 /// What a node was told at its start, and where its things are: what `tanist doctor` judges.
@@ -226,6 +232,8 @@ impl Agent {
                     .unwrap_or_else(|| self.config().priority_of(node)),
                 rtt_ms: rtt.map(millis),
                 seen_ms: seen.and_then(|seen| u64::try_from(seen.as_millis()).ok()),
+                wire_version: peer.and_then(|peer| peer.version),
+                refusal: peer.and_then(|peer| peer.refusal.clone()),
                 node: name,
             }
         });

@@ -80,7 +80,8 @@ pub(super) fn explain(hub: &Hub, refused: &Refused) -> String {
             format!("its settings differ: {told}; give all nodes the same settings")
         }
         Refusal::Version => {
-            format!("it speaks versions {}, this node {}", refused.detail, hub.versions)
+            let (theirs, ours) = (&refused.detail, hub.versions);
+            format!("it speaks versions {theirs}, this node {ours}; upgrade one release at a time")
         }
         Refusal::Group
         | Refusal::UnknownNode

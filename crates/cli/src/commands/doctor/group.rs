@@ -125,8 +125,11 @@ fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
     }
     for member in others() {
         let (node, address) = (&member.node, &member.address);
+        if let Some(why) = &member.refusal {
+            let what = format!("{node} at {address} gives this node no link: {why}.");
+            findings.problem("peers", what, "do what the reason says, and restart that node");
         // The agent's last word may be old: it dials again only when it has something to say.
-        if member.is_refused && !machine::is_somebody_at(address) {
+        } else if member.is_refused && !machine::is_somebody_at(address) {
             let what = format!("{node}: nobody listens at {address}.");
             findings.warn("peers", what, "start its agent, or correct its address in `peers`");
         } else if is_lost(&member) && failed > 0 {

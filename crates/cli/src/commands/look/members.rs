@@ -66,7 +66,7 @@ fn table(seen: &MembersReport, is_wide: bool) -> Table {
         columns.push(left("NEIGHBOUR"));
     }
     if is_wide {
-        columns.extend([left("LINK"), left("PEERS")]);
+        columns.extend([left("LINK"), right("WIRE"), left("PEERS")]);
     }
     let mut table = Table::new(columns);
     for member in &seen.members {
@@ -88,6 +88,7 @@ fn table(seen: &MembersReport, is_wide: bool) -> Table {
         if is_wide {
             let version = format!("version {}", seen.status.peers_version);
             cells.push(link(member).to_owned());
+            cells.push(member.wire_version.map_or_else(none, |version| version.to_string()));
             cells.push(if member.is_self { version } else { none() });
         }
         table.row(cells);
@@ -115,6 +116,7 @@ const fn link(member: &MemberReport) -> &'static str {
         (true, ..) => "this node",
         (false, true, _) => "open",
         (false, false, true) => "refused",
+        (false, false, false) if member.refusal.is_some() => "not given",
         (false, false, false) => "-",
     }
 }
@@ -130,7 +132,8 @@ const EXAMPLES: &str = "\
 STATE is what the asked node knows: its own, `normal` for members of its group, `elsewhere` for
 nodes that it reaches and that are in another group, `down` where nobody listens, else `unknown`.
 With [radio], a NEIGHBOUR was heard within suspect_after and is `in reach`, and ADDRESS is where
-that came from.
+that came from. With -o wide, LINK is `not given` by a node that is there and gives its reason
+(`refusal` in -o json), and WIRE is the version of the wire on the link.
 
 Examples:
   tanist members

@@ -77,6 +77,17 @@ fn failed_handshakes_matter_when_a_peer_is_missing() {
 }
 
 #[test]
+fn a_peer_that_gives_no_link_is_a_problem_with_its_own_reason() {
+    let mut seen = seen();
+    seen.members[1].is_connected = false;
+    seen.members[1].refusal = Some("it speaks versions 3, this node 2".to_owned());
+    let meter = json!({ "transport": { "handshakes_failed": 7 } });
+    let (severity, what) = worst(&seen, &settings(), &meter);
+    assert_eq!(severity, Severity::Problem);
+    assert!(what.starts_with("n2 ") && what.contains("versions 3"), "{what}");
+}
+
+#[test]
 fn a_round_trip_is_held_against_the_bound_on_messages() {
     let mut seen = seen();
     for (rtt, expected) in
