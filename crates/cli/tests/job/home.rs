@@ -181,7 +181,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 /// A port that nobody uses, below those that the system gives to connections.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let base = 12_000 + u16::try_from(std::process::id() % 170).unwrap() * 100;
     let mut ports = (0..100).map(|_| base + NEXT.fetch_add(1, Ordering::Relaxed) % 100);

@@ -1,0 +1,161 @@
+//! Agents that play releases, each with a job attached, and what they say of their group.
+//!
+//! A job that is started takes a lock which all its processes hold: if it is taken already, two
+//! jobs ran at once.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::release::Release;
+use crate::home::{Home, Started, free_port, until};
+
+/// It needs a moment to end when it is asked to, as real ones do.
+const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
+    echo \"$TANIST_NODE $TANIST_EPOCH\" >> starts
+    trap 'sleep 0.05; exit 0' TERM; sleep 1000 & wait; sleep 0.05";
+
+/// A group of agents, each of a release of its own.
+pub(crate) struct Fleet {
+    pub(crate) home: Home,
+    pub(crate) nodes: Vec<Node>,
+}
+
+/// A place for an agent; it may be empty.
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) http: u16,
+    pub(crate) socket: PathBuf,
+    running: Option<Running>,
+}
+
+struct Running {
+    release: Release,
+    agent: Started,
+    job: Started,
+}
+
+impl Fleet {
+    /// Files for so many agents. None is started.
+    pub(crate) fn new(nodes: usize, more: &str) -> Self {
+        let home = Home::new(nodes, more);
+        let node = |id| {
+            let name = format!("n{id}");
+            let socket = home.file(&format!("{name}.sock"));
+            Node { name, http: free_port(), socket, running: None }
+        };
+        let nodes = (1..=nodes).map(node).collect();
+        Self { home, nodes }
+    }
+
+    /// Starts the agent of a node as a release, and attaches a job when it answers.
+    pub(crate) fn start(&mut self, at: usize, release: Release) {
+        let Node { name, http, socket, .. } = &self.nodes[at];
+        let log = || {
+            let path = self.home.file(&format!("{name}.log"));
+            OpenOptions::new().create(true).append(true).open(path).unwrap()
+        };
+        let (file, listen) = (format!("{name}.toml"), format!("http.listen=127.0.0.1:{http}"));
+        let mut agent = self.home.tanist(&["agent", "--dev", "-c", &file, "--set", &listen]);
+        agent.env("TANIST_DEV_WIRE_VERSIONS", release.wire);
+        agent.env("TANIST_TEST_STORE_VERSIONS", release.store);
+        let agent = Started::new(agent.stdout(Stdio::null()).stderr(log()));
+        until("the socket", || UnixStream::connect(socket).ok());
+        let socket = socket.to_str().unwrap();
+        let mut job = self.home.tanist(&["run", "--grace", "2s", "--socket", socket]);
+        let job = Started::new(job.args(["--", "sh", "-c", JOB]).stderr(log()));
+        self.nodes[at].running = Some(Running { release, agent, job });
+    }
+
+    /// Tells the agent of a node to end, and waits for that.
+    pub(crate) fn stop(&mut self, at: usize) {
+        let mut running = self.nodes[at].running.take().unwrap();
+        running.agent.signal("-TERM");
+        assert_eq!(running.agent.code(), 0, "{}", self.log(at));
+        running.job.ends();
+    }
+
+    /// The nodes with an agent.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter().filter(|node| node.running.is_some())
+    }
+
+    /// Waits until all agents that run are in one group, under a leader that acts; its name.
+    pub(crate) fn agree(&self) -> String {
+        until("one group", || {
+            let all: Option<Vec<Value>> =
+                self.running().map(|node| node.try_ask("status")).collect();
+            self.agreed(&all?)
+        })
+    }
+
+    fn agreed(&self, all: &[Value]) -> Option<String> {
+        let names: Vec<&str> = self.running().map(|node| node.name.as_str()).collect();
+        let is_one = all.iter().all(|status| {
+            let is_same = ["epoch", "leader"].iter().all(|name| status[*name] == all[0][*name]);
+            is_same && status["role"] != "suspended" && status["members"] == json!(names)
+        });
+        let acts = all.iter().any(|status| status["acts"] == true);
+        (is_one && acts).then(|| all[0]["leader"]["node"].as_str().unwrap().to_owned())
+    }
+
+    /// Fails if two jobs ever ran at once.
+    pub(crate) fn no_overlap(&self) {
+        assert_eq!(self.home.read("overlaps"), "", "starts:\n{}", self.home.read("starts"));
+    }
+
+    /// The version of a node's store, as its identity has it.
+    pub(crate) fn store_version(&self, at: usize) -> u16 {
+        let path = self.home.file(&format!("data{}/identity", at + 1));
+        let bytes = std::fs::read(path).unwrap();
+        u16::from_be_bytes([bytes[8], bytes[9]])
+    }
+
+    /// What an agent and its job wrote on stderr.
+    pub(crate) fn log(&self, at: usize) -> String {
+        self.home.read(&format!("{}.log", self.nodes[at].name))
+    }
+}
+
+impl Node {
+    pub(crate) fn release(&self) -> Release {
+        self.running.as_ref().unwrap().release
+    }
+
+    pub(crate) fn try_ask(&self, what: &str) -> Option<Value> {
+        try_ask(&self.socket, what)
+    }
+
+    pub(crate) fn ask(&self, what: &str) -> Value {
+        until(&format!("{} to tell its {what}", self.name), || self.try_ask(what))
+    }
+
+    /// One of the counts of its transport.
+    pub(crate) fn count(&self, name: &str) -> u64 {
+        let meter = self.ask("meter");
+        meter["transport"][name].as_u64().unwrap_or_else(|| panic!("no {name} in {meter}"))
+    }
+
+    /// What it says of another node.
+    pub(crate) fn about(&self, other: &str) -> Value {
+        let seen = self.ask("members");
+        let members = seen["members"].as_array().unwrap();
+        members.iter().find(|member| member["node"] == *other).unwrap().clone()
+    }
+}
+
+/// Asks an agent over its socket. None: it does not answer.
+pub(crate) fn try_ask(socket: &PathBuf, what: &str) -> Option<Value> {
+    let mut stream = UnixStream::connect(socket).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+    stream.write_all(format!("{{\"ask\":\"{what}\"}}\n").as_bytes()).ok()?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).ok()?;
+    let answer: Value = serde_json::from_str(&line).ok()?;
+    answer.get("ok").cloned()
+}

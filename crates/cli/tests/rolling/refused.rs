@@ -1,0 +1,80 @@
+//! Releases without a version in common, in one group: both sides name the reason, and at most one
+//! leader acts.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::fleet::Fleet;
+use super::release::{BRINGS, DROPS, FIRST};
+use crate::home::until;
+
+/// Patience is short, so that a leader would soon act beside one that it cannot hear.
+const CONFIG: &str = "algorithm = \"invitation\"\n[timing]\nheartbeat = \"100ms\"\n\
+    suspect_after = \"1s\"\ncheck_every = \"200ms\"\n";
+
+#[test]
+fn a_newcomer_without_a_common_version_is_refused_by_name_and_never_acts() {
+    let mut fleet = Fleet::new(3, CONFIG);
+    fleet.start(0, FIRST);
+    fleet.start(1, FIRST);
+    let leader = fleet.agree();
+    let number = fleet.nodes[0].ask("status")["epoch"].clone();
+    fleet.start(2, DROPS);
+    both_sides_refuse(&fleet, |acting| acting == [leader.as_str()]);
+    assert_eq!(fleet.nodes[0].ask("status")["epoch"], number, "the group has not changed");
+    assert_eq!(fleet.nodes[1].ask("status")["epoch"], number, "the group has not changed");
+    // With a release in between it is one group.
+    fleet.stop(2);
+    fleet.start(2, BRINGS);
+    fleet.agree();
+    fleet.no_overlap();
+}
+
+#[test]
+fn a_leader_without_a_common_version_keeps_all_others_from_acting() {
+    let mut fleet = Fleet::new(3, CONFIG);
+    fleet.start(2, DROPS);
+    assert_eq!(fleet.agree(), "n3");
+    fleet.start(0, FIRST);
+    fleet.start(1, FIRST);
+    both_sides_refuse(&fleet, |acting| acting == ["n3"]);
+    // When it is gone, the others act.
+    fleet.stop(2);
+    assert_ne!(fleet.agree(), "n3");
+    fleet.no_overlap();
+}
+
+/// Waits until n3 and the others have refused each other again and again, for longer than a leader
+/// waits for a silent node, and checks at every moment who acts.
+fn both_sides_refuse(fleet: &Fleet, is_allowed: impl Fn(&[&str]) -> bool) {
+    let (old, new) = (&fleet.nodes[..2], &fleet.nodes[2]);
+    until("refusals on both sides", || {
+        let acting = |all: Vec<Value>| -> Vec<String> {
+            let acting = all.into_iter().filter(|status| status["acts"] == true);
+            acting.map(|status| status["node"].as_str().unwrap().to_owned()).collect()
+        };
+        let acting = acting(fleet.nodes.iter().map(|node| node.ask("status")).collect());
+        let acting: Vec<&str> = acting.iter().map(String::as_str).collect();
+        assert!(is_allowed(&acting), "{acting:?} act");
+        fleet.no_overlap();
+        std::thread::sleep(Duration::from_millis(20));
+        let has_refused = fleet.nodes.iter().any(|node| node.count("refused_version") > 40);
+        has_refused.then_some(())
+    });
+    let told = |about: &Value| about["refusal"].as_str().unwrap_or_default().to_owned();
+    until("a reason on the side that speaks 2", || {
+        let reasons = old.iter().map(|node| told(&node.about("n3")));
+        reasons.into_iter().find(|told| told.contains("it speaks versions 3, this node 2"))
+    });
+    until("a reason on the side that speaks 3", || {
+        let reasons = ["n1", "n2"].map(|old| told(&new.about(old)));
+        reasons.into_iter().find(|told| told.contains("it speaks versions 2, this node 3"))
+    });
+    let logs = [0, 2].map(|at| fleet.log(at));
+    assert!(
+        logs[0].contains("n3") && logs[0].contains("upgrade one release at a time"),
+        "{logs:?}"
+    );
+    assert!(logs[1].contains("upgrade one release at a time"), "{logs:?}");
+}

@@ -1,0 +1,179 @@
+//! Five nodes are upgraded and downgraded one by one, while each is asked all the time and one of
+//! them runs a job.
+//!
+//! What is promised about leaders depends on the algorithm. `invitation` with `preempt = "never"`
+//! promises the least change: a leader that goes away is replaced once, and a node that starts
+//! joins the group as it is. With `bully` the highest node takes over again when it is back, so
+//! its restart makes two changes.
+
+use serde_json::Value;
+
+use super::fleet::Fleet;
+use super::load::Load;
+use super::release::{BRINGS, DROPS, FIRST, Release};
+use crate::home::until;
+
+/// On a busy machine no node is taken for dead by its silence, since none hangs here.
+const CONFIG: &str = "algorithm = \"invitation\"\npreempt = \"never\"\n[timing]\n\
+    heartbeat = \"100ms\"\nsuspect_after = \"5s\"\ncheck_every = \"500ms\"\n";
+
+#[test]
+fn five_nodes_are_upgraded_and_downgraded_one_by_one() {
+    let mut roll = Roll::start(FIRST);
+    // As operators are told to: the leader last.
+    let changes = roll.members_first(BRINGS);
+    assert_eq!(changes, 1, "the leader restarted once");
+    assert_eq!(roll.store_versions(), [1; 5], "what the release before reads is written");
+    // And as they are not: the leader first, again and again.
+    let changes = roll.leaders_first(FIRST);
+    assert!(changes >= 1, "leaders restarted");
+    roll.end();
+}
+
+#[test]
+fn five_nodes_leave_an_old_version_behind_and_return_to_it() {
+    let mut roll = Roll::start(BRINGS);
+    roll.members_first(DROPS);
+    assert_eq!(roll.store_versions(), [2; 5]);
+    roll.members_first(BRINGS);
+    assert_eq!(roll.store_versions(), [2; 5], "a store does not go back");
+    roll.end();
+}
+
+/// Five nodes under load.
+struct Roll {
+    fleet: Fleet,
+    load: Load,
+}
+
+impl Roll {
+    fn start(release: Release) -> Self {
+        let mut fleet = Fleet::new(5, CONFIG);
+        for at in 0..fleet.nodes.len() {
+            fleet.start(at, release);
+        }
+        fleet.agree();
+        let load = Load::start(&fleet);
+        let roll = Self { fleet, load };
+        roll.check();
+        roll
+    }
+
+    /// Restarts every node once, the leader last. Gives how often the leader changed.
+    fn members_first(&mut self, release: Release) -> usize {
+        let mut changes = 0;
+        while let Some(at) = self.next(release, |is_leader| !is_leader) {
+            changes += self.restart(at, release);
+        }
+        changes
+    }
+
+    /// Restarts every node once, the leader first whenever it has not restarted yet.
+    fn leaders_first(&mut self, release: Release) -> usize {
+        let mut changes = 0;
+        while let Some(at) = self.next(release, |is_leader| is_leader) {
+            changes += self.restart(at, release);
+        }
+        changes
+    }
+
+    /// A node that is not of this release: one that is preferred, or any other.
+    fn next(&self, release: Release, is_preferred: impl Fn(bool) -> bool) -> Option<usize> {
+        let leader = self.fleet.agree();
+        let nodes = self.fleet.nodes.iter().enumerate();
+        let left = || nodes.clone().filter(|(_, node)| node.release() != release);
+        let preferred = left().find(|(_, node)| is_preferred(node.name == leader));
+        preferred.or_else(|| left().next()).map(|(at, _)| at)
+    }
+
+    /// Restarts a node as another release. Gives how often the leader changed, as all other nodes
+    /// saw it: once if it was the leader, else never.
+    fn restart(&mut self, at: usize, release: Release) -> usize {
+        let leader = self.fleet.agree();
+        let was_leader = self.fleet.nodes[at].name == leader;
+        let before: Vec<u64> = self.indices();
+        let answers = self.load.answers();
+        self.no_version_refused(at);
+        self.fleet.stop(at);
+        self.fleet.start(at, release);
+        self.fleet.agree();
+        let expected = usize::from(was_leader);
+        for (other, index) in before.iter().enumerate().filter(|(other, _)| *other != at) {
+            let seen = self.leaders(other, *index, &leader);
+            let story = format!("{} as {}, leaders {seen:?}", at + 1, release.name);
+            assert_eq!(seen.len() - 1, expected, "n{} saw n{story}", other + 1);
+        }
+        until("answers under load", || (self.load.answers() > answers + 10).then_some(()));
+        self.check();
+        expected
+    }
+
+    /// Which change of its role each node has seen last.
+    fn indices(&self) -> Vec<u64> {
+        let index = |status: Value| status["index"].as_u64().unwrap();
+        self.fleet.nodes.iter().map(|node| index(node.ask("status"))).collect()
+    }
+
+    /// The leaders that a node has followed since a change, from the one that was known then.
+    fn leaders(&self, at: usize, index: u64, first: &str) -> Vec<String> {
+        let history = self.fleet.nodes[at].ask("history");
+        let mut leaders = vec![first.to_owned()];
+        for line in history.as_array().unwrap() {
+            let is_later = line["index"].as_u64().unwrap() > index;
+            if is_later && line["role"] != "suspended" {
+                leaders.push(line["coordinator"].as_str().unwrap().to_owned());
+            }
+        }
+        leaders.dedup();
+        leaders
+    }
+
+    /// What holds at every stage: one job at most, links of the expected versions, none refused.
+    fn check(&self) {
+        self.fleet.no_overlap();
+        let leader = self.fleet.agree();
+        for node in self.fleet.running() {
+            self.versions_are_as_expected(&node.name, node.name == leader);
+        }
+        for at in 0..self.fleet.nodes.len() {
+            self.no_version_refused(at);
+        }
+    }
+
+    /// Links of a node have the highest version of both ends. A leader has a link with all.
+    fn versions_are_as_expected(&self, name: &str, is_leader: bool) {
+        let find = |name: &str| self.fleet.nodes.iter().find(|node| node.name == *name).unwrap();
+        let node = find(name);
+        until("the expected versions", || {
+            let seen = node.try_ask("members")?;
+            let others = seen["members"].as_array().unwrap().iter();
+            let mut others = others.filter(|other| other["is_self"] == false);
+            let is_expected = |other: &Value| {
+                let release = find(other["node"].as_str().unwrap()).release();
+                match other["wire_version"].as_u64() {
+                    Some(version) => Some(version) == node.release().common(release),
+                    None => !is_leader,
+                }
+            };
+            others.all(is_expected).then_some(())
+        });
+    }
+
+    fn store_versions(&self) -> Vec<u16> {
+        (0..self.fleet.nodes.len()).map(|at| self.fleet.store_version(at)).collect()
+    }
+
+    fn no_version_refused(&self, at: usize) {
+        let refused = self.fleet.nodes[at].count("refused_version");
+        assert_eq!(refused, 0, "{}", self.fleet.log(at));
+    }
+
+    fn end(mut self) {
+        drop(self.load);
+        for at in 0..self.fleet.nodes.len() {
+            self.fleet.stop(at);
+        }
+        self.fleet.no_overlap();
+        self.fleet.home.is_deserted();
+    }
+}
