@@ -1,0 +1,111 @@
+//! Three nodes, each `tanist run -c` with the timings of a default configuration, HTTP, an agent
+//! check, and a stderr that is full and never read.
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, PipeReader, Write};
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+use crate::home::{Home, Started, free_port};
+
+/// A job that tells when it runs beside another one, and which process it is.
+const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
+    echo $$ >> jobs; exec sleep 100000";
+
+/// Three nodes, and where they can be attacked.
+pub(crate) struct Nodes {
+    pub(crate) home: Home,
+    pub(crate) all: Vec<Node>,
+}
+
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) peer: u16,
+    pub(crate) http: u16,
+    pub(crate) check: u16,
+    running: Option<Running>,
+}
+
+struct Running {
+    process: Started,
+    /// Kept open, so that writing to stderr waits instead of failing.
+    _stderr: PipeReader,
+}
+
+impl Nodes {
+    /// Files for three nodes. None runs.
+    pub(crate) fn new() -> Self {
+        let home = Home::new(3, "");
+        let node = |id: usize| {
+            let name = format!("n{id}");
+            let file = home.file(&format!("{name}.toml"));
+            let node = Node {
+                peer: peer_port(&home.read(&format!("{name}.toml")), &name),
+                http: free_port(),
+                check: free_port(),
+                name,
+                running: None,
+            };
+            let Node { http, check, .. } = &node;
+            let mut file = OpenOptions::new().append(true).open(file).unwrap();
+            let at = "127.0.0.1";
+            write!(file, "[http]\nlisten = \"{at}:{http}\"\nagent_check = \"{at}:{check}\"\n")
+                .unwrap();
+            node
+        };
+        let all = (1..=3).map(node).collect();
+        Self { home, all }
+    }
+
+    pub(crate) fn start(&mut self) {
+        for (at, node) in (1..).zip(&mut self.all) {
+            let (reader, writer) = full_pipe();
+            let mut command = self.home.run(at, &["--grace", "2s"], JOB);
+            let process = Started::new(command.stderr(writer));
+            node.running = Some(Running { process, _stderr: reader });
+        }
+    }
+
+    /// The jobs that run at this moment.
+    pub(crate) fn jobs(&self) -> usize {
+        let jobs = self.home.read("jobs");
+        let is_running = |job: &&str| {
+            let command = fs::read(format!("/proc/{job}/cmdline")).unwrap_or_default();
+            command.starts_with(b"sleep\0100000")
+        };
+        jobs.lines().filter(is_running).count()
+    }
+}
+
+impl Node {
+    pub(crate) fn process(&self) -> u32 {
+        self.running.as_ref().unwrap().process.id()
+    }
+
+    /// Fails if the node has ended.
+    pub(crate) fn is_running(&mut self) {
+        let ended = self.running.as_mut().unwrap().process.0.try_wait().unwrap();
+        assert_eq!(ended, None, "{} has ended", self.name);
+    }
+}
+
+/// Where a node listens for its peers, as its file says.
+fn peer_port(file: &str, name: &str) -> u16 {
+    let mut entries = file.split('"');
+    let entry = entries.find(|entry| entry.starts_with(&format!("{name}=")));
+    entry.unwrap().rsplit_once(':').unwrap().1.parse().unwrap()
+}
+
+/// A pipe with no room: the first line that a process writes to it without care waits for ever.
+fn full_pipe() -> (PipeReader, Stdio) {
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let flags = fcntl_getfl(&writer).unwrap();
+    fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
+    let block = [b'.'; 4096];
+    let full = std::iter::repeat_with(|| writer.write(&block)).find_map(Result::err).unwrap();
+    assert_eq!(full.kind(), ErrorKind::WouldBlock);
+    fcntl_setfl(&writer, flags).unwrap();
+    (reader, Stdio::from(OwnedFd::from(writer)))
+}
