@@ -265,10 +265,6 @@ impl<H> Slots<H> {
     }
 }
 
-/// More than any node needs; within what a process may open by default.
-const ORDINARY_MAX: usize = 512;
-/// For each of the reserve, the agent check and the Unix socket.
-const SMALL_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {

@@ -192,7 +192,7 @@ struct Site {
 
 impl Site {
     fn new(agent: &Agent, token: Option<Token>) -> Self {
-        let capacity = Capacity::of(agent.budget());
+        let capacity = Capacity::of(&agent.budget());
         Self {
             agent: agent.clone(),
             token: RwLock::new(token),
