@@ -265,7 +265,6 @@ impl<H> Slots<H> {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
