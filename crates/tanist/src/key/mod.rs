@@ -211,7 +211,7 @@ pub enum ParseKeyError {
 pub enum ReadKeyError {
     /// The system refused.
     #[error(
-        "cannot read the group key {path}: {source}; the node cannot join without it; check the \
+        "cannot read the key file {path}: {source}; the node cannot join without it; check the \
          path and its owner", path = path.display()
     )]
     Read {
@@ -287,7 +287,7 @@ pub enum WriteKeyError {
     },
     /// The system refused.
     #[error(
-        "cannot write the group key {path}: {source}; the file must not be used; check the \
+        "cannot write the key file {path}: {source}; the file must not be used; check the \
          directory and its free space", path = path.display()
     )]
     Write {

@@ -170,6 +170,8 @@ pub(super) struct PeerState {
     route: Mutex<Option<Route>>,
     /// Why the peer, which is there and has the right key, gives us no link.
     refusal: Mutex<Option<String>>,
+    /// Why it was given no link here although it has the right key, and when it asked last.
+    refused_here: Mutex<Option<(Time, String)>>,
     /// The process that the driver knows of.
     met: Mutex<Option<u64>>,
 }
@@ -223,6 +225,7 @@ impl PeerState {
             echo: Echo::default(),
             route: Mutex::default(),
             refusal: Mutex::default(),
+            refused_here: Mutex::default(),
             met: Mutex::default(),
         }
     }
@@ -336,6 +339,18 @@ impl PeerState {
         self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Notes why this node gives the peer no link; none once it has one, or is gone.
+    pub(super) fn set_refused_here(&self, why: Option<String>) {
+        let noted = why.map(|why| (clock::now(), why));
+        *self.refused_here.lock().unwrap_or_else(PoisonError::into_inner) = noted;
+    }
+
+    /// A peer that asks no more has been stopped or put right; nothing else tells this node so.
+    fn refused_here(&self) -> Option<String> {
+        let noted = self.refused_here.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        noted.filter(|(at, _)| clock::now() < *at + REFUSED_HERE_FOR).map(|(_, why)| why)
+    }
+
     /// Whether the last dial was refused, so that nobody is there.
     pub(super) fn set_refused(&self, is_refused: bool) {
         self.is_refused.store(is_refused, Ordering::Relaxed);
@@ -380,6 +395,7 @@ impl PeerState {
                 .map(Time::from_micros),
             is_blocked: self.is_blocked(),
             refusal: self.refusal(),
+            refused_here: self.refused_here(),
             key: route.as_ref().map(|route| route.key),
             proof: route.as_ref().map(|route| route.proof),
             version: route.as_ref().map(|route| route.session.version()),
@@ -393,3 +409,7 @@ impl PeerState {
         self.route.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// For how long a peer that was refused here counts as one that still tries. It tries again within
+/// the longest back-off or the period of its checks, both of which are a few seconds.
+const REFUSED_HERE_FOR: Duration = Duration::from_secs(60);

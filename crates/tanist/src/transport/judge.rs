@@ -117,13 +117,18 @@ pub(super) fn explain_own(hub: &Hub, hello: &Hello, refused: &Refused) -> String
         }
         Refusal::OwnId => "it has this node's id; give every node an id of its own".to_owned(),
         Refusal::TooBusy => "it has too many links with this node already".to_owned(),
-        Refusal::Identity => format!("its identity is not accepted: {}", refused.detail),
+        Refusal::Identity => explain_identity(&refused.detail),
         Refusal::Twin => format!(
             "another process with its id is linked {} and answers; stop one of the two",
             refused.detail
         ),
         Refusal::Other(number) => format!("reason {number}"),
     }
+}
+
+/// Why this node does not accept a peer's identity.
+pub(super) fn explain_identity(why: &str) -> String {
+    format!("its identity is not accepted: {why}; correct identity.peer_keys here")
 }
 
 fn differences(hub: &Hub, theirs: &str) -> String {

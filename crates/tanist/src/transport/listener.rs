@@ -217,9 +217,14 @@ async fn shake_hands(
 
 /// Says why a node with the right key was refused: that is a mistake of an operator.
 fn complain(hub: &Hub, remote: SocketAddr, hello: &Hello, refused: &Refused) {
-    let throttle = hub.peers.get(&hello.from).map_or(&hub.warning, |peer| &peer.refused_warning);
+    let peer = hub.peers.get(&hello.from);
+    let why = explain_own(hub, hello, refused);
+    // Too many links pass by themselves; what else is refused needs a person.
+    if let Some(peer) = peer.filter(|_| refused.reason != Refusal::TooBusy) {
+        peer.set_refused_here(Some(why.clone()));
+    }
+    let throttle = peer.map_or(&hub.warning, |peer| &peer.refused_warning);
     if let Some(held_back) = throttle.pass() {
-        let why = explain_own(hub, hello, refused);
         tracing::error!(peer = %hello.from, %remote, held_back, "refused {}: {why}", hello.from);
     }
 }

@@ -164,6 +164,9 @@ pub struct PeerView {
     pub is_blocked: bool,
     /// Why it gives this node no link although it is there and has the right key.
     pub refusal: Option<String>,
+    /// Why this node gave it no link although it has the right key, if it asked within the last
+    /// minute.
+    pub refused_here: Option<String>,
     /// The group key of the link.
     pub key: Option<KeyId>,
     /// What it has proven about itself.

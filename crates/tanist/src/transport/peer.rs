@@ -30,7 +30,7 @@ use super::dial::{DialError, Dialled, dial};
 use super::door::Errand;
 use super::handshake::{Refusal, Refused};
 use super::hub::{Hub, PeerState, Route};
-use super::judge::explain;
+use super::judge::{explain, explain_identity};
 use super::link::{self, Closes, Established, Retired, Retirement};
 use super::listener::count_refusal;
 use super::queue::Ticket;
@@ -188,6 +188,7 @@ impl Peer {
         }));
         self.state.set_refused(false);
         self.state.set_refusal(None);
+        self.state.set_refused_here(None);
         self.state.forget_records();
         let (retirement, _) = watch::channel(None);
         let task = self.spawn(link, after, retirement.clone());
@@ -310,6 +311,7 @@ impl Peer {
         self.hub.tally.dials_refused.bump();
         self.state.set_refused(true);
         self.state.set_refusal(None);
+        self.state.set_refused_here(None);
         self.backoff = None;
         let dropped = self.state.queue.discard_up_to(covers);
         self.hub.tally.frames_dropped.add(dropped);
@@ -327,7 +329,10 @@ impl Peer {
                 self.hub.tally.refused_by_peers.bump();
                 refusal = Some(explain(&self.hub, refused));
             }
-            DialError::Identity(_) => self.hub.tally.refused_identity.bump(),
+            DialError::Identity(error) => {
+                self.hub.tally.refused_identity.bump();
+                self.state.set_refused_here(Some(explain_identity(&error.to_string())));
+            }
             DialError::Closed | DialError::Handshake(_) => self.hub.tally.handshakes_failed.bump(),
             DialError::Lookup(_) | DialError::Connect(_) | DialError::Silent => {}
         }

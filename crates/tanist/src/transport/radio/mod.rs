@@ -169,6 +169,7 @@ impl Radio {
             heard: of.heard,
             is_blocked: of.is_blocked,
             refusal: None,
+            refused_here: None,
             key: None,
             proof: None,
             version: None,
