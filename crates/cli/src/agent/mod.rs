@@ -17,8 +17,10 @@ pub(crate) mod jobs;
 pub(crate) mod record;
 mod reload;
 pub(crate) mod report;
+pub(crate) mod secrets;
 pub(crate) mod services;
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use tanist::{Group, PriorityError, StartErrorKind};
@@ -26,6 +28,7 @@ use tokio::sync::watch;
 
 use self::acting::Acting;
 use self::record::Record;
+use self::secrets::{Keys, Used};
 use crate::config::{Config, Sources};
 use crate::descriptors::Budget;
 use crate::health::Fitness;
@@ -46,6 +49,7 @@ struct Inner {
     group: Group,
     sources: Sources,
     config: watch::Sender<Arc<Config>>,
+    secrets: Used,
     record: Record,
     acting: Acting,
     hook_tally: Tally,
@@ -66,9 +70,16 @@ impl Agent {
     ) -> Result<(Self, Hooks), Problem> {
         // Before anything is opened that clients could use up.
         let budget = Budget::claim(config.peers.len());
+        let bad = |is_temporary, error: &dyn Display| {
+            Problem::of_start(is_temporary, format!("{}: {error}", sources.name()))
+        };
+        let read = config.secrets().map_err(|error| bad(false, &error))?;
+        let secrets = Used::new(read).map_err(|error| bad(true, &error))?;
+        let Keys { keyring, identities, .. } = secrets.now();
+        let builder = config.builder().key(keyring).identities(identities);
         let builder = match takes_experiments {
-            true => experiment::apply(config.builder())?,
-            false => config.builder(),
+            true => experiment::apply(builder)?,
+            false => builder,
         };
         let started = match config.work.filter(|_| takes_experiments) {
             Some(pieces) => {
@@ -82,7 +93,7 @@ impl Agent {
                 StartErrorKind::Configuration | StartErrorKind::Store => false,
                 StartErrorKind::Resource => true,
             };
-            Problem::of_start(is_temporary, format!("{}: {error}", sources.name()))
+            bad(is_temporary, &error)
         })?;
         // A node's own word on itself is told to the others, so that all go by the same order.
         if let Some(priority) = config.priority {
@@ -92,7 +103,7 @@ impl Agent {
                     PriorityError::Fixed(_) => false,
                     PriorityError::Ended(_) => true,
                 };
-                Problem::of_start(has_failed, format!("{}: {error}", sources.name()))
+                bad(has_failed, &error)
             })?;
         }
         let record = Record::follow(&group);
@@ -104,6 +115,7 @@ impl Agent {
             group,
             sources,
             config,
+            secrets,
             record,
             acting,
             hook_tally,

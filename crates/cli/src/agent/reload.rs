@@ -1,7 +1,8 @@
 //! Reading the configuration again while the node runs.
 //!
 //! Either all of it is sound and every change that can count at once does, or nothing changes. What
-//! needs a new start keeps its old value, and is named.
+//! needs a new start keeps its old value, and is named. The files with keys are read again as well,
+//! whether or not they have the same names.
 
 use std::sync::Arc;
 use std::thread;
@@ -12,7 +13,7 @@ use tokio::time::timeout;
 
 use super::Agent;
 use super::action::{ActionError, Done};
-use crate::config::{Change, Config, Effect, Sources};
+use crate::config::{Change, Config, Effect, Secrets, Sources};
 use crate::log;
 
 impl Agent {
@@ -20,7 +21,8 @@ impl Agent {
     pub(super) async fn reload(&self) -> Result<Done, ActionError> {
         let old = self.config();
         let refuse = |what: String| ActionError::Refused(format!("nothing was changed. {what}"));
-        let new = read(self.inner.sources.clone()).await.map_err(refuse)?;
+        let (new, read) = read(self.inner.sources.clone()).await.map_err(refuse)?;
+        let renewal = self.renew_secrets(read).map_err(refuse)?;
         let changes = new.changes_against(&old);
         let (live, waiting): (Vec<Change>, Vec<Change>) =
             changes.into_iter().partition(|change| change.effect == Effect::Live);
@@ -30,16 +32,28 @@ impl Agent {
             let priority = next.priority_of(self.group().me());
             self.group().set_priority(priority).await?;
         }
+        let mut changed: Vec<String> = live.iter().map(Change::to_string).collect();
+        let mut waits: Vec<String> = waiting.iter().map(Change::to_string).collect();
+        if next.radio.is_some() {
+            // Packets go on with the keys of the start.
+            waits.extend(renewal.changes);
+        } else {
+            changed.extend(renewal.changes.iter().cloned());
+            self.use_secrets(renewal);
+        }
+        for warning in &new.warnings {
+            tracing::warn!("{warning}");
+        }
         log::set_level(new.log.level);
         // Also if nothing in it changed: what a file that it names holds may have.
         self.inner.config.send_replace(Arc::new(next));
-        Ok(Done { text: told(&live, &waiting) })
+        Ok(Done { text: told(&changed, &waits) })
     }
 }
 
 /// Reads it in a thread of its own, so that a file system that hangs costs that thread and not the
 /// agent. At most one hangs.
-async fn read(sources: Sources) -> Result<Config, String> {
+async fn read(sources: Sources) -> Result<(Config, Secrets), String> {
     let Ok(place) = READING.try_acquire() else {
         return Err("an earlier reload still reads the file; see whether its file system \
                     answers, and try again"
@@ -49,7 +63,7 @@ async fn read(sources: Sources) -> Result<Config, String> {
     let name = sources.name().to_owned();
     let work = move || {
         // An error means that it took too long, and the result is not wanted.
-        let _ = done.send(Config::load(&sources).map_err(|problem| problem.to_string()));
+        let _ = done.send(load(&sources));
         drop(place);
     };
     let thread = thread::Builder::new().name("reload".to_owned()).spawn(work);
@@ -61,22 +75,26 @@ async fn read(sources: Sources) -> Result<Config, String> {
     }
 }
 
+/// The configuration, and the keys that it names.
+fn load(sources: &Sources) -> Result<(Config, Secrets), String> {
+    let config = Config::load(sources).map_err(|problem| problem.to_string())?;
+    let secrets = config.secrets().map_err(|error| format!("{}: {error}", sources.name()))?;
+    Ok((config, secrets))
+}
+
 /// Held by the thread that reads.
 static READING: Semaphore = Semaphore::const_new(1);
 /// Longer than any file takes that can be read at all.
 const READ_MAX: Duration = Duration::from_secs(10);
 
-fn told(live: &[Change], waiting: &[Change]) -> String {
-    let list = |changes: &[Change]| {
-        let texts: Vec<String> = changes.iter().map(Change::to_string).collect();
-        texts.join("; ")
-    };
-    match (live.is_empty(), waiting.is_empty()) {
+fn told(changed: &[String], waits: &[String]) -> String {
+    match (changed.is_empty(), waits.is_empty()) {
         (true, true) => "nothing has changed".to_owned(),
-        (false, true) => format!("changed: {}", list(live)),
-        (true, false) => format!("changes only with a new start: {}", list(waiting)),
+        (false, true) => format!("changed: {}", changed.join("; ")),
+        (true, false) => format!("changes only with a new start: {}", waits.join("; ")),
         (false, false) => {
-            format!("changed: {}. Only with a new start: {}", list(live), list(waiting))
+            let (changed, waits) = (changed.join("; "), waits.join("; "));
+            format!("changed: {changed}. Only with a new start: {waits}")
         }
     }
 }

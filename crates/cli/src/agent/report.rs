@@ -245,8 +245,6 @@ impl Agent {
     pub(crate) fn settings(&self) -> SettingsReport {
         let config = self.config();
         let timing = config.timing.config();
-        // Paths are relative to where the agent runs, and whoever asks may be elsewhere.
-        let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mine = self.address(self.group().me()).unwrap_or_default();
         let lost = crate::log::lost();
         SettingsReport {
@@ -289,6 +287,11 @@ impl From<GroupNumber> for Epoch {
     fn from(number: GroupNumber) -> Self {
         Self { counter: number.counter, node: number.node.to_string(), text: number.to_string() }
     }
+}
+
+/// A path is relative to where the agent runs, and a client may be elsewhere.
+pub(super) fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn millis(span: Duration) -> f64 {

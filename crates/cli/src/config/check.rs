@@ -10,6 +10,7 @@ use tanist_core::options::Options;
 use tanist_core::timing::{Timing, TimingError};
 
 use super::draft::Draft;
+use super::identity;
 use super::key::{KEYS, Key};
 use super::labels;
 use super::origin::Origin;
@@ -27,12 +28,13 @@ pub(crate) fn check(draft: &mut Draft, file: &Origin) {
             refuse_missing(draft, file, name);
         }
     }
-    for table in ["priorities", "zones", "racks"] {
+    for table in ["priorities", "zones", "racks", "identity.peer_keys"] {
         check_strangers(draft, table);
     }
     check_algorithm(draft);
     radio::check(draft);
     labels::check(draft);
+    identity::check(draft);
     check_timing(draft);
     check_counts(draft);
 }

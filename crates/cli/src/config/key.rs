@@ -27,6 +27,7 @@ pub(crate) enum Kind {
     /// An address to listen on, with its port.
     Address,
     Number,
+    Bool,
     Duration,
     Algorithm,
     Preempt,
@@ -53,10 +54,13 @@ pub(crate) enum Effect {
 impl Key {
     /// The key with a dotted name; an entry of a table such as `options.waits` finds the table.
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
-        let table = name.split_once('.').map(|(table, _)| table);
+        let has_entry = |key: &&Self| {
+            let entry = name.strip_prefix(key.name).and_then(|rest| rest.strip_prefix('.'));
+            key.is_table() && entry.is_some()
+        };
         KEYS.iter()
             .find(|key| key.name == name && !key.is_table())
-            .or_else(|| KEYS.iter().find(|key| key.is_table() && Some(key.name) == table))
+            .or_else(|| KEYS.iter().find(has_entry))
     }
 
     /// Where the key with a dotted name stands in [`KEYS`]; whatever is none comes last.
@@ -124,7 +128,12 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key("options", Kind::Texts, "{ waits = \"early\" }", "of the algorithm: tanist algorithms"),
     key("data_dir", Kind::Path, "\"/var/lib/tanist\"", "where the node keeps its counter"),
-    key("key_file", Kind::Path, "\"/etc/tanist/group.key\"", "the group's key: tanist keygen"),
+    live(key(
+        "key_file",
+        Kind::Path,
+        "\"/etc/tanist/group.key\"",
+        "the group's keys: tanist keygen, tanist key",
+    )),
     key("socket", Kind::Path, "\"/run/tanist/billing.sock\"", "where tanist status and others ask"),
     key(
         "listen",
@@ -133,6 +142,22 @@ pub(crate) const KEYS: &[Key] = &[
         "where to listen, if not at the peer's address",
     ),
     key("trace", Kind::Path, "\"/var/log/tanist.jsonl\"", "a file for everything the node does"),
+    live(key(
+        "identity.key_file",
+        Kind::Path,
+        "\"/etc/tanist/node.key\"",
+        "this node's own key: tanist keygen --node",
+    )),
+    live(key(
+        "identity.peer_keys",
+        Kind::Texts,
+        "{ n1 = \"tanist-node-1:…\" }",
+        "public keys of all nodes, as keygen prints them",
+    )),
+    live(with_default(
+        key("identity.require", Kind::Bool, "true", "peers must prove theirs; false to migrate"),
+        "true",
+    )),
     with_default(
         key("timing.message_max", Kind::Duration, "\"50ms\"", "Tm: a message arrives within this"),
         "50ms",
@@ -264,6 +289,9 @@ mod tests {
     fn an_entry_finds_its_table_and_a_table_is_no_value() {
         assert_eq!(Key::find("options.waits").map(|key| key.name), Some("options"));
         assert_eq!(Key::find("timing.heartbeat").map(|key| key.last_name()), Some("heartbeat"));
+        let listed = Key::find("identity.peer_keys.n1").map(|key| key.name);
+        assert_eq!(listed, Some("identity.peer_keys"));
+        assert!(Key::find("identity.peer_keys").is_none());
         assert!(Key::find("options").is_none());
         assert!(Key::find("timing").is_none());
         assert!(Key::find("timing.heartbeats").is_none());

@@ -15,12 +15,14 @@ mod change;
 mod check;
 mod draft;
 mod file;
+mod identity;
 mod key;
 mod labels;
 mod origin;
 mod radio;
 mod reader;
 pub(crate) mod sample;
+mod secrets;
 mod sources;
 mod surroundings;
 mod timing;
@@ -38,9 +40,11 @@ use tanist::{Algorithm, Builder, Group, NodeId, Preempt};
 pub(crate) use self::change::Change;
 pub(crate) use self::check::{read_peer, split_peer};
 pub(crate) use self::draft::{Setting, Settings};
+pub(crate) use self::identity::IdentityTable;
 pub(crate) use self::key::Effect;
 pub(crate) use self::origin::{Finding, Origin, Severity};
 use self::reader::Reader;
+pub(crate) use self::secrets::Secrets;
 pub(crate) use self::sources::{ConfigArgs, Sources};
 pub(crate) use self::timing::TimingTable;
 use crate::problem::Problem;
@@ -72,8 +76,10 @@ pub(crate) struct Config {
     pub(crate) options: BTreeMap<String, String>,
     /// Where the node keeps what must survive a crash.
     pub(crate) data_dir: PathBuf,
-    /// The key that all nodes share.
+    /// The keys that all nodes share.
     pub(crate) key_file: PathBuf,
+    /// This node's own key and those of its peers, if they have some.
+    pub(crate) identity: Option<IdentityTable>,
     /// Where `tanist status` and the others reach the agent.
     pub(crate) socket: Option<PathBuf>,
     /// Where to listen, if not at the address that the peers are told.
@@ -179,6 +185,8 @@ impl Config {
         };
         Self {
             priority: new.priority,
+            key_file: new.key_file.clone(),
+            identity: new.identity.clone(),
             http,
             hooks: new.hooks.clone(),
             health: new.health.clone(),
@@ -215,14 +223,13 @@ impl Config {
         Reader(&draft.settings).config(draft.findings.clone()).ok_or(draft.findings)
     }
 
-    /// The node that it describes.
+    /// The node that it describes, without its keys: [`Self::secrets`] reads those.
     pub(crate) fn builder(&self) -> Builder {
         let mut builder = Group::builder(&self.group)
             .node(&self.node)
             .peers(&self.peers)
             .peers_version(self.peers_version)
             .data_dir(&self.data_dir)
-            .key_file(&self.key_file)
             .algorithm(self.algorithm)
             .preempt(self.preempt)
             .timing(self.timing.config());

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::draft::Settings;
+use super::identity;
 use super::origin::Finding;
 use super::radio;
 use super::timing::TimingTable;
@@ -35,6 +36,7 @@ impl Reader<'_> {
             options: self.texts("options"),
             data_dir: self.path("data_dir")?,
             key_file: self.path("key_file")?,
+            identity: identity::table(self.0),
             socket: self.path("socket"),
             listen: self.address("listen"),
             trace: self.path("trace"),

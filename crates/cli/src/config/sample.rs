@@ -58,6 +58,9 @@ fn is_special(key: &Key) -> bool {
 
 fn about_table(table: &str) -> &'static str {
     match table {
+        "identity" => {
+            "# Keys of the nodes' own, so that a stolen node's files speak as that node only."
+        }
         "timing" => "# The same on all nodes. suspect_after is at least heartbeat + Tm + Tp.",
         "http" => "# For load balancers and people; without it there is no HTTP.",
         "hooks" => "# Programs (paths, not command lines) that run one at a time, in order.",
@@ -113,6 +116,10 @@ mod tests {
             let (table, _) = key.name.split_once('.').unwrap_or(("group =", key.name));
             let from = text.find(&format!("{table}]")).unwrap_or(0);
             let Some(at) = text[from..].find(&comment) else { continue };
+            // A key is longer than a line.
+            if key.example.contains('…') {
+                continue;
+            }
             text.replace_range(from + at..from + at + 2, "");
             let changes = load(&text).changes_against(&base);
             let is_default = key.default.is_some();

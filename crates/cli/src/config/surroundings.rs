@@ -8,18 +8,19 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
-use tanist::GroupKey;
-use tanist::key::ReadKeyError;
+use tanist::key::{Keyring, ReadKeyError};
 use tanist::private_file::{self, PrivateFileError};
 use tanist::store::Store;
 
 use super::Config;
 use super::origin::{Finding, Severity};
+use super::secrets::SecretsError;
 
 /// Everything that is found.
 pub(crate) fn look(config: &Config) -> Vec<Finding> {
     let mut look = Look { config, findings: Vec::new() };
     look.at_key();
+    look.at_identity();
     look.at_data_dir();
     look.at_token();
     look.at_parents();
@@ -43,15 +44,28 @@ impl Look<'_> {
                  `tanist keygen {shown}`"
             );
             self.note(Severity::Error, "key_file", what);
-        } else if let Err(error) = GroupKey::read(path) {
+        } else if let Err(error) = Keyring::read(path) {
+            self.note(of_key(&error), "key_file", error.to_string());
+        }
+    }
+
+    /// This node's own key, and whether its line is that key's.
+    fn at_identity(&mut self) {
+        let Some(table) = &self.config.identity else { return };
+        let shown = table.key_file.display();
+        if !table.key_file.exists() {
+            let node = &self.config.node;
+            let what = format!(
+                "{shown} is not there; make it here, on the node itself, with `tanist keygen \
+                 --node {node} {shown}`"
+            );
+            self.note(Severity::Error, "identity.key_file", what);
+        } else if let Err(error) = table.read(&self.config.node) {
             let severity = match &error {
-                ReadKeyError::Private(error) => of_owner(error),
-                ReadKeyError::Read { .. }
-                | ReadKeyError::NotText { .. }
-                | ReadKeyError::Parse { .. }
-                | ReadKeyError::Identity { .. } => Severity::Error,
+                SecretsError::Read(error) => of_key(error),
+                SecretsError::OtherKey { .. } => Severity::Error,
             };
-            self.note(severity, "key_file", error.to_string());
+            self.note(severity, "identity.key_file", error.to_string());
         }
     }
 
@@ -139,6 +153,17 @@ impl Look<'_> {
     fn note(&mut self, severity: Severity, key: &str, what: String) {
         let place = self.config.settings.origin(key);
         self.findings.push(Finding { severity, place, key: Some(key.to_owned()), what });
+    }
+}
+
+/// A file with keys of another user may be this agent's user's.
+fn of_key(error: &ReadKeyError) -> Severity {
+    match error {
+        ReadKeyError::Private(error) => of_owner(error),
+        ReadKeyError::Read { .. }
+        | ReadKeyError::NotText { .. }
+        | ReadKeyError::Parse { .. }
+        | ReadKeyError::Identity { .. } => Severity::Error,
     }
 }
 

@@ -17,6 +17,7 @@ use crate::commands;
 pub(crate) enum Value {
     Text(String),
     Number(u32),
+    Bool(bool),
     Duration(Duration),
     Address(SocketAddr),
     Algorithm(Algorithm),
@@ -30,6 +31,10 @@ impl Value {
         match key.kind {
             Kind::Text | Kind::Path | Kind::Texts => filled(text),
             Kind::Number | Kind::Numbers => number(text, 10),
+            Kind::Bool => text
+                .parse()
+                .map(Self::Bool)
+                .map_err(|_| format!("`{text}` is not a truth value; write true or false")),
             Kind::Duration => duration(text).map(Self::Duration),
             Kind::Address => text
                 .parse()
@@ -54,6 +59,7 @@ impl Value {
             (Kind::Number | Kind::Numbers, DeValue::Integer(digits)) => {
                 number(digits.as_str(), digits.radix())
             }
+            (Kind::Bool, DeValue::Boolean(is_so)) => Ok(Self::Bool(*is_so)),
             (Kind::List, DeValue::Array(items)) => {
                 let texts = items.iter().map(|item| item.get_ref().as_str().map(str::to_owned));
                 let texts: Option<Vec<String>> = texts.collect();
@@ -63,7 +69,7 @@ impl Value {
                 let digits = digits.as_str();
                 Err(format!("{digits} has no unit; write \"{digits}ms\" or \"{digits}s\""))
             }
-            (Kind::Number | Kind::Numbers | Kind::List, other) => {
+            (Kind::Number | Kind::Numbers | Kind::Bool | Kind::List, other) => {
                 Err(wrong_type(key, other.type_str()))
             }
             (_, DeValue::String(text)) => Self::from_text(key, text),
@@ -74,6 +80,11 @@ impl Value {
     /// The number, if it is one.
     pub(crate) const fn as_number(&self) -> Option<u32> {
         if let Self::Number(number) = self { Some(*number) } else { None }
+    }
+
+    /// The truth value, if it is one.
+    pub(crate) const fn as_bool(&self) -> Option<bool> {
+        if let Self::Bool(is_so) = self { Some(*is_so) } else { None }
     }
 
     /// The span, if it is one.
@@ -105,6 +116,7 @@ impl Value {
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Number(number) => json!(number),
+            Self::Bool(is_so) => json!(is_so),
             Self::List(texts) => json!(texts),
             Self::Text(_)
             | Self::Duration(_)
@@ -118,7 +130,7 @@ impl Value {
     pub(crate) fn to_toml(&self) -> String {
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
         match self {
-            Self::Number(number) => number.to_string(),
+            Self::Number(_) | Self::Bool(_) => self.to_string(),
             Self::List(texts) => {
                 let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
                 format!("[{}]", texts.join(", "))
@@ -137,6 +149,7 @@ impl fmt::Display for Value {
         match self {
             Self::Text(text) => f.write_str(text),
             Self::Number(number) => write!(f, "{number}"),
+            Self::Bool(is_so) => write!(f, "{is_so}"),
             Self::Duration(span) | Self::Preempt(Preempt::After(span)) => {
                 f.write_str(&spoken(*span))
             }
@@ -201,6 +214,7 @@ fn wrong_type(key: &Key, found: &str) -> String {
         Kind::Choice(_) => "a word",
         Kind::Address => "an address in quotes",
         Kind::Number | Kind::Numbers => "a whole number without quotes",
+        Kind::Bool => "true or false, without quotes",
         Kind::Duration => "a duration in quotes",
         Kind::List => "a list of texts",
     };
@@ -230,6 +244,7 @@ mod tests {
             ("listen", "[::1]:7400"),
             ("algorithm", "bully"),
             ("priority", "7"),
+            ("identity.require", "false"),
         ] {
             let key = Key::find(name).unwrap();
             let value = Value::from_text(key, text).unwrap();

@@ -24,6 +24,8 @@ pub(crate) enum Ask {
     Meter,
     /// What it was told at its start, and where its things are.
     Settings,
+    /// The keys that it accepts, and what its links rest on.
+    Keys,
     /// What it was and is, and why.
     History,
     /// What it did lately, message by message.

@@ -192,6 +192,10 @@ async fn answer(ask: Ask, agent: &Agent) -> Answer {
             Some(meter) => value(&meter),
             None => Err(ENDED.to_owned()),
         },
+        Ask::Keys => match agent.keys().await {
+            Some(keys) => value(&keys),
+            None => Err(ENDED.to_owned()),
+        },
         Ask::Settings => value(&agent.settings()),
         Ask::History => value(&agent.record().all()),
         Ask::Events => {

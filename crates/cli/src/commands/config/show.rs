@@ -78,15 +78,13 @@ impl Args {
         let mut all = Map::new();
         for (name, setting) in settings.iter() {
             let value = setting.value.to_json();
-            match name.split_once('.') {
-                Some((table, name)) => {
-                    let table = all.entry(table).or_insert_with(|| json!({}));
-                    table[name] = value;
-                }
-                None => {
-                    all.insert(name.to_owned(), value);
-                }
-            }
+            let (tables, name) = name.rsplit_once('.').unwrap_or(("", name));
+            let tables = tables.split('.').filter(|table| !table.is_empty());
+            let inner = tables.fold(&mut all, |of, table| {
+                let table = of.entry(table).or_insert_with(|| json!({}));
+                table.as_object_mut().expect("no key is a value and a table")
+            });
+            inner.insert(name.to_owned(), value);
         }
         Value::Object(all)
     }
