@@ -13,6 +13,7 @@ mod doctor;
 mod fuzz;
 mod hook;
 mod job;
+mod key;
 mod keygen;
 mod list;
 mod look;
@@ -65,6 +66,9 @@ pub(crate) enum Command {
     Leave(act::Leave),
     Priority(act::Priority),
     Keygen(keygen::Args),
+    /// Change the keys of a group while it runs, and show what links rest on.
+    #[command(subcommand, after_help = key::EXAMPLES)]
+    Key(key::Command),
     /// Write, check and show the configuration of an agent.
     #[command(subcommand, after_help = config::EXAMPLES)]
     Config(config::Command),
@@ -130,6 +134,7 @@ impl Command {
             Self::Leave(args) => args.run(),
             Self::Priority(args) => args.run(),
             Self::Keygen(args) => args.run(),
+            Self::Key(command) => command.run(),
             Self::Config(command) => command.run(),
             Self::Hook(command) => command.run(),
             Self::Store(command) => command.run(),

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
-use tanist::GroupKey;
-use tanist::key::ReadKeyError;
+use tanist::key::{Keyring, ReadKeyError};
 use tanist::private_file::PrivateFileError;
 use tanist::transport::radio::{Antennas, Reach};
 
 use super::finding::Findings;
 use crate::agent::report::SettingsReport;
+use crate::agent::secrets::describe;
 use crate::config::{Config, split_peer};
 use crate::moment;
 
@@ -57,10 +57,11 @@ fn listen(config: &Config) -> String {
 }
 
 fn key(path: &Path, findings: &mut Findings) {
-    match GroupKey::read(path) {
-        Ok(_) => {
-            let what = format!("{} is a key that only its owner can read.", path.display());
-            findings.well("key", what);
+    match Keyring::read(path) {
+        Ok(ring) => {
+            let keys = describe(&ring);
+            let shown = path.display();
+            findings.well("key", format!("{shown}: keys: {keys}; only its owner can read it."));
         }
         // Root looks on behalf of the agent's user, to whom the key may belong.
         Err(ReadKeyError::Private(PrivateFileError::Owner { owner, user: 0, .. })) => {
