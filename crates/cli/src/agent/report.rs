@@ -108,6 +108,9 @@ pub(crate) struct MemberReport {
     /// Why it gives this node no link although it is there and has the right key.
     #[serde(default)]
     pub(crate) refusal: Option<String>,
+    /// Why this node gave it no link within the last minute although it has the right key.
+    #[serde(default)]
+    pub(crate) refused_here: Option<String>,
 }
 
 /// What a node was told at its start, and where its things are: what `tanist doctor` judges.
@@ -234,6 +237,7 @@ impl Agent {
                 seen_ms: seen.and_then(|seen| u64::try_from(seen.as_millis()).ok()),
                 wire_version: peer.and_then(|peer| peer.version),
                 refusal: peer.and_then(|peer| peer.refusal.clone()),
+                refused_here: peer.and_then(|peer| peer.refused_here.clone()),
                 node: name,
             }
         });

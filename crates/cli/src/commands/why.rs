@@ -12,8 +12,8 @@ use tanist_core::Time;
 use tanist_core::trace::{Entry, Header};
 
 use self::account::{Account, accounts};
-use super::look::Agent;
-use crate::agent::report::StatusReport;
+use super::look::{Agent, refusals};
+use crate::agent::report::{MembersReport, StatusReport};
 use crate::exit::Exit;
 use crate::live::control::Ask;
 use crate::moment;
@@ -48,6 +48,8 @@ impl Args {
         let mut client = self.agent.connect()?;
         let status: StatusReport = client.ask(&Ask::Status)?;
         let events: Events = client.ask(&Ask::Events)?;
+        let seen: MembersReport = client.ask(&Ask::Members)?;
+        let refusals = refusals(&seen.members);
         let me = parse_node(&status.node).unwrap_or(NodeId(0));
         let mut told = accounts(&events.header, me, &events.entries);
         told.drain(..told.len().saturating_sub(self.last));
@@ -58,6 +60,7 @@ impl Args {
                 "algorithm": status.algorithm,
                 "forgotten": events.forgotten,
                 "elections": elections,
+                "refusals": refusals,
                 "unknown": unknown(&told, me, events.forgotten),
             });
             output::print_value(&value, machine)?;
@@ -75,6 +78,9 @@ impl Args {
         let mut text = String::new();
         for one in &told {
             text.push_str(&tell(&status, one));
+        }
+        for refusal in &refusals {
+            text.push_str(&format!("{refusal}\n\n"));
         }
         text.push_str("What this node cannot know:\n");
         for line in unknown(&told, me, events.forgotten) {

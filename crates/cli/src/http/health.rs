@@ -10,6 +10,7 @@ use super::Site;
 use super::answer::{Reply, text};
 use super::query::Query;
 use super::refusal::Refusal;
+use crate::agent::report::StatusReport;
 
 /// Whether the node acts as the leader of its group.
 pub(super) fn leader(site: &Site, query: &Query) -> Result<Reply, Refusal> {
@@ -72,6 +73,7 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
         _ => Check::good("group", status.state.clone()),
     });
     let acts = site.agent.acting().now().is_some();
+    checks.extend(refusals(&status, acts, meter.as_deref().ok()));
     let leader = match &status.leader {
         None => Check::bad("leader", "unknown".to_owned()),
         Some(leader) if leader.node == status.node && acts => {
@@ -90,6 +92,25 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
         checks.push(leader);
     }
     Ok(list("readyz", &checks))
+}
+
+/// The peers with the right key that give this node no link, if that keeps it from being of use: it
+/// leads and must not act, it is in no group, or more nodes refuse it than are in its group. A node
+/// that was told something else must not make the healthy ones unready.
+fn refusals(status: &StatusReport, acts: bool, meter: Option<&Meter>) -> Option<Check> {
+    let told: Vec<String> = meter?
+        .peers
+        .iter()
+        .filter_map(|peer| {
+            Some(format!("{} refuses this node: {}", peer.id, peer.refusal.as_ref()?))
+        })
+        .collect();
+    let is_held = match status.role.as_str() {
+        "leader" => !acts,
+        "member" => told.len() > status.members.len(),
+        _ => true,
+    };
+    (is_held && !told.is_empty()).then(|| Check::bad("peers", told.join("; ")))
 }
 
 /// What the node counts, if its thread answers soon.

@@ -145,6 +145,13 @@ fn peers(page: &mut Exposition, meter: &Meter) {
         let name = peer.id.to_string();
         page.sample("tanist_peer_connected", &[("peer", &name)], u8::from(peer.is_connected));
     }
+    let help = "Whether the peer, which has the right key, gives this node no link.";
+    page.family("tanist_peer_refuses", Kind::Gauge, help);
+    for peer in &meter.peers {
+        let name = peer.id.to_string();
+        let refuses = u8::from(peer.refusal.is_some());
+        page.sample("tanist_peer_refuses", &[("peer", &name)], refuses);
+    }
     page.family("tanist_peer_rtt_seconds", Kind::Gauge, "The way to the peer and back.");
     for peer in &meter.peers {
         if let Some(rtt) = peer.round_trip {

@@ -40,6 +40,10 @@ struct Counts {
     unknown_peer: u64,
     version: u64,
     seal: u64,
+    settings: u64,
+    identity: u64,
+    twin: u64,
+    by_peers: u64,
 }
 
 impl Counts {
@@ -57,6 +61,10 @@ impl Counts {
             unknown_peer: count("refused_unknown_peer"),
             version: count("refused_version"),
             seal: count("refused_seal"),
+            settings: count("refused_settings"),
+            identity: count("refused_identity"),
+            twin: count("refused_twin"),
+            by_peers: count("refused_by_peers"),
         }
     }
 }
@@ -118,18 +126,21 @@ fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
         return neighbours(seen, findings);
     }
     let others = || seen.members.iter().filter(|member| !member.is_self);
-    let is_lost = |member: &&MemberReport| member.role == "-" && !member.is_connected;
+    let is_lost = |member: &&MemberReport| {
+        let is_refused = member.refusal.is_some() || member.refused_here.is_some();
+        member.role == "-" && !member.is_connected || is_refused
+    };
     let (lost, all) = (others().filter(is_lost).count(), others().count());
     if lost == 0 {
         findings.well("peers", format!("All {all} peers are in the group or connected."));
     }
     for member in others() {
         let (node, address) = (&member.node, &member.address);
-        if let Some(why) = &member.refusal {
-            let what = format!("{node} at {address} gives this node no link: {why}.");
-            findings.problem("peers", what, "do what the reason says, and restart that node");
+        if refused(member, findings) {
+            continue;
+        }
         // The agent's last word may be old: it dials again only when it has something to say.
-        } else if member.is_refused && !machine::is_somebody_at(address) {
+        if member.is_refused && !machine::is_somebody_at(address) {
             let what = format!("{node}: nobody listens at {address}.");
             findings.warn("peers", what, "start its agent, or correct its address in `peers`");
         } else if is_lost(&member) && failed > 0 {
@@ -137,13 +148,28 @@ fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
                 "{node} at {address} is not reached, and {failed} handshakes came to nothing: most \
                  often one side has another key."
             );
-            findings.problem("key", what, "compare `sha256sum` of the key files of both nodes");
+            findings.problem("key", what, "compare `tanist key status` on both nodes");
         } else if is_lost(&member) {
             let what = format!("{node}: no answer from {address}, neither yes nor no.");
             let fix = "look at the machine, the route and firewalls, for TCP and UDP";
             findings.warn("peers", what, fix);
         }
     }
+}
+
+/// Whether one of the two refuses the other although both have the right key: an operator's mistake.
+fn refused(member: &MemberReport, findings: &mut Findings) -> bool {
+    let node = &member.node;
+    if let Some(why) = &member.refusal {
+        let fix = format!("correct that here or on {node}, then reload or restart the agent");
+        findings.problem("peers", format!("{node} refuses this node: {why}."), &fix);
+    }
+    if let Some(why) = &member.refused_here {
+        let fix =
+            format!("correct that here or on {node}; if {node} must stay out, stop its agent");
+        findings.problem("peers", format!("{node} is refused here: {why}."), &fix);
+    }
+    member.refusal.is_some() || member.refused_here.is_some()
 }
 
 /// By radio most nodes are out of reach, and that is well; nobody in reach is not.
@@ -237,6 +263,14 @@ fn refusals(counts: &Counts, findings: &mut Findings) {
         let what =
             format!("{} times something came in a version that is not ours.", counts.version);
         findings.warn("version", what, "run the same version of tanist on all nodes");
+    }
+    if counts.settings + counts.identity + counts.twin + counts.by_peers > 0 {
+        let what = format!(
+            "Handshakes that failed although the key was right, since the start: settings {}, \
+             identity {}, a second process {}; {} of all were refused by a peer.",
+            counts.settings, counts.identity, counts.twin, counts.by_peers
+        );
+        findings.note("peers", what, "tanist members -o wide shows those of the last minute");
     }
     if counts.failed > 0 {
         let what = format!(

@@ -66,7 +66,7 @@ fn table(seen: &MembersReport, is_wide: bool) -> Table {
         columns.push(left("NEIGHBOUR"));
     }
     if is_wide {
-        columns.extend([left("LINK"), right("WIRE"), left("PEERS")]);
+        columns.extend([left("LINK"), right("WIRE"), left("PEERS"), left("REFUSED")]);
     }
     let mut table = Table::new(columns);
     for member in &seen.members {
@@ -90,6 +90,7 @@ fn table(seen: &MembersReport, is_wide: bool) -> Table {
             cells.push(link(member).to_owned());
             cells.push(member.wire_version.map_or_else(none, |version| version.to_string()));
             cells.push(if member.is_self { version } else { none() });
+            cells.push(refused(member).unwrap_or_else(none));
         }
         table.row(cells);
     }
@@ -102,6 +103,7 @@ fn state(seen: &MembersReport, member: &MemberReport) -> String {
     let text = match (member.is_self, member.role.as_str(), member.is_refused) {
         (true, ..) => seen.status.state.as_str(),
         (false, "-", true) => "down",
+        (false, "-", false) if member.refusal.is_some() => "refuses",
         // A leader of an ad-hoc network does not know who follows it.
         (false, "-", false) if member.is_connected && seen.radio => "in reach",
         (false, "-", false) if member.is_connected => "elsewhere",
@@ -109,6 +111,12 @@ fn state(seen: &MembersReport, member: &MemberReport) -> String {
         (false, ..) => "normal",
     };
     text.to_owned()
+}
+
+/// Why there is no link although both have the right key.
+fn refused(member: &MemberReport) -> Option<String> {
+    let theirs = member.refusal.as_ref().map(|why| format!("refuses this node: {why}"));
+    theirs.or_else(|| member.refused_here.as_ref().map(|why| format!("is refused here: {why}")))
 }
 
 const fn link(member: &MemberReport) -> &'static str {
@@ -130,10 +138,11 @@ fn ago(millis: u64) -> String {
 
 const EXAMPLES: &str = "\
 STATE is what the asked node knows: its own, `normal` for members of its group, `elsewhere` for
-nodes that it reaches and that are in another group, `down` where nobody listens, else `unknown`.
+nodes that it reaches and that are in another group, `refuses` for those that have the right key and
+give this node no link (-o wide says why), `down` where nobody listens, else `unknown`.
 With [radio], a NEIGHBOUR was heard within suspect_after and is `in reach`, and ADDRESS is where
-that came from. With -o wide, LINK is `not given` by a node that is there and gives its reason
-(`refusal` in -o json), and WIRE is the version of the wire on the link.
+that came from. With -o wide, LINK is `not given` by a node that is there and refuses, REFUSED is
+why, and WIRE is the version of the wire on the link.
 
 Examples:
   tanist members

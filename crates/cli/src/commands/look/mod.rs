@@ -20,9 +20,10 @@ pub(crate) use self::members::Members;
 pub(crate) use self::status::Status;
 pub(crate) use self::wait::{Wait, duration};
 pub(crate) use self::watch::Watch;
-use crate::agent::report::StatusReport;
+use crate::agent::report::{MemberReport, StatusReport};
 use crate::live::control::{Ask, Client};
 use crate::live::places;
+use crate::output;
 
 /// Which agent is meant.
 #[derive(Clone, Debug, clap::Args)]
@@ -67,4 +68,13 @@ pub(crate) fn alarms(status: &StatusReport) -> Vec<String> {
         alarms.push(format!("{node} is ASIDE: it takes no part. Bring it back: tanist take-part"));
     }
     alarms
+}
+
+/// Peers with the right key that give this node no link, each with its reason.
+pub(crate) fn refusals(members: &[MemberReport]) -> Vec<String> {
+    let refuses = |member: &MemberReport| {
+        let why = member.refusal.as_ref()?;
+        Some(format!("{} REFUSES this node: {}", member.node, output::plain(why)))
+    };
+    members.iter().filter_map(refuses).collect()
 }

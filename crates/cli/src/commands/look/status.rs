@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Agent, alarms};
-use crate::agent::report::StatusReport;
+use super::{Agent, alarms, refusals};
+use crate::agent::report::{MembersReport, StatusReport};
 use crate::exit::Exit;
 use crate::live::control::Ask;
 use crate::output::{self, LookFormat};
@@ -24,7 +24,8 @@ pub(crate) struct Status {
 impl Status {
     /// Shows it.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
-        let value: Value = self.agent.ask(&Ask::Status)?;
+        let mut client = self.agent.connect()?;
+        let value: Value = client.ask(&Ask::Status)?;
         if let Some(machine) = self.output.machine() {
             output::print_value(&value, machine)?;
             return Ok(Exit::Well);
@@ -34,7 +35,9 @@ impl Status {
             output::print(&format!("{}\n", status.node))?;
             return Ok(Exit::Well);
         }
-        let text = self.text(&status);
+        let seen: MembersReport = client.ask(&Ask::Members)?;
+        let refusals = refusals(&seen.members).into_iter().map(|refusal| refusal + "\n");
+        let text = refusals.collect::<String>() + &self.text(&status);
         output::print(&colour::words(&text, colour::ROLES))?;
         Ok(Exit::Well)
     }
