@@ -1,0 +1,225 @@
+//! Five nodes with a job, each with files of its own.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::group::{LIMIT, is_running};
+use crate::home::{Home, Started, until};
+
+pub(super) const NODES: usize = 5;
+
+/// Takes a lock that all its processes hold: if it is taken already, two jobs run at once.
+const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
+    echo \"$TANIST_NODE $TANIST_EPOCH $$\" >> starts
+    trap 'sleep 0.05; exit 0' TERM; sleep 1000 & wait; sleep 0.05";
+
+/// Patient: on a busy machine no node is taken for dead by its silence, since none hangs here.
+const TIMING: &str =
+    "[timing]\nheartbeat = \"100ms\"\nsuspect_after = \"10s\"\ncheck_every = \"500ms\"\n";
+
+pub(super) struct Fleet {
+    pub(super) home: Home,
+    runs: Vec<Started>,
+    /// The configuration of each node before it has an identity.
+    plain: Vec<String>,
+}
+
+/// What must not change while keys do.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Established {
+    pub(super) leader: usize,
+    number: String,
+    starts: String,
+    job: u32,
+}
+
+impl Established {
+    /// Which jobs had started, one a line.
+    pub(super) fn starts(&self) -> &str {
+        &self.starts
+    }
+}
+
+impl Fleet {
+    pub(super) fn start() -> Self {
+        let home = Home::new(NODES, &format!("algorithm = \"bully\"\n{TIMING}"));
+        let mut plain = Vec::new();
+        for node in 1..=NODES {
+            fs::copy(home.file("group.key"), home.file(&ring(node))).unwrap();
+            let shared = home.file("group.key").display().to_string();
+            let own = home.file(&ring(node)).display().to_string();
+            let text = home.read(&format!("n{node}.toml")).replace(&shared, &own);
+            fs::write(home.file(&format!("n{node}.toml")), &text).unwrap();
+            plain.push(text);
+        }
+        let spawn = |node| Started::new(&mut home.run(node, &["--grace", "2s"], JOB));
+        let runs = (1..=NODES).map(spawn).collect();
+        Self { home, runs, plain }
+    }
+
+    /// Waits until all are in one group whose leader runs the job.
+    pub(super) fn established(&self) -> Established {
+        until("one group with a job", || {
+            let all: Vec<Value> = (1..=NODES).map(|node| self.ask(node, "status")).collect();
+            let number = all[0]["epoch"]["text"].as_str()?.to_owned();
+            let is_whole = |status: &Value| {
+                let members = status["members"].as_array().map_or(0, Vec::len);
+                members == NODES
+                    && status["epoch"]["text"] == *number
+                    && !status["leader"].is_null()
+            };
+            let leader = all.iter().position(|status| status["acts"] == true)? + 1;
+            let starts = self.home.read("starts");
+            let last: Vec<&str> = starts.lines().last()?.split(' ').collect();
+            let is_here = last[0] == format!("n{leader}") && last[1] == number;
+            let job = last[2].parse().ok()?;
+            let is_so = all.iter().all(is_whole) && is_here;
+            is_so.then(|| Established {
+                leader,
+                number: number.clone(),
+                starts: starts.clone(),
+                job,
+            })
+        })
+    }
+
+    /// Nothing has changed since, and the same job runs.
+    pub(super) fn expect(&self, before: &Established, when: &str) {
+        assert_eq!(self.established(), *before, "{when}");
+        assert!(is_running(before.job), "{when}: the job has ended");
+        assert_eq!(self.home.read("overlaps"), "", "{when}");
+    }
+
+    /// Runs a command that must succeed, and gives its stdout.
+    pub(super) fn tanist(&self, arguments: &[&str]) -> String {
+        let output = self.home.tanist(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Reads the files of a node again; the answer must say this.
+    pub(super) fn reload(&self, node: usize, expected: &str) {
+        let told = self.tanist(&["reload", "--socket", &socket(node)]);
+        assert!(told.contains(expected), "n{node}: {told} has no {expected}");
+    }
+
+    pub(super) fn reload_all(&self, expected: &str) {
+        (1..=NODES).for_each(|node| self.reload(node, expected));
+    }
+
+    /// What an agent answers over its socket.
+    pub(super) fn ask(&self, node: usize, what: &str) -> Value {
+        ask(&self.home.file(&socket(node)), what).unwrap_or_default()
+    }
+
+    /// What all nodes say of their keys, for people.
+    pub(super) fn key_status(&self) -> String {
+        let status = |node| self.tanist(&["key", "status", "--socket", &socket(node)]);
+        (1..=NODES).map(status).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Waits until every open link of every node is as wanted, those of the leader among them.
+    pub(super) fn links_are(&self, what: &str, leader: usize, wanted: impl Fn(&Value) -> bool) {
+        until(what, || {
+            (1..=NODES)
+                .all(|node| {
+                    let report = self.ask(node, "keys");
+                    let Some(peers) = report["peers"].as_array() else { return false };
+                    let open: Vec<&Value> =
+                        peers.iter().filter(|peer| peer["is_connected"] == true).collect();
+                    let is_enough = node != leader || open.len() == NODES - 1;
+                    is_enough && open.into_iter().all(&wanted)
+                })
+                .then_some(())
+        });
+    }
+
+    /// Gives a node the public keys of some, and its own key.
+    pub(super) fn identify(&self, node: usize, lines: &[String], is_required: bool) {
+        let text = format!(
+            "{}\n[identity]\nkey_file = {:?}\nrequire = {is_required}\n[identity.peer_keys]\n{}",
+            self.plain[node - 1],
+            self.home.file(&format!("node{node}.key")),
+            lines.concat(),
+        );
+        fs::write(self.home.file(&format!("n{node}.toml")), text).unwrap();
+    }
+
+    /// Clients that ask all nodes, and strangers that connect to them, until it is dropped.
+    pub(super) fn load(&self) -> Load {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let sockets: Vec<_> = (1..=NODES).map(|node| self.home.file(&socket(node))).collect();
+        let text = &self.plain[0];
+        let ports = text.split("127.0.0.1:").skip(1).filter_map(|rest| {
+            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse::<u16>().ok()
+        });
+        let ports: Vec<u16> = ports.collect();
+        let over = Arc::clone(&is_over);
+        let asking = thread::spawn(move || {
+            while !over.load(Ordering::Relaxed) {
+                for socket in &sockets {
+                    let _ = ask(socket, "events");
+                }
+            }
+        });
+        let over = Arc::clone(&is_over);
+        let dialling = thread::spawn(move || {
+            while !over.load(Ordering::Relaxed) {
+                for port in &ports {
+                    // What a stranger gets does not matter here; that it was there does.
+                    if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", *port)) {
+                        let _ = stream.write_all(b"GET / HTTP/1.1\r\n\r\n");
+                    }
+                }
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+        Load { is_over, threads: vec![asking, dialling] }
+    }
+
+    /// Whether all are still there.
+    pub(super) fn all_run(&mut self) -> bool {
+        self.runs.iter_mut().all(|run| run.0.try_wait().unwrap().is_none())
+    }
+}
+
+pub(super) struct Load {
+    is_over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+pub(super) fn ring(node: usize) -> String {
+    format!("ring{node}.key")
+}
+
+pub(super) fn socket(node: usize) -> String {
+    format!("n{node}.sock")
+}
+
+fn ask(socket: &std::path::Path, what: &str) -> Option<Value> {
+    let mut stream = UnixStream::connect(socket).ok()?;
+    stream.set_read_timeout(Some(LIMIT)).ok()?;
+    stream.write_all(format!("{{\"ask\":\"{what}\"}}\n").as_bytes()).ok()?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).ok()?;
+    let mut answer: Value = serde_json::from_str(&line).ok()?;
+    Some(answer["ok"].take())
+}
