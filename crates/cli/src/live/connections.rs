@@ -181,8 +181,7 @@ mod tests {
     use super::*;
 
     fn connections() -> Connections {
-        let budget =
-            Budget { questions: 2, watchers: 1, jobs: 1, http: 0, http_local: 0, agent_check: 0 };
+        let budget = Budget { questions: 2, watchers: 1, jobs: 1, ..Budget::WANTED };
         Connections::new(budget)
     }
 
