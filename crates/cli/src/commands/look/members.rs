@@ -56,7 +56,21 @@ pub(crate) fn text(seen: &MembersReport, is_wide: bool) -> String {
     let head = format!("GROUP {group}  number {number}  algorithm {algorithm}  seen by {node}\n");
     text.push_str(&head);
     text.push_str(&table(seen, is_wide).to_string());
+    if is_wide {
+        text.push_str(&reasons(seen).to_string());
+    }
     text
+}
+
+/// Why there is no link with nodes that have the right key; a reason is too long for a column.
+fn reasons(seen: &MembersReport) -> Table {
+    let mut table = Table::list(0);
+    for member in &seen.members {
+        if let Some(why) = refused(member) {
+            table.row([member.node.clone(), why]);
+        }
+    }
+    table
 }
 
 fn table(seen: &MembersReport, is_wide: bool) -> Table {
@@ -66,7 +80,7 @@ fn table(seen: &MembersReport, is_wide: bool) -> Table {
         columns.push(left("NEIGHBOUR"));
     }
     if is_wide {
-        columns.extend([left("LINK"), right("WIRE"), left("PEERS"), left("REFUSED")]);
+        columns.extend([left("LINK"), right("WIRE"), left("PEERS")]);
     }
     let mut table = Table::new(columns);
     for member in &seen.members {
@@ -90,7 +104,6 @@ fn table(seen: &MembersReport, is_wide: bool) -> Table {
             cells.push(link(member).to_owned());
             cells.push(member.wire_version.map_or_else(none, |version| version.to_string()));
             cells.push(if member.is_self { version } else { none() });
-            cells.push(refused(member).unwrap_or_else(none));
         }
         table.row(cells);
     }
@@ -141,8 +154,8 @@ STATE is what the asked node knows: its own, `normal` for members of its group, 
 nodes that it reaches and that are in another group, `refuses` for those that have the right key and
 give this node no link (-o wide says why), `down` where nobody listens, else `unknown`.
 With [radio], a NEIGHBOUR was heard within suspect_after and is `in reach`, and ADDRESS is where
-that came from. With -o wide, LINK is `not given` by a node that is there and refuses, REFUSED is
-why, and WIRE is the version of the wire on the link.
+that came from. With -o wide, LINK is `not given` by a node that is there and refuses, with
+the reason below the table, and WIRE is the version of the wire on the link.
 
 Examples:
   tanist members
