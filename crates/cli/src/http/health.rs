@@ -105,12 +105,18 @@ fn refusals(status: &StatusReport, acts: bool, meter: Option<&Meter>) -> Option<
             Some(format!("{} refuses this node: {}", peer.id, peer.refusal.as_ref()?))
         })
         .collect();
-    let is_held = match status.role.as_str() {
+    let is_held = is_held_back(&status.role, acts, told.len(), status.members.len());
+    is_held.then(|| Check::bad("peers", told.join("; ")))
+}
+
+/// Whether being refused by so many peers keeps a node from being of use.
+fn is_held_back(role: &str, acts: bool, refusing: usize, members: usize) -> bool {
+    match role {
+        _ if refusing == 0 => false,
         "leader" => !acts,
-        "member" => told.len() > status.members.len(),
+        "member" => refusing > members,
         _ => true,
-    };
-    (is_held && !told.is_empty()).then(|| Check::bad("peers", told.join("; ")))
+    }
 }
 
 /// What the node counts, if its thread answers soon.
@@ -160,4 +166,23 @@ fn yes(line: String) -> Reply {
 
 fn no(line: String) -> Reply {
     text(StatusCode::SERVICE_UNAVAILABLE, line + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_makes_only_those_unready_whom_it_holds_back() {
+        for (role, acts, refusing, members, expected) in [
+            ("leader", false, 0, 1, false),
+            ("leader", false, 1, 1, true),
+            ("leader", true, 1, 2, false),
+            ("member", false, 1, 2, false),
+            ("member", false, 3, 2, true),
+            ("suspended", false, 1, 0, true),
+        ] {
+            assert_eq!(is_held_back(role, acts, refusing, members), expected, "{role} {refusing}");
+        }
+    }
 }

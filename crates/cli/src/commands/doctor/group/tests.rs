@@ -88,6 +88,15 @@ fn a_peer_that_gives_no_link_is_a_problem_with_its_own_reason() {
 }
 
 #[test]
+fn a_peer_that_is_refused_here_is_a_problem_even_if_it_never_was_dialled() {
+    let mut seen = seen();
+    seen.members[1].refused_here = Some("its settings differ".to_owned());
+    let (severity, what) = worst(&seen, &settings(), &json!({}));
+    assert_eq!(severity, Severity::Problem);
+    assert!(what.starts_with("n2 is refused here: its settings differ"), "{what}");
+}
+
+#[test]
 fn a_round_trip_is_held_against_the_bound_on_messages() {
     let mut seen = seen();
     for (rtt, expected) in
