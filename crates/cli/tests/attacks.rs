@@ -28,6 +28,7 @@ mod attacks {
     mod identity;
     mod log;
     mod proxy;
+    mod refusals;
     mod reports;
     mod samples;
     mod services;

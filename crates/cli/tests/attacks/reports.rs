@@ -19,9 +19,14 @@ pub(crate) fn has_error(agent: &Agent, names: &[&str], words: &[&str]) -> bool {
 
 /// The status and body of `/readyz`, asked over the agent's Unix socket for HTTP.
 pub(crate) fn readyz(home: &Home, name: &str) -> (u16, String) {
+    get(home, name, "/readyz")
+}
+
+/// The status and body of a page, asked over the agent's Unix socket for HTTP.
+pub(crate) fn get(home: &Home, name: &str, path: &str) -> (u16, String) {
     let mut stream = UnixStream::connect(home.path().join(format!("{name}.sock.http"))).unwrap();
     stream.set_read_timeout(Some(LIMIT)).unwrap();
-    let request = "GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
