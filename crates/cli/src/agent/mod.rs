@@ -73,7 +73,7 @@ impl Agent {
         let bad = |is_temporary, error: &dyn Display| {
             Problem::of_start(is_temporary, format!("{}: {error}", sources.name()))
         };
-        let read = config.secrets().map_err(|error| bad(false, &error))?;
+        let read = config.secrets().map_err(|error| bad(error.is_temporary(), &error))?;
         let secrets = Used::new(read).map_err(|error| bad(true, &error))?;
         let Keys { keyring, identities, .. } = secrets.now();
         let builder = config.builder().key(keyring).identities(identities);

@@ -55,3 +55,13 @@ pub(crate) enum SecretsError {
         public: PublicKey,
     },
 }
+
+impl SecretsError {
+    /// Whether another try may succeed although nobody has changed anything.
+    pub(crate) fn is_temporary(&self) -> bool {
+        match self {
+            Self::Read(error) => error.is_temporary(),
+            Self::OtherKey { .. } => false,
+        }
+    }
+}
