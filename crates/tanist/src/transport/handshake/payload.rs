@@ -34,6 +34,15 @@ impl Refused {
     pub fn with(reason: Refusal, detail: &str) -> Self {
         Self { reason, detail: detail[..detail.floor_char_boundary(DETAIL_MAX)].to_owned() }
     }
+
+    /// A refusal as another node said it. Control characters must not reach a log or a terminal;
+    /// settings keep their lines, since they are compared line by line.
+    fn heard(number: u8, detail: &str) -> Self {
+        let reason = Refusal::numbered(number);
+        let is_kept = |c: char| !c.is_control() || (reason == Refusal::Settings && c == '\n');
+        let plain: String = detail.chars().map(|c| if is_kept(c) { c } else { ' ' }).collect();
+        Self::with(reason, &plain)
+    }
 }
 
 impl fmt::Display for Refused {
@@ -41,12 +50,7 @@ impl fmt::Display for Refused {
         let Self { reason, detail } = self;
         match (reason, detail.as_str()) {
             (_, "") | (Refusal::Settings, _) => fmt::Display::fmt(reason, f),
-            // Control characters of another node must not reach a terminal.
-            (_, detail) => {
-                let plain: String =
-                    detail.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-                write!(f, "{reason} ({plain})")
-            }
+            (_, detail) => write!(f, "{reason} ({detail})"),
         }
     }
 }
@@ -224,8 +228,7 @@ impl<'a> From<&'a Answer> for AnswerWire<'a> {
 impl AnswerWire<'_> {
     pub(super) fn answer(&self) -> Option<Answer> {
         if let Some(number) = self.refusal {
-            let detail = self.detail.unwrap_or_default();
-            return Some(Answer::Refused(Refused::with(Refusal::numbered(number), detail)));
+            return Some(Answer::Refused(Refused::heard(number, self.detail.unwrap_or_default())));
         }
         let (from, incarnation) = (NodeId(self.from?), self.incarnation?);
         Some(Answer::Welcome { from, incarnation, version: self.version? })
@@ -249,8 +252,7 @@ impl<'a> From<&'a Refused> for ConfirmationWire<'a> {
 
 impl ConfirmationWire<'_> {
     pub(super) fn refused(&self) -> Option<Refused> {
-        let reason = Refusal::numbered(self.refusal?);
-        Some(Refused::with(reason, self.detail.unwrap_or_default()))
+        Some(Refused::heard(self.refusal?, self.detail.unwrap_or_default()))
     }
 }
 

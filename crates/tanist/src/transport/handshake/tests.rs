@@ -113,6 +113,22 @@ fn every_refusal_arrives_as_itself_on_either_side() {
 }
 
 #[test]
+fn control_characters_in_the_detail_of_a_refusal_do_not_arrive() {
+    let pair = Pair::new();
+    for (reason, heard) in [(Refusal::Version, "2 [31m  9"), (Refusal::Settings, "2 [31m \n9")] {
+        let refused = Refused { reason, detail: "2\u{1b}[31m\u{85}\n9".to_owned() };
+        let (dialler, first) = pair.dial();
+        let (listener, _, _) = pair.hear(&first).unwrap();
+        let (second, answered) = listener.answer(&Answer::Refused(refused.clone())).unwrap();
+        let (answer, _, confirming) = dialler.hear(&second).unwrap();
+        let expected = Refused { reason, detail: heard.to_owned() };
+        assert_eq!(answer, Answer::Refused(expected.clone()));
+        let third = confirming.refuse(&refused).unwrap();
+        assert_eq!(answered.confirm(&third).unwrap().unwrap_err(), expected);
+    }
+}
+
+#[test]
 fn another_key_opens_nothing() {
     let (pair, other) = (Pair::new(), Pair::new());
     let (_, first) = pair.dial();
