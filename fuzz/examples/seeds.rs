@@ -18,7 +18,7 @@ fn main() -> io::Result<()> {
     for (name, message) in messages() {
         write("message", name, &wire::encode(&message))?;
     }
-    let whole = Frame { group: "jobs", id: 7, payload: b"payload" }.encode();
+    let whole = Frame { group: "jobs", id: 7, payload: b"payload" }.encode(2);
     write("frame", "frame", &whole)?;
     for (name, record) in [
         ("last", frame::Record::Last(&whole)),

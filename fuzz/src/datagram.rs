@@ -3,16 +3,13 @@
 //! The model: a genuine datagram opens if it was not taken before and is among the last 128 up to
 //! the highest that was taken. Nothing else opens, ever, and nothing else moves the window.
 
-use std::sync::LazyLock;
-
 use arbitrary::{Result, Unstructured};
-use tanist::GroupKey;
 use tanist::transport::datagram::{self, PAYLOAD_MAX};
-use tanist::transport::handshake::{Answer, Dialler, Hello, Listener, VERSION};
 use tanist::transport::session::{OpenError, ReplayWindow, Session};
-use tanist_core::NodeId;
+use tanist::transport::version::Versions;
 
 use crate::mutation::mutated;
+use crate::pair;
 
 /// Checks bytes as a sequence of what happens to datagrams of one session.
 pub fn check(bytes: &[u8]) {
@@ -26,7 +23,8 @@ pub fn check(bytes: &[u8]) {
 }
 
 fn session(source: &mut Unstructured<'_>) -> Result<()> {
-    let (ours, theirs) = session_pair();
+    let version = source.int_in_range(Versions::KNOWN.min..=Versions::KNOWN.max)?;
+    let (ours, theirs) = pair::sessions(version);
     let mut sent: Vec<(u64, Vec<u8>, Vec<u8>)> = Vec::new();
     let (mut next, mut model) = (0, Model::default());
     while !source.is_empty() {
@@ -112,7 +110,7 @@ fn seal(session: &Session, payload: &[u8]) -> Vec<u8> {
 /// What the receiving side does, without its socket: none where there is no such session.
 fn open(session: &Session, bytes: &[u8]) -> std::result::Result<Vec<u8>, Option<OpenError>> {
     let datagram = datagram::decode(bytes).map_err(|_| None)?;
-    if datagram.session != session.id() {
+    if datagram.session != session.id() || datagram.version != session.version() {
         return Err(None);
     }
     session.open_datagram(datagram.sequence, datagram.ciphertext).map_err(Some)
@@ -122,25 +120,6 @@ fn is_refusal(opened: &std::result::Result<Vec<u8>, Option<OpenError>>) -> bool 
     opened.is_err()
 }
 
-fn session_pair() -> (Session, Session) {
-    let hello = Hello {
-        version: VERSION,
-        group: "jobs".to_owned(),
-        from: NodeId(1),
-        to: NodeId(2),
-        incarnation: 1,
-        dial: 1,
-        lost: None,
-    };
-    let welcome = Answer::Welcome { from: NodeId(2), incarnation: 2 };
-    let (dialler, first) = Dialler::begin(&KEY, &hello).expect("a short hello");
-    let (listener, _) = Listener::hear(&KEY, &first).expect("the same key");
-    let (second, theirs) = listener.answer(welcome).expect("a short answer");
-    let (_, ours) = dialler.finish(&second).expect("the same key");
-    (ours, theirs)
-}
-
-static KEY: LazyLock<GroupKey> = LazyLock::new(|| GroupKey::generate().expect("chance"));
 const REPLAYED: Option<OpenError> = Some(OpenError::Replayed);
 const FORGED: Option<OpenError> = Some(OpenError::Seal);
 /// A session refuses higher ones before its window sees them.

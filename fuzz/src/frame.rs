@@ -3,6 +3,7 @@
 use arbitrary::{Result, Unstructured};
 use tanist::transport::end_of_record;
 use tanist::transport::frame::{Assembly, Frame, Record, split};
+use tanist::transport::version::Versions;
 
 /// Checks bytes as a frame, as a record and as instructions for a stream.
 pub fn check(bytes: &[u8]) {
@@ -14,8 +15,12 @@ pub fn check(bytes: &[u8]) {
 }
 
 fn decode_frame(bytes: &[u8]) {
-    if let Ok(frame) = Frame::decode(bytes, GROUP) {
-        assert_eq!(Frame::decode(&frame.encode(), GROUP), Ok(frame));
+    for version in Versions::KNOWN.min..=Versions::KNOWN.max {
+        if let Ok(frame) = Frame::decode(bytes, GROUP, version) {
+            assert_eq!(bytes.first(), Some(&version), "a frame of another version was taken");
+            assert_eq!(frame.group, GROUP);
+            assert_eq!(Frame::decode(&frame.encode(version), GROUP, version), Ok(frame));
+        }
     }
 }
 
@@ -27,11 +32,13 @@ fn decode_record(bytes: &[u8]) {
 
 /// Frames written as a link writes them arrive whole and in order, wherever the stream is cut.
 fn carry(source: &mut Unstructured<'_>) -> Result<()> {
+    let version = source.int_in_range(Versions::KNOWN.min..=Versions::KNOWN.max)?;
     let mut payloads = Vec::new();
     let mut stream = Vec::new();
     for id in 0..source.int_in_range(1..=4)? {
         let payload = vec![source.arbitrary()?; source.int_in_range(0..=PAYLOAD_MAX)?];
-        for record in split(&Frame { group: GROUP, id, payload: &payload }.encode()) {
+        let frame = Frame { group: GROUP, id, payload: &payload };
+        for record in split(&frame.encode(version)) {
             write(&record.encode(), &mut stream);
         }
         payloads.push(payload);
@@ -49,7 +56,7 @@ fn carry(source: &mut Unstructured<'_>) -> Result<()> {
                 Record::More(piece) => assembly.more(piece).expect("within the limit"),
                 Record::Last(piece) => {
                     let bytes = assembly.last(piece).expect("within the limit");
-                    let frame = Frame::decode(&bytes, GROUP).expect("we wrote it");
+                    let frame = Frame::decode(&bytes, GROUP, version).expect("we wrote it");
                     assert_eq!(frame.id, arrived.len() as u64);
                     arrived.push(frame.payload.to_vec());
                 }

@@ -1,88 +1,140 @@
-//! Handshakes: nobody gets a session who has not made the very message that was read.
-//!
-//! The group's key is drawn anew by every process, so no file of the corpus can hold a message that
-//! is sealed with it. Keys of handshakes are drawn anew every time, too: what an input does is the
-//! same in every run, the bytes on the wire are not.
-
-use std::sync::LazyLock;
+//! Handshakes: a session comes only from the very messages that key holders made for this
+//! connection.
 
 use arbitrary::{Result, Unstructured};
-use tanist::GroupKey;
-use tanist::transport::GROUP_NAME_MAX;
+use tanist::transport::greeting::Greeting;
 use tanist::transport::handshake::{
-    Answer, Dialler, HandshakeError, Hello, Listener, MESSAGE_MAX, Refusal,
+    Answer, Answered, Dialler, HandshakeError, Hello, MESSAGE_MAX, Refused,
 };
-use tanist::transport::session::{Session, SessionId};
-use tanist_core::NodeId;
 
 use crate::mutation::mutated;
+use crate::pair::{
+    DIALLER, FOREIGN, KEYRING, LISTENER, any_answer, any_hello, any_refusal, dial, greeting, hear,
+    is_shared,
+};
 
-/// Checks bytes as instructions for a handshake that somebody meddles with.
+/// Checks bytes as instructions for a handshake, and for what happens to it on its way.
 pub fn check(bytes: &[u8]) {
     let mut source = Unstructured::new(bytes);
     // Too few bytes for all that was to be drawn from them: nothing is left to check.
-    let _ = match source.int_in_range(0..=5) {
+    let _ = match source.int_in_range(0..=7) {
         Ok(0) => whole(&mut source),
-        Ok(1) => meddled_first(&mut source),
-        Ok(2) => meddled_second(&mut source),
-        Ok(3) => foreign_key(&mut source),
-        Ok(4) => made_up(&mut source),
-        Ok(_) => sealed_nonsense(&mut source),
+        Ok(1) => changed_greeting(&mut source),
+        Ok(2) => changed_first(&mut source),
+        Ok(3) => recorded_first(&mut source),
+        Ok(4) => changed_second(&mut source),
+        Ok(5) => changed_third(&mut source),
+        Ok(6) => foreign_key(&mut source),
+        Ok(_) => made_up(&mut source),
         Err(_) => return,
     };
 }
 
-/// Both with the key, and nobody between them.
+/// Both have the key, and nothing happens on the way: what one says the other hears.
 fn whole(source: &mut Unstructured<'_>) -> Result<()> {
-    let (hello, answer) = (hello(source)?, answer(source)?);
-    let (dialler, first) = Dialler::begin(&KEY, &hello).expect("a hello of usual length");
+    let (hello, answer) = (any_hello(source)?, any_answer(source)?);
+    let greeting = greeting();
+    let read = Greeting::decode(greeting.bytes()).expect("the genuine greeting");
+    assert_eq!(read, greeting);
+    let (dialler, first) = dial(&read, &hello);
     assert!(first.len() <= MESSAGE_MAX);
-    let (listener, heard) = Listener::hear(&KEY, &first).expect("the same key");
+    let (listener, heard) = hear(&greeting, &first).expect("the genuine message");
     assert_eq!(heard, hello);
-    let (second, theirs) = listener.answer(answer).expect("an answer is short");
-    let (answered, ours) = dialler.finish(&second).expect("the same key");
-    assert_eq!(answered, answer);
-    assert_eq!(ours.id(), theirs.id());
+    let (second, answered) = listener.answer(&answer).expect("an answer fits");
+    assert!(second.len() <= MESSAGE_MAX);
+    let (told, shown, confirming) = dialler.hear(&second).expect("the genuine message");
+    assert_eq!(told, answer);
+    assert_eq!(shown, LISTENER.public());
+    let id = answered.id();
+    let Answer::Welcome { version, .. } = answer else { return Ok(()) };
+    if source.arbitrary()? {
+        let refused = any_refusal(source)?;
+        let third = confirming.refuse(&refused).expect("a refusal fits");
+        assert!(third.len() <= MESSAGE_MAX);
+        assert_eq!(confirm(answered, &third).expect("the genuine message"), Err(refused));
+        return Ok(());
+    }
+    let (third, ours) = confirming.confirm(version).expect("an empty confirmation");
+    let (theirs, shown) =
+        answered.confirm(&third).expect("the genuine message").expect("a confirmation");
+    assert_eq!(shown, DIALLER.public());
+    assert_eq!((ours.id(), theirs.id()), (id, id));
+    assert_eq!((ours.version(), theirs.version()), (version, version));
+    assert_eq!(ours.remote_identity(), Some(LISTENER.public()));
+    assert_eq!(theirs.remote_identity(), Some(DIALLER.public()));
     assert!(is_shared(&ours, &theirs));
     Ok(())
 }
 
-/// Message 1 is changed on its way.
-fn meddled_first(source: &mut Unstructured<'_>) -> Result<()> {
-    let hello = hello(source)?;
-    let (_, first) = Dialler::begin(&KEY, &hello).expect("a hello of usual length");
-    let changed = mutated(source, &first)?;
-    match Listener::hear(&KEY, &changed) {
-        Ok((_, heard)) => {
-            assert_eq!(changed, first, "another message was taken");
-            assert_eq!(heard, hello);
-        }
+/// The dialler hears another greeting than the listener said.
+fn changed_greeting(source: &mut Unstructured<'_>) -> Result<()> {
+    let (hello, said) = (any_hello(source)?, greeting());
+    let bytes = mutated(source, said.bytes())?;
+    let Ok(heard) = Greeting::decode(&bytes) else {
+        assert_ne!(bytes, said.bytes(), "the genuine greeting was refused");
+        return Ok(());
+    };
+    assert_eq!(heard.bytes(), bytes);
+    let Some(key) = heard.choose(&KEYRING) else { return Ok(()) };
+    let begun = Dialler::begin(key, &DIALLER, &heard, &hello);
+    let (_, first) = begun.expect("a hello of usual length");
+    match hear(&said, &first) {
+        Ok(_) => assert_eq!(bytes, said.bytes(), "message 1 answers another greeting"),
         Err(error) => {
-            assert_ne!(changed, first, "the genuine message was refused");
+            assert_ne!(bytes, said.bytes(), "the genuine message was refused");
             assert_eq!(error, HandshakeError::Seal);
         }
     }
     Ok(())
 }
 
+/// Message 1 is changed on its way.
+fn changed_first(source: &mut Unstructured<'_>) -> Result<()> {
+    let (hello, greeting) = (any_hello(source)?, greeting());
+    let (_, first) = dial(&greeting, &hello);
+    let changed = mutated(source, &first)?;
+    match hear(&greeting, &changed) {
+        Ok((_, heard)) => {
+            assert_eq!(changed, first, "another message was taken");
+            assert_eq!(heard, hello);
+        }
+        Err(error) => {
+            assert_ne!(changed, first, "the genuine message was refused");
+            assert!(is_unauthentic(error), "{error:?} for what no key holder has said");
+        }
+    }
+    Ok(())
+}
+
+/// Message 1 was recorded on another connection, and is changed or not.
+fn recorded_first(source: &mut Unstructured<'_>) -> Result<()> {
+    let hello = any_hello(source)?;
+    let (_, first) = dial(&greeting(), &hello);
+    let later = greeting();
+    assert_eq!(hear(&later, &first).err(), Some(HandshakeError::Seal), "a recording was taken");
+    let error = hear(&later, &mutated(source, &first)?).err();
+    assert!(error.is_some_and(is_unauthentic), "{error:?} for a changed recording");
+    Ok(())
+}
+
 /// Message 2 is changed on its way, or belongs to another dial.
-fn meddled_second(source: &mut Unstructured<'_>) -> Result<()> {
-    let (hello, answer) = (hello(source)?, answer(source)?);
-    let (dialler, first) = Dialler::begin(&KEY, &hello).expect("a hello of usual length");
-    let (listener, _) = Listener::hear(&KEY, &first).expect("the same key");
-    let (second, theirs) = listener.answer(answer).expect("an answer is short");
-    let (changed, dialler) = if source.arbitrary()? {
-        (mutated(source, &second)?, dialler)
-    } else {
-        let (other, _) = Dialler::begin(&KEY, &hello).expect("a hello of usual length");
-        assert_eq!(other.finish(&second).err(), Some(HandshakeError::Seal), "of another dial");
-        (second.clone(), dialler)
-    };
-    match dialler.finish(&changed) {
-        Ok((answered, ours)) => {
+fn changed_second(source: &mut Unstructured<'_>) -> Result<()> {
+    let (hello, answer) = (any_hello(source)?, any_answer(source)?);
+    let greeting = greeting();
+    let (dialler, first) = dial(&greeting, &hello);
+    let (listener, _) = hear(&greeting, &first).expect("the genuine message");
+    let (second, _) = listener.answer(&answer).expect("an answer fits");
+    if source.arbitrary()? {
+        // The same hello to the same greeting: only the ephemeral key differs.
+        let (other, _) = dial(&greeting, &hello);
+        assert_eq!(other.hear(&second).err(), Some(HandshakeError::Seal), "of another dial");
+        return Ok(());
+    }
+    let changed = mutated(source, &second)?;
+    match dialler.hear(&changed) {
+        Ok((told, _, _)) => {
             assert_eq!(changed, second, "another message was taken");
-            assert_eq!(answered, answer);
-            assert!(is_shared(&ours, &theirs));
+            assert_eq!(told, answer);
         }
         Err(error) => {
             assert_ne!(changed, second, "the genuine message was refused");
@@ -92,105 +144,89 @@ fn meddled_second(source: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// One side has another group's key.
-fn foreign_key(source: &mut Unstructured<'_>) -> Result<()> {
-    let hello = hello(source)?;
-    let (_, first) = Dialler::begin(&OTHER_KEY, &hello).expect("a hello of usual length");
-    assert_eq!(Listener::hear(&KEY, &first).err(), Some(HandshakeError::Seal));
-    let (dialler, first) = Dialler::begin(&KEY, &hello).expect("a hello of usual length");
-    assert_eq!(Listener::hear(&OTHER_KEY, &first).err(), Some(HandshakeError::Seal));
-    // A listener with another key who answers all the same, out of a handshake of its own.
-    let (_, own) = Dialler::begin(&OTHER_KEY, &hello).expect("a hello of usual length");
-    let (listener, _) = Listener::hear(&OTHER_KEY, &own).expect("the same key");
-    let (second, _) = listener.answer(answer(source)?).expect("an answer is short");
-    assert_eq!(dialler.finish(&second).err(), Some(HandshakeError::Seal));
-    Ok(())
-}
-
-/// Bytes out of nowhere, for either side.
-fn made_up(source: &mut Unstructured<'_>) -> Result<()> {
-    let hello = hello(source)?;
-    let (dialler, _) = Dialler::begin(&KEY, &hello).expect("a hello of usual length");
-    let bytes = source.bytes(source.len())?;
-    assert_eq!(Listener::hear(&KEY, bytes).err(), Some(HandshakeError::Seal));
-    assert_eq!(dialler.finish(bytes).err(), Some(HandshakeError::Seal));
-    Ok(())
-}
-
-/// A key holder that says something else than a hello, or answers with something else.
-fn sealed_nonsense(source: &mut Unstructured<'_>) -> Result<()> {
-    let (hello, for_dialler) = (hello(source)?, source.arbitrary()?);
-    let nonsense = source.bytes(source.len().min(MESSAGE_MAX))?;
-    let mut message = vec![0; 2 * MESSAGE_MAX];
-    let mut payload = vec![0; 2 * MESSAGE_MAX];
-    let pattern = PATTERN.parse().expect("a pattern of Noise");
-    let builder = snow::Builder::new(pattern).prologue(PROLOGUE).expect("set once");
-    let builder = builder.psk(0, &SECRET).expect("32 bytes");
-    if for_dialler {
-        let (dialler, first) = Dialler::begin(&KEY, &hello).expect("a hello of usual length");
-        let mut noise = builder.build_responder().expect("complete");
-        noise.read_message(&first, &mut payload).expect("this is the protocol, and the key");
-        let length = noise.write_message(nonsense, &mut message).expect("room enough");
-        assert_ne!(dialler.finish(&message[..length]).err(), Some(HandshakeError::Seal));
+/// Message 3 is changed on its way, or belongs to another handshake.
+fn changed_third(source: &mut Unstructured<'_>) -> Result<()> {
+    let hello = any_hello(source)?;
+    let (answered, third) = confirmed(&hello);
+    if source.arbitrary()? {
+        let (other, _) = confirmed(&hello);
+        assert_eq!(confirm(other, &third), Err(HandshakeError::Seal), "of another handshake");
         return Ok(());
     }
-    let mut noise = builder.build_initiator().expect("complete");
-    let length = noise.write_message(nonsense, &mut message).expect("room enough");
-    match Listener::hear(&KEY, &message[..length]) {
-        Ok((_, heard)) if heard.group.len() <= GROUP_NAME_MAX => {
-            let (_, again) = Dialler::begin(&KEY, &heard).expect("what was heard can be said");
-            assert_eq!(Listener::hear(&KEY, &again).expect("the same key").1, heard);
+    let changed = mutated(source, &third)?;
+    match confirm(answered, &changed) {
+        Ok(_) => assert_eq!(changed, third, "another message was taken"),
+        Err(error) => {
+            assert_ne!(changed, third, "the genuine message was refused");
+            assert_eq!(error, HandshakeError::Seal);
         }
-        Ok(_) => {}
-        Err(error) => assert_eq!(error, HandshakeError::Malformed),
     }
     Ok(())
 }
 
-/// Whether what one side seals opens at the other.
-fn is_shared(ours: &Session, theirs: &Session) -> bool {
-    let (mut sealed, mut opened) = (Vec::new(), Vec::new());
-    ours.seal_record(0, b"first", &mut sealed).expect("short");
-    theirs.open_record(0, &sealed, &mut opened).is_ok() && opened == b"first"
+/// One side has another group's key.
+fn foreign_key(source: &mut Unstructured<'_>) -> Result<()> {
+    let (hello, greeting) = (any_hello(source)?, greeting());
+    let begun = Dialler::begin(&FOREIGN, &DIALLER, &greeting, &hello);
+    let (dialler, mut first) = begun.expect("a hello of usual length");
+    assert_eq!(hear(&greeting, &first).err(), Some(HandshakeError::NoCommonKey));
+    // Under the name of a key that the listener has.
+    first[1..5].copy_from_slice(&KEYRING.active().id().0);
+    assert_eq!(hear(&greeting, &first).err(), Some(HandshakeError::Seal));
+    // A listener of this group answers another dial; the foreign dialler gets that answer.
+    let (_, first) = dial(&greeting, &hello);
+    let (listener, _) = hear(&greeting, &first).expect("the genuine message");
+    let (second, _) = listener.answer(&any_answer(source)?).expect("an answer fits");
+    assert_eq!(dialler.hear(&second).err(), Some(HandshakeError::Seal));
+    Ok(())
 }
 
-fn hello(source: &mut Unstructured<'_>) -> Result<Hello> {
-    let mut group: String = source.arbitrary()?;
-    while group.len() > GROUP_NAME_MAX {
-        group.pop();
-    }
-    Ok(Hello {
-        version: source.arbitrary()?,
-        group,
-        from: NodeId(source.arbitrary()?),
-        to: NodeId(source.arbitrary()?),
-        incarnation: source.arbitrary()?,
-        dial: source.arbitrary()?,
-        lost: source.arbitrary::<Option<[u8; 8]>>()?.map(SessionId),
-    })
-}
-
-fn answer(source: &mut Unstructured<'_>) -> Result<Answer> {
-    Ok(match source.int_in_range(0..=3)? {
-        0 => Answer::Refused(Refusal::TooBusy),
-        1 => Answer::Refused(Refusal::Other(source.int_in_range(7..=u8::MAX)?)),
-        _ => {
-            Answer::Welcome { from: NodeId(source.arbitrary()?), incarnation: source.arbitrary()? }
+/// Bytes that no key holder made, for each of the readers.
+fn made_up(source: &mut Unstructured<'_>) -> Result<()> {
+    let (hello, reader) = (any_hello(source)?, source.int_in_range(0..=3)?);
+    let greeting = greeting();
+    let bytes = source.bytes(source.len())?;
+    let error = match reader {
+        0 => hear(&greeting, bytes).err(),
+        // After a right header.
+        1 => {
+            let (_, first) = dial(&greeting, &hello);
+            hear(&greeting, &[&first[..HEADER_LENGTH], bytes].concat()).err()
         }
-    })
+        2 => dial(&greeting, &hello).0.hear(bytes).err(),
+        _ => confirm(confirmed(&hello).0, bytes).err(),
+    };
+    assert!(error.is_some_and(is_unauthentic), "{error:?} for made-up bytes");
+    Ok(())
 }
 
-static SECRET: LazyLock<[u8; 32]> = LazyLock::new(|| secret_of(&KEY));
-static KEY: LazyLock<GroupKey> = LazyLock::new(|| GroupKey::generate().expect("chance"));
-static OTHER_KEY: LazyLock<GroupKey> = LazyLock::new(|| GroupKey::generate().expect("chance"));
-
-/// The bytes of a key, by way of its text form.
-fn secret_of(key: &GroupKey) -> [u8; 32] {
-    let text = key.to_text();
-    let digits = text.rsplit(':').next().expect("a prefix and digits");
-    let byte = |at: usize| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).expect("digits");
-    std::array::from_fn(byte)
+/// A handshake as far as message 3, which is not delivered.
+fn confirmed(hello: &Hello) -> (Answered, Vec<u8>) {
+    let greeting = greeting();
+    let (dialler, first) = dial(&greeting, hello);
+    let (listener, _) = hear(&greeting, &first).expect("the genuine message");
+    let welcome = Answer::Welcome { from: hello.to, incarnation: 1, version: 2 };
+    let (second, answered) = listener.answer(&welcome).expect("an answer fits");
+    let (_, _, confirming) = dialler.hear(&second).expect("the genuine message");
+    let (third, _) = confirming.confirm(2).expect("an empty confirmation");
+    (answered, third)
 }
 
-const PATTERN: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
-const PROLOGUE: &[u8] = b"tanist transport 1";
+/// What the listener makes of message 3; sessions cannot be compared.
+fn confirm(
+    answered: Answered,
+    message: &[u8],
+) -> std::result::Result<std::result::Result<(), Refused>, HandshakeError> {
+    answered.confirm(message).map(|confirmed| confirmed.map(|_| ()))
+}
+
+/// Whether an error says that no holder of a common key made these bytes for this connection.
+fn is_unauthentic(error: HandshakeError) -> bool {
+    match error {
+        HandshakeError::Format | HandshakeError::NoCommonKey | HandshakeError::Seal => true,
+        HandshakeError::Greeting | HandshakeError::Malformed | HandshakeError::Setup => false,
+    }
+}
+
+/// What stands before Noise's own message 1.
+const HEADER_LENGTH: usize = 8;

@@ -12,5 +12,6 @@ pub mod frame;
 pub mod handshake;
 pub mod message;
 mod mutation;
+mod pair;
 pub mod store;
 pub mod trace;
