@@ -10,6 +10,8 @@
 pub mod datagram;
 pub mod frame;
 pub mod handshake;
+pub mod hello;
+pub mod keyfile;
 pub mod message;
 mod mutation;
 mod pair;
