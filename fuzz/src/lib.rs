@@ -15,5 +15,6 @@ pub mod keyfile;
 pub mod message;
 mod mutation;
 mod pair;
+pub mod radio;
 pub mod store;
 pub mod trace;

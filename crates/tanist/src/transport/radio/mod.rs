@@ -15,6 +15,8 @@
 
 mod antenna;
 mod neighbour;
+#[doc(hidden)]
+pub mod offline;
 mod packet;
 mod seal;
 
@@ -26,6 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tanist_core::Time;
 use tanist_core::members::NodeId;
 use tokio::net::UdpSocket;
 use tokio::sync::mpsc;
@@ -265,6 +268,20 @@ impl Station {
 
     /// Takes what came in on an interface.
     fn take(&self, bytes: &[u8], from: SocketAddr, interface: &str) {
+        self.receive(bytes, (from, interface), (clock::now(), self.fresh()), |kind, to, number| {
+            self.say_to(kind, to, number, &[]);
+        });
+    }
+
+    /// The same at a given time, with the number of a new question, and with what becomes of the
+    /// replies.
+    fn receive(
+        &self,
+        bytes: &[u8],
+        (from, interface): (SocketAddr, &str),
+        (now, fresh): (Time, u64),
+        say_to: impl Fn(Kind, NodeId, u64),
+    ) {
         let tally = &self.tally;
         let packet = match Packet::decode(bytes) {
             Ok(packet) => packet,
@@ -298,7 +315,7 @@ impl Station {
         let is_for_us = body.to.is_none_or(|to| to == self.config.me.0);
         let said = Said { kind, number: body.number, payload: body.payload.to_vec(), is_for_us };
         let packet_of = (packet.life, new, packet.sequence);
-        let reaction = of.hear(packet_of, said, clock::now(), self.fresh());
+        let reaction = of.hear(packet_of, said, now, fresh);
         if reaction.is_replayed {
             return tally.refused_replay.bump();
         }
@@ -313,10 +330,10 @@ impl Station {
         // Other tasks want the lock, and speaking needs it.
         drop(neighbours);
         if let Some(number) = reaction.answer {
-            self.say_to(Kind::Answer, packet.sender, number, &[]);
+            say_to(Kind::Answer, packet.sender, number);
         }
         if let Some(number) = reaction.ask {
-            self.say_to(Kind::Ask, packet.sender, number, &[]);
+            say_to(Kind::Ask, packet.sender, number);
         }
     }
 

@@ -66,12 +66,23 @@ pub(super) fn encode(
     }
     let mut plaintext = Vec::with_capacity(body.payload.len() + BODY_OVERHEAD_MAX);
     minicbor::encode(body, &mut plaintext).expect("writing to memory cannot fail");
+    encode_body(seal, sender, life, sequence, &plaintext)
+}
+
+/// Seals the bytes of a body into a packet.
+pub(super) fn encode_body(
+    seal: &Seal,
+    sender: NodeId,
+    life: Life,
+    sequence: u64,
+    plaintext: &[u8],
+) -> Result<Vec<u8>, SealError> {
     let mut header = Vec::with_capacity(HEADER_LENGTH + plaintext.len() + SEAL_LENGTH);
     header.push(VERSION);
     header.extend_from_slice(&sender.0.to_be_bytes());
     header.extend_from_slice(&life.0);
     header.extend_from_slice(&sequence.to_be_bytes());
-    seal.close(sequence, &plaintext, header)
+    seal.close(sequence, plaintext, header)
 }
 
 /// What a packet says.
