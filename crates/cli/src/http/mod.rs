@@ -25,6 +25,7 @@ mod health;
 mod limits;
 mod look;
 mod metrics;
+pub(crate) mod offline;
 mod paced;
 mod query;
 mod question;

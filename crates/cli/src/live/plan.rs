@@ -116,7 +116,7 @@ impl Plan {
 
 /// Ports that nobody uses, all different, and below those that the system gives to connections: one
 /// of an agent that is up already could take the port of one that is not.
-pub(super) fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
+pub(crate) fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
     let chance = RandomState::new().hash_one(std::process::id());
     let start = u16::try_from(chance % u64::from(PORTS.end - PORTS.start)).unwrap_or(0);
     let ports = (PORTS.start + start..PORTS.end).chain(PORTS.start..PORTS.start + start);

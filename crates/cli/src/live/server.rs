@@ -243,7 +243,7 @@ const NOT_YOURS: &str = "only the user whom the agent runs as, or root, may tell
                          nothing was done. Use sudo, or ask on that user's behalf";
 const TOO_LONG: &str = "a question is one line of at most 64 kilobytes; this connection ends here";
 /// No question is longer.
-const QUESTION_MAX: u64 = 64 * 1024;
+pub(crate) const QUESTION_MAX: u64 = 64 * 1024;
 const GAVE_WAY: &str = "nothing was asked here for longest of all, and another client needs the \
                         connection; connect when there is something to ask";
 const IDLE: &str = "nothing was asked here for a minute; connect when there is something to ask";

@@ -1,0 +1,98 @@
+//! The `tanist` command: what people type, and what they get to read.
+//!
+//! Everything that is known of elections is in `tanist-core` and `tanist-sim`; this crate reads
+//! arguments, calls them, and writes tables, JSON and files. Data goes to stdout, everything else
+//! to stderr. Reading order: [`commands`] (one file per command), [`hunt`] (many seeds on many
+//! threads), [`output`] and [`table`] (how results are written), [`problem`] (how a mistake becomes
+//! an exit code).
+//!
+//! It is a library so that what reads bytes of others can be fuzzed; the program is [`main`].
+
+mod agent;
+mod breach;
+mod colour;
+mod commands;
+mod config;
+mod descriptors;
+mod exit;
+#[doc(hidden)]
+pub mod fuzzing;
+mod health;
+mod hooks;
+mod http;
+mod hunt;
+mod interrupt;
+mod job;
+mod last_resort;
+mod library;
+mod lines;
+mod live;
+mod log;
+mod moment;
+mod output;
+mod problem;
+mod progress;
+mod reaper;
+mod secrecy;
+mod service;
+mod table;
+mod yaml;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::commands::{Command, welcome};
+
+/// Coordinator election: N processes agree who leads them, without running a store beside them.
+#[derive(Debug, Parser)]
+#[command(name = "tanist", version, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    /// When to colour what is written: auto, always or never.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    color: colour::When,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// The program: reads the arguments of this process and does what they say.
+pub fn main() -> ExitCode {
+    // Dropped last, after every complaint.
+    let _flush = log::FlushAtEnd;
+    let cli = Cli::parse();
+    colour::choose(cli.color);
+    let done = match cli.command {
+        Some(command) => command.run(),
+        None => welcome::run(),
+    };
+    match done {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            output::complain(&format!("{error:#}"));
+            problem::exit_code(&error)
+        }
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tanist dev                            five real processes with a leader; kill it and watch
+  tanist config init --out tanist.toml  a file for one node of your own group, with comments
+  tanist agent -c tanist.toml           that node
+  tanist run -c tanist.toml -- ./job    a command that runs on the leader only
+  tanist algorithms                     what there is, and what it promises under which model
+  tanist sim list                       the scenarios that come with the program
+  tanist sim run bully-figure-10-8      one election, message by message
+  tanist sim sweep bully --nodes 2..64  messages and time against theory
+  tanist sim fuzz --seeds 10000         many seeds, every assertion checked after every step
+  tanist trace check traces/            what live nodes recorded, judged in the same way
+
+Exit codes:
+  0 all is well, 1 no or failed, 2 usage, 3 no agent there, 4 bound reached, 5 refused,
+  6 bad file or store, 7 the system lacks something now (trying again may help), 130 interrupted";
