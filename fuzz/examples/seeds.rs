@@ -37,6 +37,23 @@ fn main() -> io::Result<()> {
     for (name, byte) in [("zeros", 0), ("ones", 1), ("twos", 2), ("fives", 5)] {
         write("handshake", name, &[byte; 200])?;
         write("datagram", name, &[byte; 200])?;
+        write("radio", name, &[byte; 200])?;
+        // The first byte says that the rest are instructions.
+        write("http", name, &[&[2][..], &[byte; 200]].concat())?;
+    }
+    for (name, bytes) in tanist_fuzz::hello::seeds() {
+        write("hello", name, &bytes)?;
+    }
+    for (name, text) in KEY_FILES {
+        let text = text.replace("FIRST", &"5a".repeat(32)).replace("SECOND", &"6b".repeat(32));
+        write("keyfile", name, text.as_bytes())?;
+    }
+    for (name, text) in CONVERSATIONS {
+        write("control", name, text.as_bytes())?;
+    }
+    for (name, text) in REQUESTS {
+        write("http", &format!("{name}_remote"), &[&[0], text.as_bytes()].concat())?;
+        write("http", &format!("{name}_local"), &[&[1], text.as_bytes()].concat())?;
     }
     Ok(())
 }
@@ -105,3 +122,63 @@ fn write(target: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
 }
 
 const TRACES: &[&str] = &["bully-figure-10-8", "ce-i3-held", "ce-l1-held"];
+
+/// Each kind of key, and a ring with two of them.
+const KEY_FILES: &[(&str, &str)] = &[
+    ("group", "tanist-key-1:FIRST\n"),
+    ("ring", "# the key in use\ntanist-key-1:FIRST\n\ntanist-key-1:SECOND\n"),
+    ("node", "tanist-node-secret-1:FIRST\n"),
+    ("public", "tanist-node-1:FIRST"),
+    ("name", "5a5a5a5a"),
+];
+
+/// Everything that is asked over the control socket. The byte 1 stands for many spaces.
+const CONVERSATIONS: &[(&str, &str)] = &[
+    (
+        "look",
+        "{\"ask\":\"status\"}\n{\"ask\":\"members\"}\n{\"ask\":\"meter\"}\n{\"ask\":\"settings\"}\n\
+         {\"ask\":\"history\"}\n{\"ask\":\"events\"}\n{\"ask\":\"work\"}\n",
+    ),
+    (
+        "act",
+        "{\"ask\":\"act\",\"what\":{\"action\":\"pause\"}}\n\
+         {\"ask\":\"act\",\"what\":{\"action\":\"resume\"}}\n\
+         {\"ask\":\"act\",\"what\":{\"action\":\"step-down\",\"hold_ms\":1}}\n\
+         {\"ask\":\"act\",\"what\":{\"action\":\"take-part\"}}\n\
+         {\"ask\":\"act\",\"what\":{\"action\":\"priority\",\"value\":7}}\n\
+         {\"ask\":\"act\",\"what\":{\"action\":\"reload\"}}\n",
+    ),
+    ("experiment", "{\"ask\":\"cut\",\"peers\":[\"n2\"]}\n{\"ask\":\"heal\"}\n"),
+    ("watch", "{\"ask\":\"watch\"}\n"),
+    ("watch_on", "{\"ask\":\"watch\",\"after\":0}\n"),
+    ("attach", "{\"ask\":\"attach\",\"grace_ms\":1}\n{\"news\":\"exited\",\"code\":3}\n"),
+    ("long", "{\"ask\":\"status\"}\u{1}\u{1}\n{\"ask\":\"status\"}\n"),
+];
+
+/// Requests as they are on the wire. The byte 0 cuts the stream, 1 stands for a long name.
+const REQUESTS: &[(&str, &str)] = &[
+    ("get", "GET /v1/status?wait=1ms&index=1 HTTP/1.1\r\nhost: localhost\r\n\r\n"),
+    (
+        "pipelined",
+        "GET /v1/members HTTP/1.1\r\nhost: 127.0.0.1:7480\r\n\r\n\
+         HEAD /metrics HTTP/1.1\r\nhost: [::1]\r\nconnection: close\r\n\r\n",
+    ),
+    (
+        "watch",
+        "GET /v1/watch?after=1.1 HTTP/1.1\r\nhost: n1.example\r\naccept: application/x-ndjson\r\n\
+         last-event-id: 1731000000000.7\r\norigin: https://pages.example\r\n\r\n",
+    ),
+    (
+        "post",
+        "POST /v1/priority HTTP/1.1\r\nhost: localhost\r\n\
+         authorization: Bearer 0123456789abcdef0123456789abcdef\r\n\
+         content-type: application/json\r\ncontent-length: 11\r\n\r\n{\"value\":7}",
+    ),
+    (
+        "chunked",
+        "POST /v1/pause HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\
+         authorization: Bearer 0123456789abcdef0123456789abcdef\r\n\r\n2\r\n\0{}\r\n0\r\n\r\n",
+    ),
+    ("old", "GET /leader HTTP/1.0\r\n\r\n"),
+    ("long", "GET /\u{1}\u{1} HTTP/1.1\r\nhost: localhost\r\n\u{2}\r\n"),
+];

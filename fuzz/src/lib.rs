@@ -7,10 +7,12 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod control;
 pub mod datagram;
 pub mod frame;
 pub mod handshake;
 pub mod hello;
+pub mod http;
 pub mod keyfile;
 pub mod message;
 mod mutation;
