@@ -116,8 +116,14 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        for process in self.processes() {
-            signal(process, "-KILL");
+        let end = Instant::now() + LIMIT;
+        // What is killed may just have started something, or make another node start it.
+        loop {
+            let left = self.processes();
+            if left.is_empty() || Instant::now() > end {
+                return;
+            }
+            left.into_iter().for_each(|process| signal(process, "-KILL"));
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -150,7 +150,7 @@ impl Node {
 }
 
 /// Asks an agent over its socket. None: it does not answer.
-pub(crate) fn try_ask(socket: &PathBuf, what: &str) -> Option<Value> {
+pub(crate) fn try_ask(socket: &Path, what: &str) -> Option<Value> {
     let mut stream = UnixStream::connect(socket).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
     stream.write_all(format!("{{\"ask\":\"{what}\"}}\n").as_bytes()).ok()?;

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
@@ -50,7 +50,7 @@ impl Drop for Load {
 
 impl Shared {
     /// Asks one agent; while it restarts it does not answer.
-    fn ask(&self, socket: &PathBuf, http: SocketAddr) {
+    fn ask(&self, socket: &Path, http: SocketAddr) {
         for turn in 0.. {
             if self.is_ended.load(Ordering::Relaxed) {
                 return;

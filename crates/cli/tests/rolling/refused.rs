@@ -1,13 +1,14 @@
 //! Releases without a version in common, in one group: both sides name the reason, and at most one
 //! leader acts.
 
+use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::fleet::Fleet;
 use super::release::{BRINGS, DROPS, FIRST};
-use crate::home::until;
+use crate::home::{Started, until};
 
 /// Patience is short, so that a leader would soon act beside one that it cannot hear.
 const CONFIG: &str = "algorithm = \"invitation\"\n[timing]\nheartbeat = \"100ms\"\n\
@@ -43,6 +44,18 @@ fn a_leader_without_a_common_version_keeps_all_others_from_acting() {
     fleet.stop(2);
     assert_ne!(fleet.agree(), "n3");
     fleet.no_overlap();
+}
+
+#[test]
+fn an_agent_that_takes_no_experiments_speaks_what_its_release_speaks() {
+    let fleet = Fleet::new(1, CONFIG);
+    let log = std::fs::File::create(fleet.home.file("n1.log")).unwrap();
+    let mut agent = fleet.home.tanist(&["agent", "-c", "n1.toml"]);
+    agent.env("TANIST_DEV_WIRE_VERSIONS", "9").stdout(Stdio::null()).stderr(log);
+    let _agent = Started::new(&mut agent);
+    assert_eq!(fleet.nodes[0].ask("status")["node"], "n1");
+    let told = "TANIST_DEV_WIRE_VERSIONS: no key has this variable, so it is ignored";
+    until("a warning", || fleet.log(0).contains(told).then_some(()));
 }
 
 /// Waits until n3 and the others have refused each other again and again, for longer than a leader

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -149,12 +149,12 @@ fn slow_writer(to: SocketAddr, request: &[u8]) -> impl FnMut() -> bool + use<> {
     let request = request.to_vec();
     let mut writers: VecDeque<(TcpStream, usize)> = VecDeque::new();
     move || {
-        if writers.len() < SLOW_WRITERS {
-            if let Ok(stream) = TcpStream::connect_timeout(&to, Duration::from_millis(200)) {
-                set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
-                stream.set_nonblocking(true).unwrap();
-                writers.push_back((stream, 0));
-            }
+        if writers.len() < SLOW_WRITERS
+            && let Ok(stream) = TcpStream::connect_timeout(&to, Duration::from_millis(200))
+        {
+            set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
+            stream.set_nonblocking(true).unwrap();
+            writers.push_back((stream, 0));
         }
         thread::sleep(Duration::from_millis(1));
         let Some((mut stream, at)) = writers.pop_front() else { return false };
@@ -166,9 +166,9 @@ fn slow_writer(to: SocketAddr, request: &[u8]) -> impl FnMut() -> bool + use<> {
     }
 }
 
-fn control_socket(path: &PathBuf) -> Vec<(&'static str, Made)> {
+fn control_socket(path: &Path) -> Vec<(&'static str, Made)> {
     let stepper = |openings: &'static [&'static str]| {
-        let path = path.clone();
+        let path = path.to_owned();
         let mut kept = VecDeque::new();
         let mut turn = 0;
         move || {

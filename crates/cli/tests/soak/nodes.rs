@@ -73,7 +73,7 @@ impl Nodes {
         let jobs = self.home.read("jobs");
         let is_running = |job: &&str| {
             let command = fs::read(format!("/proc/{job}/cmdline")).unwrap_or_default();
-            command.starts_with(b"sleep\0100000")
+            command.starts_with(b"sleep\x00100000")
         };
         jobs.lines().filter(is_running).count()
     }
@@ -98,7 +98,7 @@ fn peer_port(file: &str, name: &str) -> u16 {
     entry.unwrap().rsplit_once(':').unwrap().1.parse().unwrap()
 }
 
-/// A pipe with no room: the first line that a process writes to it without care waits for ever.
+/// A pipe with no room, and no reader: a write that waits for room never returns.
 fn full_pipe() -> (PipeReader, Stdio) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let flags = fcntl_getfl(&writer).unwrap();

@@ -9,7 +9,7 @@ use super::health::Health;
 use super::nodes::Nodes;
 use super::recording;
 use super::samples::{RESOURCES, Samples, Usage};
-use super::watch::{Leadership, Watch};
+use super::watch::{Leadership, Watch, ask};
 use crate::home::until;
 
 #[test]
@@ -24,8 +24,11 @@ fn strangers_neither_move_a_leader_nor_make_a_node_grow() {
     let mut findings = Vec::new();
     let samples = sample(&mut nodes, &watches, &before, &mut findings);
     let mut report = String::new();
-    tell_rates(&attacks, &mut report);
+    tell_rates(&attacks, &mut report, &mut findings);
     drop(attacks);
+    for node in &nodes.all {
+        tell_counts(&nodes, &node.name, &mut report, &mut findings);
+    }
     for ((node, samples), health) in nodes.all.iter().zip(&samples).zip(health) {
         tell_health(&node.name, health, &mut report, &mut findings);
         tell_growth(&node.name, samples, &mut report, &mut findings);
@@ -91,11 +94,29 @@ fn sample(
     samples
 }
 
-fn tell_rates(attacks: &Attacks, report: &mut String) {
+fn tell_rates(attacks: &Attacks, report: &mut String, findings: &mut Vec<String>) {
     writeln!(report, "{:36} {:>12} {:>10}", "attack, on all nodes", "made", "per second").unwrap();
     for rate in attacks.rates() {
         writeln!(report, "{:36} {:>12} {:>10.0}", rate.name, rate.made, rate.per_second).unwrap();
+        if rate.made == 0 {
+            findings.push(format!("no attack: {}", rate.name));
+        }
     }
+}
+
+/// What a node says of the attacks on its peer port. One that has noticed none was not attacked.
+fn tell_counts(nodes: &Nodes, name: &str, report: &mut String, findings: &mut Vec<String>) {
+    let socket = nodes.home.file(&format!("{name}.sock"));
+    let meter = until("an answer after the attack", || ask(&socket, "meter"));
+    write!(report, "{name}:").unwrap();
+    for count in COUNTS {
+        let value = meter["transport"][count].as_u64().unwrap();
+        write!(report, " {count} {value}").unwrap();
+        if value == 0 {
+            findings.push(format!("{name} has counted no {count}"));
+        }
+    }
+    writeln!(report).unwrap();
 }
 
 fn tell_health(name: &str, health: Health, report: &mut String, findings: &mut Vec<String>) {
@@ -140,6 +161,10 @@ fn tell_growth(name: &str, samples: &Samples, report: &mut String, findings: &mu
 fn seconds() -> u64 {
     std::env::var("TANIST_SOAK_SECONDS").map_or(SHORT, |seconds| seconds.parse().unwrap())
 }
+
+/// What every attack on a peer port ends in.
+const COUNTS: [&str; 4] =
+    ["accepted", "handshakes_failed", "connections_over_cap", "refused_unknown_session"];
 
 /// Long enough to fill every limit several times.
 const SHORT: u64 = 20;

@@ -83,3 +83,21 @@ impl Samples {
         }
     }
 }
+
+#[test]
+fn a_leak_is_found_among_what_swings_and_a_swing_is_none() {
+    let files = &RESOURCES[2];
+    let grown = |lost_per_second: f64| {
+        let mut samples = Samples::default();
+        for second in 0..20 {
+            let at = f64::from(second);
+            let swing = if second % 2 == 0 { 100.0 } else { 0.0 };
+            let files = 400.0 + swing + lost_per_second * at;
+            samples.push(at, Usage { rss_kib: 20_000.0, threads: 7.0, files });
+        }
+        samples.growth(files).in_all
+    };
+    assert!(grown(0.0) < files.growth_max);
+    // One descriptor in a thousand of 10 000 connections a second.
+    assert!(grown(10.0) > files.growth_max);
+}
