@@ -186,6 +186,7 @@ pub fn question(line: &str) -> Option<Question> {
         | Ask::Members
         | Ask::Meter
         | Ask::Settings
+        | Ask::Keys
         | Ask::History
         | Ask::Events
         | Ask::Act { .. }
