@@ -137,7 +137,8 @@ const CONVERSATIONS: &[(&str, &str)] = &[
     (
         "look",
         "{\"ask\":\"status\"}\n{\"ask\":\"members\"}\n{\"ask\":\"meter\"}\n{\"ask\":\"settings\"}\n\
-         {\"ask\":\"history\"}\n{\"ask\":\"events\"}\n{\"ask\":\"work\"}\n",
+         {\"ask\":\"history\"}\n{\"ask\":\"events\"}\n{\"ask\":\"work\"}\n\
+         {\"ask\":\"keys\"}\n",
     ),
     (
         "act",

@@ -8,6 +8,7 @@
 use std::io;
 use std::path::Path;
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -68,14 +69,29 @@ impl Bench {
     /// Everything that a client gets for these bytes, sent piece by piece, over HTTP.
     pub fn http(&mut self, way: Way, pieces: Vec<Vec<u8>>) -> anyhow::Result<Vec<u8>> {
         self.replace_if_left()?;
-        let answered = Arc::default();
-        let script = Script::new(pieces, Arc::clone(&answered));
+        let (answered, moved) = (Arc::default(), Arc::new(AtomicU64::new(0)));
+        let script = Script::new(pieces, Arc::clone(&answered), Arc::clone(&moved));
         let http = &self.running.http;
         self.runtime.block_on(async {
-            match way {
-                Way::Remote => http.serve_remote(script).await,
-                Way::Reserve => http.serve_reserve(script).await,
-                Way::Local => http.serve_local(script).await,
+            let serving = async {
+                match way {
+                    Way::Remote => http.serve_remote(script).await,
+                    Way::Reserve => http.serve_reserve(script).await,
+                    Way::Local => http.serve_local(script).await,
+                }
+            };
+            // While bytes wait behind a request hyper does not read, so it learns from the next
+            // write only that the client has gone; a watch writes every few seconds.
+            let giving_up = async {
+                let mut seen = None;
+                while seen != Some(moved.load(Ordering::Relaxed)) {
+                    seen = Some(moved.load(Ordering::Relaxed));
+                    tokio::time::sleep(GIVE_UP).await;
+                }
+            };
+            tokio::select! {
+                () = serving => {}
+                () = giving_up => {}
             }
         });
         let mut answered = answered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -186,13 +202,13 @@ pub fn question(line: &str) -> Option<Question> {
         | Ask::Members
         | Ask::Meter
         | Ask::Settings
-        | Ask::Keys
         | Ask::History
         | Ask::Events
         | Ask::Act { .. }
         | Ask::Work
         | Ask::Cut { .. }
-        | Ask::Heal => Question::Plain(serde_json::to_string(&ask).unwrap_or_default()),
+        | Ask::Heal
+        | Ask::Keys => Question::Plain(serde_json::to_string(&ask).unwrap_or_default()),
     })
 }
 
@@ -209,14 +225,16 @@ struct Script {
     piece: Vec<u8>,
     at: usize,
     answered: Arc<Mutex<Vec<u8>>>,
+    /// Whether something was answered since the last bytes were read.
     has_answer: bool,
     ended: Option<Instant>,
+    moved: Arc<AtomicU64>,
 }
 
 impl Script {
-    fn new(pieces: Vec<Vec<u8>>, answered: Arc<Mutex<Vec<u8>>>) -> Self {
+    fn new(pieces: Vec<Vec<u8>>, answered: Arc<Mutex<Vec<u8>>>, moved: Arc<AtomicU64>) -> Self {
         let pieces = pieces.into_iter();
-        Self { pieces, piece: Vec::new(), at: 0, answered, has_answer: false, ended: None }
+        Self { pieces, piece: Vec::new(), at: 0, answered, has_answer: false, ended: None, moved }
     }
 }
 
@@ -240,6 +258,8 @@ impl AsyncRead for Script {
         let end = self.piece.len().min(self.at + into.remaining());
         into.put_slice(&self.piece[self.at..end]);
         self.at = end;
+        self.has_answer = false;
+        self.moved.fetch_add(1, Ordering::Relaxed);
         Poll::Ready(Ok(()))
     }
 }
@@ -250,7 +270,8 @@ impl AsyncWrite for Script {
         _: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.has_answer |= self.ended.is_some();
+        self.has_answer = true;
+        self.moved.fetch_add(1, Ordering::Relaxed);
         self.answered.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Poll::Ready(Ok(bytes.len()))
     }
@@ -270,5 +291,7 @@ pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 pub const QUESTION_MAX: u64 = server::QUESTION_MAX;
 /// How long a client waits for its first answer: longer than the node needs to answer.
 const ANSWER_MAX: Duration = Duration::from_millis(3);
+/// How long a connection is served on which nothing moves.
+const GIVE_UP: Duration = Duration::from_millis(20);
 /// A group of one elects within this.
 const START_MAX: Duration = Duration::from_secs(10);
