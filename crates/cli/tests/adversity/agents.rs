@@ -198,14 +198,14 @@ impl Drop for Agent {
 /// from another place on, so that tests which run beside each other rarely meet.
 pub(crate) fn free_ports(count: usize) -> Vec<u16> {
     static NEXT: std::sync::atomic::AtomicU16 = std::sync::atomic::AtomicU16::new(0);
-    let base = 20_000 + u16::try_from(std::process::id() % 90).unwrap() * 100;
-    let next = || base + NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 100;
+    let base = 20_000 + u16::try_from(std::process::id() % 9).unwrap() * 1000;
+    let next = || base + NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 1000;
     let is_free = |port: &u16| {
         let address = ("127.0.0.1", *port);
         TcpListener::bind(address).is_ok() && UdpSocket::bind(address).is_ok()
     };
     let ports: Vec<u16> =
-        std::iter::repeat_with(next).take(100).filter(is_free).take(count).collect();
-    assert_eq!(ports.len(), count, "some of a hundred ports are free");
+        std::iter::repeat_with(next).take(1000).filter(is_free).take(count).collect();
+    assert_eq!(ports.len(), count, "some of a thousand ports are free");
     ports
 }

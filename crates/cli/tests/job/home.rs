@@ -189,13 +189,14 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 /// A port that nobody uses, below those that the system gives to connections.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    let base = 12_000 + u16::try_from(std::process::id() % 170).unwrap() * 100;
-    let mut ports = (0..100).map(|_| base + NEXT.fetch_add(1, Ordering::Relaxed) % 100);
+    // Apart from those of other fleets in the same program, and more than all its tests need.
+    let base = 12_000 + u16::try_from(std::process::id() % 8).unwrap() * 1000;
+    let mut ports = (0..1000).map(|_| base + NEXT.fetch_add(1, Ordering::Relaxed) % 1000);
     let is_free = |port: &u16| {
         let tcp = TcpListener::bind(("127.0.0.1", *port));
         tcp.is_ok() && UdpSocket::bind(("127.0.0.1", *port)).is_ok()
     };
-    ports.find(is_free).expect("one of a hundred ports is free")
+    ports.find(is_free).expect("one of a thousand ports is free")
 }
 
 /// The variable by which a test finds what it has started.

@@ -130,13 +130,24 @@ fn a_second_agent_of_the_same_node_is_refused() {
     let file = home.file(1, "");
     let mut agent = Agent::start(&home, &file);
     agent.tells("n1");
+    // What is in its way first is the socket of the first one; each may be gone a moment later.
     let (code, stderr) = home.refused(&file);
-    assert_eq!(code, Some(6), "{stderr}");
+    assert_eq!(code, Some(7), "{stderr}");
+    assert!(stderr.contains("n1.sock") && stderr.contains("ss -lxp"), "{stderr}");
+    let with = |socket: &str, more: &str| {
+        let file = home.file(1, more);
+        let path = home.path().join(&file);
+        let text = std::fs::read_to_string(&path).unwrap().replace("n1.sock", socket);
+        std::fs::write(path, text).unwrap();
+        home.refused(&file)
+    };
+    // With another socket it is the port.
+    let (code, stderr) = with("other.sock", "");
+    assert_eq!(code, Some(7), "{stderr}");
     assert!(stderr.contains("cannot listen") && stderr.contains("ss -ltnp"), "{stderr}");
     // With another port it is the store that refuses.
-    let other = home.file(1, &format!("listen = \"127.0.0.1:{}\"\n", free_port()));
-    let (code, stderr) = home.refused(&other);
-    assert_eq!(code, Some(6), "{stderr}");
+    let (code, stderr) = with("other.sock", &format!("listen = \"127.0.0.1:{}\"\n", free_port()));
+    assert_eq!(code, Some(7), "{stderr}");
     assert!(stderr.contains("data1"), "{stderr}");
 }
 
