@@ -24,6 +24,8 @@ pub(crate) struct Dev {
 pub(crate) fn tanist(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tanist"));
     command.env("XDG_RUNTIME_DIR", home).env_remove("TANIST_SOCKET");
+    // For the tests, not for the program, which would warn of it.
+    command.env_remove("TANIST_TEST_REQUIRE_NETNS");
     command
 }
 
