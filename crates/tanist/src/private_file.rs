@@ -1,7 +1,7 @@
 //! Files with secrets: only the user of this process, and root, can have written or read them.
 //!
 //! What is checked is the file that is open, so that another one cannot take its place between the
-//! check and the reading. Not checked: the directories on the way (whoever can replace the file
+//! check and the reading. Not checked: the directories on the way (a user who can replace the file
 //! cannot make one that belongs to this user), and access control lists, which the mode's group
 //! bits bound.
 

@@ -164,7 +164,7 @@ impl Run {
             // lets go of the leadership.
             let _ = private.await;
             if agent.is_leaving() {
-                // Whoever told it to leave is answered before it ends; how it ended is asked below.
+                // The client that told it to leave is answered before it ends; how it ended is asked below.
                 let _ = agent.group().ended().await;
             }
             let http = services.stop().await;

@@ -51,7 +51,7 @@ impl Command {
 #[derive(Debug, clap::Args)]
 #[command(after_help = NEW_EXAMPLES)]
 pub(crate) struct New {
-    /// Print the key instead of its id; whoever sees it can be a node of the group.
+    /// Print the key instead of its id; anyone who sees it can be a node of the group.
     #[arg(long)]
     print: bool,
     #[command(flatten)]

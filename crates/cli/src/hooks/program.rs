@@ -333,7 +333,7 @@ fn way(status: ExitStatus) -> End {
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// From the request to end to the end.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
-/// From the kill to the end; a process that waits for a device may take for ever.
+/// From the kill to the end; a process that waits for a device may never end.
 const KILL_MAX: Duration = Duration::from_secs(1);
 /// For what is still in the pipes when a program has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);

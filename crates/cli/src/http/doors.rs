@@ -73,7 +73,7 @@ impl Doors {
             taker.abort();
         }
         drop(held);
-        // Whoever is not done by then is cut off.
+        // A client that is not done by then is cut off.
         let _ = timeout(FAREWELL, all_closed.recv()).await;
         Ok(())
     }
@@ -107,7 +107,7 @@ async fn take_pages(listener: tokio::net::TcpListener, site: Arc<Site>, open: Op
             let reserve = Arc::clone(&site.reserve);
             reserve.serve(remote, |slot| async move {
                 let serving = connection::serve(stream, site, Place::Reserve(slot));
-                // Whoever is not done by then is cut off.
+                // A client that is not done by then is cut off.
                 let _ = timeout(RESERVE_MAX, serving).await;
                 drop(open);
             });

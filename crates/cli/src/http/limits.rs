@@ -51,7 +51,7 @@ impl Capacity {
     }
 }
 
-/// Whose connection it is, as far as limits go. Whoever has one IPv6 address has 2^64 of them, so
+/// Whose connection it is, as far as limits go. A client with one IPv6 address has 2^64 of them, so
 /// they count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Remote {

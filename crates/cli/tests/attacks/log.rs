@@ -144,7 +144,7 @@ fn start(home: &Home, output: impl FnOnce(&mut Command) -> &mut Command) -> Agen
     Agent::spawn(home, "n1", output(&mut command))
 }
 
-/// A pipe with no room: whoever writes to it waits.
+/// A pipe with no room: a process that writes to it waits.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let flags = fcntl_getfl(&writer).unwrap();

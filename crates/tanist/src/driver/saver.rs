@@ -79,7 +79,7 @@ pub(crate) struct Closing {
 }
 
 impl Closing {
-    /// Waits until the store is closed, so that it can be opened again; but not for ever, since its
+    /// Waits until the store is closed, so that it can be opened again, with a limit, since its
     /// disk may hang.
     pub(crate) fn wait(self) {
         // Nothing is ever sent: the other end is dropped when the store is.

@@ -1,6 +1,6 @@
 //! Who else may write the directory of a store.
 //!
-//! Whoever can write there can set the counter back, and then a group number is used twice. So a
+//! A user who can write there can set the counter back, and then a group number is used twice. So a
 //! directory or a file that is writable for its group or for all, or that belongs to another user
 //! than this process, is refused with the command that mends it. Root may own it: root can write
 //! everywhere in any case.

@@ -171,7 +171,7 @@ fn every_flipped_bit_of_messages_two_and_three_is_refused() {
         let (dialler, first) = pair.dial();
         let (listener, _, _) = pair.hear(&first).unwrap();
         let (mut second, answered) = listener.answer(&welcome()).unwrap();
-        let (honest, _) = (second.clone(), ());
+        let honest = second.clone();
         second[bit / 8] ^= 1 << (bit % 8);
         assert!(dialler.hear(&second).is_err(), "bit {bit}");
         let (again, first) = pair.dial();
