@@ -247,6 +247,25 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
     }
 }
 
+/// The bytes of every kind of message; `TANIST_BLESS=1` records them again.
+#[test]
+fn the_bytes_of_every_kind_of_message_are_the_recorded_ones() {
+    extern crate std;
+    use core::fmt::Write;
+    let mut lines = alloc::string::String::new();
+    for message in one_of_each() {
+        for byte in encode(&message) {
+            write!(lines, "{byte:02x}").unwrap();
+        }
+        lines.push('\n');
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/wire/golden.txt");
+    if std::env::var_os("TANIST_BLESS").is_some() {
+        std::fs::write(path, &lines).unwrap();
+    }
+    assert_eq!(lines, std::fs::read_to_string(path).unwrap());
+}
+
 #[test]
 fn a_field_that_a_newer_version_added_is_skipped() {
     // Invitation with a third array inside its fields, and AYU_answer with a field at all.

@@ -283,6 +283,13 @@ mod tests {
 
     const STORE: StoreId = StoreId([7; 16]);
 
+    const IDENTITY_BYTES: &str = "\
+        54414e4953546964000100000026845007070707070707070707070707070707036762696c6c\
+        696e67820c1b17979cfe362a0000de73057e";
+    const COUNTER_BYTES: &str = "\
+        54414e495354637400010000001d83500707070707070707070707070707070718281bffffff\
+        fffffffffeedd4ac6a";
+
     fn identity() -> Record {
         let lock = LockMark { inode: 12, born: Some(1_700_000_000_000_000_000) };
         Record::Identity(IdentityRecord { store: STORE, node: 3, group: "billing".into(), lock })
@@ -296,6 +303,15 @@ mod tests {
     fn what_is_written_is_read_back() {
         for record in [identity(), counter()] {
             assert_eq!(decode(&record.encode()), Ok(record));
+        }
+    }
+
+    /// Bytes that other releases wrote, and read.
+    #[test]
+    fn the_bytes_of_both_records_are_the_recorded_ones() {
+        for (record, recorded) in [(identity(), IDENTITY_BYTES), (counter(), COUNTER_BYTES)] {
+            let bytes: String = record.encode().iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(bytes, recorded);
         }
     }
 
