@@ -1,0 +1,16 @@
+//! Commands that run and exit: their output, their files, their exit codes and what they refuse.
+//!
+//! No test here starts an agent; those are in `agents/`.
+
+mod check;
+mod compare;
+mod completion;
+mod config;
+mod config_mistakes;
+mod fuzz;
+mod help;
+mod mobility;
+mod run;
+mod scale;
+mod sweep;
+mod trace;
