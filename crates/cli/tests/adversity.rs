@@ -2,7 +2,7 @@
 //! stays up.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "live/group.rs"]
+#[path = "agents/live/group.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod group;
 

@@ -7,7 +7,7 @@
 #[path = "adversity/agents.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod agents;
-#[path = "live/group.rs"]
+#[path = "agents/live/group.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod group;
 #[path = "job/home.rs"]

@@ -7,7 +7,7 @@ mod agents;
 #[path = "http/client.rs"]
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod client;
-#[path = "live/group.rs"]
+#[path = "agents/live/group.rs"]
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod group;
 

@@ -1,7 +1,7 @@
 //! HTTP of real agents: what it answers, whom it refuses, and what it bears.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "live/group.rs"]
+#[path = "agents/live/group.rs"]
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod group;
 

@@ -1,7 +1,7 @@
 //! `tanist run` with real processes: nothing runs twice, nothing stays behind.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "live/group.rs"]
+#[path = "agents/live/group.rs"]
 #[allow(dead_code, reason = "the tests of live groups use more of it")]
 mod group;
 

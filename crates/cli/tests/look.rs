@@ -1,7 +1,7 @@
 //! Looking at a group and acting on it from the command line.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "live/group.rs"]
+#[path = "agents/live/group.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod group;
 

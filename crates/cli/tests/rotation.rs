@@ -4,7 +4,7 @@
 //! and strangers connect to the peer ports. Every step is what an operator would type.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "live/group.rs"]
+#[path = "agents/live/group.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod group;
 #[path = "job/home.rs"]
