@@ -7,7 +7,7 @@
 #[path = "agents/live/group.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod group;
-#[path = "job/home.rs"]
+#[path = "agents/job/home.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod home;
 
