@@ -13,7 +13,7 @@ mod group;
 #[path = "agents/job/home.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod home;
-#[path = "adhoc/namespaces.rs"]
+#[path = "agents/adhoc/namespaces.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod namespaces;
 

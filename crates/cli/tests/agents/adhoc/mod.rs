@@ -4,14 +4,8 @@
 //! the tests say that they are skipped; with TANIST_TEST_REQUIRE_NETNS=1 they fail instead.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "agents/live/group.rs"]
-#[allow(dead_code, reason = "every test program uses its own part of it")]
-mod group;
-
-mod adhoc {
-    pub(crate) mod agents;
-    mod errors;
-    mod line;
-    mod links;
-    pub(crate) mod namespaces;
-}
+pub(crate) mod agents;
+mod errors;
+mod line;
+mod links;
+pub(crate) mod namespaces;
