@@ -4,7 +4,7 @@
 //! active leader, health answered, the group up. An attack that once succeeded stays here.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "adversity/agents.rs"]
+#[path = "agents/adversity/agents.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod agents;
 #[path = "agents/live/group.rs"]

@@ -1,9 +1,11 @@
 //! Tests that start agents: real processes, their sockets, files, jobs and hooks.
 
 mod adhoc;
+mod adversity;
 mod job;
 mod live;
 
 use adhoc::namespaces;
+use adversity::agents;
 use job::home;
 use live::group;
