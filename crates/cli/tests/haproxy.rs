@@ -1,10 +1,10 @@
 //! A real HAProxy with the file that comes with tanist, before three agents and three services.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "http/agents.rs"]
+#[path = "agents/http/agents.rs"]
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod agents;
-#[path = "http/client.rs"]
+#[path = "agents/http/client.rs"]
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod client;
 #[path = "agents/live/group.rs"]
