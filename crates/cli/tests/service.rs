@@ -1,7 +1,7 @@
 //! An agent as a service: what its manager is told, what signals do, and how exposed the unit is.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "hooks/fleet.rs"]
+#[path = "agents/hooks/fleet.rs"]
 #[allow(dead_code, reason = "the tests of hooks use the rest")]
 mod fleet;
 

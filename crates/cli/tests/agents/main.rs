@@ -2,6 +2,7 @@
 
 mod adhoc;
 mod adversity;
+mod hooks;
 mod http;
 mod job;
 mod live;
