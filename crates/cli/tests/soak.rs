@@ -10,10 +10,10 @@ mod group;
 #[path = "agents/job/home.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod home;
-#[path = "attacks/proxy.rs"]
+#[path = "agents/attacks/proxy.rs"]
 #[allow(dead_code, reason = "every test program uses its own part of it")]
 mod proxy;
-#[path = "attacks/strangers.rs"]
+#[path = "agents/attacks/strangers.rs"]
 mod strangers;
 
 mod soak {

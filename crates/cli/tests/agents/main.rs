@@ -2,6 +2,7 @@
 
 mod adhoc;
 mod adversity;
+mod attacks;
 mod hooks;
 mod http;
 mod job;

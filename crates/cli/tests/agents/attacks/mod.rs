@@ -1,0 +1,22 @@
+//! Attacks by strangers, and faults that a careless operator makes, each by name.
+//!
+//! Every test plays one attack on real agents and asserts what must hold all the same: at most one
+//! active leader, health answered, the group up. An attack that once succeeded stays here.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
+
+mod control_socket;
+mod disk;
+mod events;
+mod files;
+mod handshake;
+mod hooks;
+mod http;
+mod identity;
+mod log;
+pub(crate) mod proxy;
+mod refusals;
+mod reports;
+mod samples;
+mod services;
+mod settings;
+pub(crate) mod strangers;
