@@ -3,6 +3,7 @@
 mod adhoc;
 mod adversity;
 mod attacks;
+mod haproxy;
 mod hooks;
 mod http;
 mod job;

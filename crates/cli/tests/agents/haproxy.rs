@@ -1,16 +1,6 @@
 //! A real HAProxy with the file that comes with tanist, before three agents and three services.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "agents/http/agents.rs"]
-#[allow(dead_code, reason = "other tests use the rest of it")]
-mod agents;
-#[path = "agents/http/client.rs"]
-#[allow(dead_code, reason = "other tests use the rest of it")]
-mod client;
-#[path = "agents/live/group.rs"]
-#[allow(dead_code, reason = "other tests use the rest of it")]
-mod group;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -22,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::agents::{Agents, free};
-use crate::client::{get, head, raw, until};
+use crate::http::agents::{Agents, free};
+use crate::http::client::{get, head, raw, until};
 
 #[test]
 fn requests_follow_the_leader_and_members_are_in_maintenance_and_never_down() {
@@ -245,7 +235,7 @@ impl Load {
 /// The states of the servers, as HAProxy's stats socket has them. None while it is not there.
 fn show(socket: &Path) -> Option<BTreeMap<String, String>> {
     let mut stream = UnixStream::connect(socket).ok()?;
-    stream.set_read_timeout(Some(group::LIMIT)).unwrap();
+    stream.set_read_timeout(Some(crate::group::LIMIT)).unwrap();
     stream.write_all(b"show stat\n").ok()?;
     let mut text = String::new();
     stream.read_to_string(&mut text).ok()?;
