@@ -8,6 +8,7 @@ mod hooks;
 mod http;
 mod job;
 mod live;
+mod look;
 
 use adhoc::namespaces;
 use adversity::agents;
