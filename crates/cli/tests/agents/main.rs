@@ -9,6 +9,7 @@ mod http;
 mod job;
 mod live;
 mod look;
+mod rolling;
 
 use adhoc::namespaces;
 use adversity::agents;
