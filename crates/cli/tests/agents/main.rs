@@ -10,6 +10,7 @@ mod job;
 mod live;
 mod look;
 mod rolling;
+mod rotation;
 
 use adhoc::namespaces;
 use adversity::agents;

@@ -4,15 +4,6 @@
 //! and strangers connect to the peer ports. Every step is what an operator would type.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "agents/live/group.rs"]
-#[allow(dead_code, reason = "every test program uses its own part of it")]
-mod group;
-#[path = "agents/job/home.rs"]
-#[allow(dead_code, reason = "every test program uses its own part of it")]
-mod home;
-
-mod rotation {
-    mod commands;
-    mod fleet;
-    mod live;
-}
+mod commands;
+mod fleet;
+mod live;
