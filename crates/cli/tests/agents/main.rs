@@ -11,6 +11,7 @@ mod live;
 mod look;
 mod rolling;
 mod rotation;
+mod service;
 
 use adhoc::namespaces;
 use adversity::agents;

@@ -1,15 +1,11 @@
 //! An agent as a service: what its manager is told, what signals do, and how exposed the unit is.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "agents/hooks/fleet.rs"]
-#[allow(dead_code, reason = "the tests of hooks use the rest")]
-mod fleet;
-
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::Command;
 
-use fleet::{Fleet, LIMIT};
+use crate::hooks::fleet::{Fleet, LIMIT};
 use serde_json::Value;
 
 /// The next thing that the manager is told, other than what has these words.
