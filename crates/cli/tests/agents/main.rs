@@ -12,8 +12,10 @@ mod look;
 mod rolling;
 mod rotation;
 mod service;
+mod soak;
 
 use adhoc::namespaces;
 use adversity::agents;
+use attacks::{proxy, strangers};
 use job::home;
 use live::group;
