@@ -13,6 +13,7 @@ mod rolling;
 mod rotation;
 mod service;
 mod soak;
+mod super_peers;
 
 use adhoc::namespaces;
 use adversity::agents;

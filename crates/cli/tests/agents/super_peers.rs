@@ -2,17 +2,13 @@
 //! the loss of one is made good in its own rack.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-#[path = "agents/live/group.rs"]
-#[allow(dead_code, reason = "every test program uses its own part of it")]
-mod group;
-
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use group::Dev;
+use crate::group::Dev;
 use serde_json::Value;
 
 /// Sixty processes on a busy machine take their time.
