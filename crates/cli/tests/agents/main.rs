@@ -14,9 +14,9 @@ mod rotation;
 mod service;
 mod soak;
 mod super_peers;
+#[path = "../support/mod.rs"]
+mod support;
 
-use adhoc::namespaces;
 use adversity::agents;
 use attacks::{proxy, strangers};
 use job::home;
-use live::group;

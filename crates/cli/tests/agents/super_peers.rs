@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::group::Dev;
+use crate::support::dev::Dev;
 use serde_json::Value;
 
 /// Sixty processes on a busy machine take their time.

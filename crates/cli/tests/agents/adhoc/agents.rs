@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::namespaces::Line;
-use crate::group::tanist;
+use crate::support::dev::tanist;
+use crate::support::namespaces::Line;
 
 /// Nothing takes longer, even on a busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(300);

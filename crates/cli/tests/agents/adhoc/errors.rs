@@ -1,7 +1,7 @@
 //! What keeps a node off the air is said in one sentence, with what to do about it.
 
-use super::namespaces::Line;
-use crate::group::tanist;
+use crate::support::dev::tanist;
+use crate::support::namespaces::Line;
 
 fn refusal(line: &Line, interfaces: &str, extra: &[&str]) -> String {
     let home = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::agents::Agents;
-use super::namespaces::Line;
+use crate::support::namespaces::Line;
 
 /// The best node of each component leads it, whatever the links do.
 fn elects_splits_and_merges(algorithm: &str, group: &str) {

@@ -1,6 +1,6 @@
 //! The same elections where everybody is everybody's neighbour: a local group, over links.
 
-use crate::group::{Dev, tanist};
+use crate::support::dev::{Dev, tanist};
 
 fn elects_and_survives_its_leader(algorithm: &str) {
     let traces = tempfile::tempdir().unwrap();

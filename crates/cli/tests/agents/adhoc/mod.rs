@@ -8,4 +8,3 @@ pub(crate) mod agents;
 mod errors;
 mod line;
 mod links;
-pub(crate) mod namespaces;

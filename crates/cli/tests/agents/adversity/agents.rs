@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::group::{LIMIT, tanist};
+use crate::support::dev::{LIMIT, tanist};
 
 /// A directory with a key, and an address for each of three nodes.
 pub(crate) struct Home {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use super::agents::{Agent, Home};
-use crate::group::LIMIT;
+use crate::support::dev::LIMIT;
 
 /// Whether this user may mount in a namespace of its own.
 fn can_mount() -> bool {

@@ -20,8 +20,8 @@ use tanist_core::{GroupConfig, GroupNumber, Member, Membership, NodeId, Priority
 use tanist_core::{recall, wire};
 
 use crate::agents::{Agent, Home};
-use crate::group::LIMIT;
 use crate::home::{self, Started, until};
+use crate::support::dev::LIMIT;
 
 /// Every fsync of a process takes this long: much longer than its peers wait for a sign of life.
 const SLOW: &str = "inject=fsync,fdatasync:delay_enter=6000000";

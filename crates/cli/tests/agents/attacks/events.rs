@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::agents::{Agent, Home, free_ports};
-use crate::group::LIMIT;
+use crate::support::dev::LIMIT;
 
 #[test]
 fn two_hundred_greedy_readers_do_not_slow_an_election() {

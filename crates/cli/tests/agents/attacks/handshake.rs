@@ -11,9 +11,9 @@ use super::proxy::Proxy;
 use super::samples::{are_linked, are_whole, group_number, watch};
 use super::strangers::Strangers;
 use crate::agents::{Agent, Home, free_ports};
-use crate::group::LIMIT;
 use crate::home::until;
-use crate::namespaces::Line;
+use crate::support::dev::LIMIT;
+use crate::support::namespaces::Line;
 
 /// Agents n1 and n2, each behind a proxy.
 struct Pair {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use crate::agents::{Agent, Home, free_ports};
-use crate::group::LIMIT;
+use crate::support::dev::LIMIT;
 
 #[test]
 fn long_polls_hold_no_place_of_health_and_one_too_many_is_told() {

@@ -9,8 +9,8 @@ use std::time::Instant;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::agents::{Agent, Home, free_ports};
-use crate::group::LIMIT;
 use crate::home::{self, until};
+use crate::support::dev::LIMIT;
 
 #[test]
 fn a_stderr_that_is_never_read_does_not_block_the_agent() {

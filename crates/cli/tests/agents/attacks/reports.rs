@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use serde_json::Value;
 
 use crate::agents::{Agent, Home};
-use crate::group::LIMIT;
+use crate::support::dev::LIMIT;
 
 /// Whether a line of the log at level ERROR has all of these words, and one of these names.
 pub(crate) fn has_error(agent: &Agent, names: &[&str], words: &[&str]) -> bool {

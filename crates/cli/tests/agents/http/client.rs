@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::group::LIMIT;
+use crate::support::dev::LIMIT;
 
 /// An answer.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::client::{get, until};
-use crate::group::Dev;
+use crate::support::dev::Dev;
 
 /// A page, read strictly.
 #[derive(Debug, Default)]

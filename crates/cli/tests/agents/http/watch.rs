@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::agents::Agents;
 use super::client::{Event, Watch, connect, get, head, raw, read_head, request, until};
-use crate::group::Dev;
+use crate::support::dev::Dev;
 
 /// Where the nodes of a local group serve HTTP, in order.
 fn addresses(dev: &mut Dev) -> Vec<SocketAddr> {

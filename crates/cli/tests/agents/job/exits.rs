@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::home::{Home, Started};
-use crate::group::Dev;
+use crate::support::dev::Dev;
 
 fn code_of(home: &Home, script: &str) -> Option<i32> {
     home.run(1, &[], script).status().unwrap().code()

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::group::{LIMIT, tanist};
+use crate::support::dev::{LIMIT, tanist};
 
 /// A group's directory. When it is dropped, whatever was started in it is killed.
 pub(crate) struct Home {
@@ -85,7 +85,7 @@ impl Home {
             let mut entries = environment.split(|byte| *byte == 0);
             let is_marked = entries.any(|entry| entry == mark.as_bytes())
                 || arguments.split(|byte| *byte == 0).any(|argument| argument.starts_with(place));
-            is_marked && crate::group::is_running(*process)
+            is_marked && crate::support::dev::is_running(*process)
         };
         let all = fs::read_dir("/proc").unwrap().flatten();
         all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()

@@ -1,7 +1,7 @@
 //! Losing leadership: a better node comes back.
 
 use super::home::{Home, Started, until};
-use crate::group::Dev;
+use crate::support::dev::Dev;
 
 /// A job at n2, which leads only while n3 is down.
 struct Second {

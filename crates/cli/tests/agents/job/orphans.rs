@@ -1,7 +1,7 @@
 //! Nothing outlives a job.
 
 use super::home::{Home, Started, signal, until};
-use crate::group::Dev;
+use crate::support::dev::Dev;
 
 /// A shell around the real work, which has processes in another session, in nobody's care, and deaf
 /// to polite requests.

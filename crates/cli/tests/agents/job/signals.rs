@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use super::home::{Home, Started, until};
-use crate::group::Dev;
+use crate::support::dev::Dev;
 
 /// A node that waits, since another one leads.
 fn waiting(home: &Home, dev: &mut Dev) -> Started {

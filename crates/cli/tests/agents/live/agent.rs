@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
-use super::group::{LIMIT, lines_of, tanist};
+use crate::support::dev::{LIMIT, lines_of, tanist};
 
 /// A directory with a key and files for two agents.
 struct Home {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::group::{Dev, LIMIT, all_gone};
+use crate::support::dev::{Dev, LIMIT, all_gone};
 
 #[test]
 fn a_group_agrees_is_looked_at_and_leaves_nothing_behind() {
@@ -152,7 +152,7 @@ fn verdict(judged: &Value, id: &str) -> String {
 fn without_a_group_the_commands_say_what_to_start() {
     let home = tempfile::tempdir().unwrap();
     for arguments in [&["status"][..], &["members"], &["leader"], &["watch"], &["dev", "heal"]] {
-        let output = super::group::tanist(home.path()).args(arguments).output().unwrap();
+        let output = crate::support::dev::tanist(home.path()).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(3), "{arguments:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("tanist dev"), "{output:?}");
     }
@@ -167,7 +167,7 @@ fn a_group_that_cannot_start_says_why_and_leaves_nothing_behind() {
         (["--algorithm", "bully-lecture"], "hands no state"),
     ] {
         let home = tempfile::tempdir().unwrap();
-        let mut command = super::group::tanist(home.path());
+        let mut command = crate::support::dev::tanist(home.path());
         let output = command.args(["dev", "--work", "10"]).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(6), "{arguments:?}: {output:?}");
         let stderr = String::from_utf8_lossy(&output.stderr);

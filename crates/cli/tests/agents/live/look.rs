@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::group::{Dev, tanist};
+use crate::support::dev::{Dev, tanist};
 
 /// What a command prints about a group.
 fn shown(dev: &Dev, arguments: &[&str]) -> String {

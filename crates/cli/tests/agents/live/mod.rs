@@ -4,6 +4,5 @@
 pub(crate) mod agent;
 pub(crate) mod dev;
 pub(crate) mod failover;
-pub(crate) mod group;
 pub(crate) mod look;
 pub(crate) mod rings;

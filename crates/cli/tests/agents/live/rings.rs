@@ -1,6 +1,6 @@
 //! Rings of real processes: each elects its highest node, and the next one when that is killed.
 
-use super::group::Dev;
+use crate::support::dev::Dev;
 
 fn elects_and_survives_its_leader(algorithm: &str) {
     let patient = ["--timing", "suspect_after=5s"];

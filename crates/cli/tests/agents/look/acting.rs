@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::group::Dev;
+use crate::support::dev::Dev;
 
 #[test]
 fn a_leader_that_steps_down_is_aside_when_the_command_returns() {
@@ -43,7 +43,7 @@ fn an_agent_that_leaves_answers_hands_over_and_ends() {
     assert!(String::from_utf8(left.stdout).unwrap().contains("n3 has handed over"));
     dev.status_when("n1", |status| status["leader"]["node"] == "n2");
     let is_gone = || dev.run(&["status", "--node", "n3"]).status.code() == Some(3);
-    let end = std::time::Instant::now() + crate::group::LIMIT;
+    let end = std::time::Instant::now() + crate::support::dev::LIMIT;
     while !is_gone() {
         assert!(std::time::Instant::now() < end);
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -89,7 +89,7 @@ fn in_a_paused_group_a_dead_leader_is_replaced_only_after_the_pause() {
         assert!(table.contains("PAUSED"), "{table}");
     }
     dev.act(&["kill", "n3"]);
-    let end = std::time::Instant::now() + crate::group::LIMIT;
+    let end = std::time::Instant::now() + crate::support::dev::LIMIT;
     while dev.json(&["members", "--node", "n2"])["members"][2]["is_connected"] == true {
         assert!(std::time::Instant::now() < end);
         std::thread::sleep(std::time::Duration::from_millis(20));

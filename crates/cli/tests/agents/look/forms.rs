@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::group::Dev;
+use crate::support::dev::Dev;
 
 /// Whether jq reads a text, if it is installed.
 fn is_read_by_jq(text: &[u8]) -> bool {
@@ -75,7 +75,7 @@ fn a_table_shows_what_the_node_knows_of_each() {
     dev.act(&["kill", "n1"]);
     dev.agree("2 of 3 nodes");
     let is_down = |seen: &Value| seen["members"][0]["is_refused"] == true;
-    let end = std::time::Instant::now() + crate::group::LIMIT;
+    let end = std::time::Instant::now() + crate::support::dev::LIMIT;
     while !is_down(&dev.json(&["members", "--node", "n3"])) {
         assert!(std::time::Instant::now() < end);
         std::thread::sleep(std::time::Duration::from_millis(20));

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::group::Dev;
+use crate::support::dev::Dev;
 
 #[test]
 fn a_reload_changes_what_can_change_and_names_what_needs_a_new_start() {

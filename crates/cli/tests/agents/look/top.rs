@@ -6,13 +6,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-use crate::group::{Dev, LIMIT};
+use crate::support::dev::{Dev, LIMIT};
 
 #[test]
 fn without_a_terminal_it_refuses_and_points_elsewhere() {
     let home = tempfile::tempdir().unwrap();
     let output =
-        crate::group::tanist(home.path()).arg("top").stdin(Stdio::null()).output().unwrap();
+        crate::support::dev::tanist(home.path()).arg("top").stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("tanist watch"));
     assert!(output.stdout.is_empty());

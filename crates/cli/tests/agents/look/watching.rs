@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::group::{Dev, lines_of, tanist};
+use crate::support::dev::{Dev, lines_of, tanist};
 
 /// A command that goes on. Killed when it is dropped.
 struct Running(Child);
@@ -24,7 +24,7 @@ fn lines(dev: &Dev, arguments: &[&str], count: usize) -> Vec<Value> {
     let child = tanist(home).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
     let mut running = Running(child);
     let lines = lines_of(running.0.stdout.take().unwrap());
-    let next = || lines.recv_timeout(crate::group::LIMIT).unwrap();
+    let next = || lines.recv_timeout(crate::support::dev::LIMIT).unwrap();
     (0..count).map(|_| serde_json::from_str(&next()).unwrap()).collect()
 }
 

@@ -9,8 +9,8 @@ use std::process::{Output, Stdio};
 use serde_json::Value;
 
 use super::fleet::socket;
-use crate::group::tanist;
 use crate::home::{Home, Started, until};
+use crate::support::dev::tanist;
 
 fn run(home: &Path, arguments: &[&str]) -> Output {
     tanist(home).args(arguments).current_dir(home).output().unwrap()

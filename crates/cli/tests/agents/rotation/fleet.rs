@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::group::{LIMIT, is_running};
 use crate::home::{Home, Started, until};
+use crate::support::dev::{LIMIT, is_running};
 
 pub(super) const NODES: usize = 5;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::group::LIMIT;
+use crate::support::dev::LIMIT;
 
 /// Checks of one node. They stop when this is dropped.
 pub(crate) struct Health {
