@@ -3,8 +3,8 @@
 //! A group stands under its highest node, or each peer group under its own, unless it begins apart;
 //! what happens then is everything that the assumptions allow.
 
-use tanist_core::election::super_peer::HierarchyError;
 use tanist_core::election::{Algorithm, Standing};
+use tanist_core::membership::HierarchyError;
 use tanist_core::mutant::Mutant;
 use tanist_core::options::OptionError;
 use tanist_core::trace::Link;

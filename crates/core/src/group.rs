@@ -5,7 +5,7 @@ use core::fmt;
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
-use crate::members::NodeId;
+use crate::membership::NodeId;
 
 /// The name of one formation of a group: (counter, node), unique, never reused (I-07, I-08).
 ///

@@ -19,7 +19,7 @@ pub mod detector;
 pub mod dice;
 pub mod election;
 pub mod group;
-pub mod members;
+pub mod membership;
 pub mod mutant;
 pub mod node;
 pub mod options;
@@ -37,7 +37,7 @@ pub mod wire;
 
 pub use dice::Dice;
 pub use group::{GroupNumber, Status};
-pub use members::{Member, Membership, NodeId, NodeSet, Priority};
+pub use membership::{Member, Membership, NodeId, NodeSet, Priority};
 pub use payload::{Definition, Report};
 pub use protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
 pub use time::Time;

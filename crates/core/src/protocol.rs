@@ -17,8 +17,8 @@ use core::time::Duration;
 
 use crate::dice::Dice;
 use crate::election::Algorithm;
-use crate::election::super_peer::Hierarchy;
-use crate::members::{Membership, NodeId};
+use crate::membership::Hierarchy;
+use crate::membership::{Membership, NodeId};
 use crate::mutant::Mutant;
 use crate::options::Options;
 use crate::policy::Preempt;

@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tanist_core::election::Algorithm;
-use tanist_core::members::MembershipError;
+use tanist_core::membership::MembershipError;
 use tanist_core::trace::{Entry, Event, Header};
 use tanist_core::{Membership, NodeId, NodeSet, Time};
 

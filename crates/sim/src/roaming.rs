@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use tanist_core::election::Algorithm;
-use tanist_core::members::MembershipError;
+use tanist_core::membership::MembershipError;
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
-use tanist_core::members::{Label, Labels};
+use tanist_core::membership::{Label, Labels};
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;

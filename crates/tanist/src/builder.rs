@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tanist_core::election::Algorithm;
-use tanist_core::members::{Labels, MembershipVersion};
+use tanist_core::membership::{Labels, MembershipVersion};
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;

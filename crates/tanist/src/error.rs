@@ -3,8 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
-use tanist_core::election::super_peer::HierarchyError;
-use tanist_core::members::{LabelError, MembershipError, NodeId};
+use tanist_core::membership::HierarchyError;
+use tanist_core::membership::{LabelError, MembershipError, NodeId};
 use tanist_core::options::OptionError;
 use tanist_core::policy::PreemptError;
 use tanist_core::timing::TimingError;

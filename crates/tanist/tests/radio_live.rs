@@ -11,7 +11,7 @@ use socket2::{Domain, InterfaceIndexOrAddress, SockAddr, Socket, Type};
 use tanist::GroupKey;
 use tanist::transport::radio::{Antennas, Cast, Interfaces, Radio, RadioConfig, Reach};
 use tanist::transport::{Counters, Incoming, StartError};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tanist::store::{OpenError, Store};
 use tanist_core::group::Counter;
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 const NODE: NodeId = NodeId(3);
 const GROUP: &str = "billing";

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use tanist::store::{OpenError, Opened, SaveError, Store};
 use tanist_core::group::Counter;
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 const NODE: NodeId = NodeId(3);
 const GROUP: &str = "billing";

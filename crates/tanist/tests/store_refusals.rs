@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tanist::store::{Adopted, OpenError, Opened, Store};
 use tanist_core::group::Counter;
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 const NODE: NodeId = NodeId(3);
 const GROUP: &str = "billing";

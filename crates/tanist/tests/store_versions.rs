@@ -8,7 +8,7 @@ use std::path::Path;
 
 use tanist::store::{OpenError, Opened, Store, Versions};
 use tanist_core::group::Counter;
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 const FIRST: Versions = Versions { read_max: 1, written: 1 };
 const BRINGS: Versions = Versions { read_max: 2, written: 1 };

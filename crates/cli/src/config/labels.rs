@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tanist::{Algorithm, NodeId, Preempt, parse_node};
-use tanist_core::members::{Label, Labels};
+use tanist_core::membership::{Label, Labels};
 use tanist_core::options::Options;
 use tanist_core::recall::Recall;
 use tanist_core::timing::Timing;

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use anyhow::bail;
 use tanist::{Algorithm, NodeId, Preempt, default_timing};
-use tanist_core::election::super_peer::Hierarchy;
-use tanist_core::members::Labels;
+use tanist_core::membership::Hierarchy;
+use tanist_core::membership::Labels;
 use tanist_core::options::Options;
 use tanist_core::recall::Recall;
 use tanist_core::timing::Timing;

@@ -26,7 +26,7 @@ pub use ring::Ring;
 pub use super_peer::SuperPeer;
 
 use crate::group::{Counter, GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};

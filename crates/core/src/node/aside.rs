@@ -10,7 +10,7 @@ use super::{Message, Node, Notice, Timer};
 use crate::detector;
 use crate::election::{self, Election};
 use crate::group::{Counter, Status};
-use crate::members::NodeSet;
+use crate::membership::NodeSet;
 use crate::mutant::Mutant;
 use crate::policy::{self, Policy};
 use crate::protocol::{Context, Effect, Effects, Event, Protocol};

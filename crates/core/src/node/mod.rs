@@ -29,7 +29,7 @@ pub use ports::{Command, Message, Notice, Timer};
 use crate::detector::{self, Detector};
 use crate::election::{self, Election, Standing, View};
 use crate::group::{Counter, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::payload::Definition;
 use crate::policy::{self, Policy, Preempt};
 use crate::protocol::{Context, Effect, Effects, Event, Protocol};

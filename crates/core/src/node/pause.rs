@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::Node;
 use crate::election;
 use crate::group::Status;
-use crate::members::NodeId;
+use crate::membership::NodeId;
 use crate::policy;
 use crate::protocol::{Context, Effects, Event};
 

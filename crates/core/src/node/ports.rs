@@ -10,7 +10,7 @@ use minicbor::{Decode, Encode};
 use crate::detector::{self, Heartbeat};
 use crate::election::{self, Algorithm, Reports};
 use crate::group::GroupNumber;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::payload::{Definition, Report};
 use crate::policy;
 use crate::recall;

@@ -1,7 +1,7 @@
 //! What nodes said of their priorities, laid over the configuration for every layer.
 
 use super::Node;
-use crate::members::NodeId;
+use crate::membership::NodeId;
 use crate::protocol::{Context, GroupConfig};
 
 impl Node {

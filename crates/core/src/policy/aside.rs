@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::{Message, Notice, Policy, Presence, Timer};
-use crate::members::NodeId;
+use crate::membership::NodeId;
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 

@@ -42,7 +42,7 @@ pub use rank::RankError;
 
 use crate::detector::timeout::NoRecord;
 use crate::group::GroupNumber;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::trace::{Kind, MessageFacts, TimerName};
 

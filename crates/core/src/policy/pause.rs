@@ -22,7 +22,7 @@
 use minicbor::{Decode, Encode};
 
 use super::{Message, Notice, Policy, Timer};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 

@@ -23,7 +23,7 @@ use alloc::collections::BTreeMap;
 
 use super::{Message, Policy};
 use crate::election::{Algorithm, invitation};
-use crate::members::{Membership, NodeId};
+use crate::membership::{Membership, NodeId};
 use crate::protocol::{Context, Effects, GroupConfig};
 
 /// Why a priority cannot change while nodes run.

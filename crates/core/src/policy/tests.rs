@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::election::Algorithm;
-use crate::members::Membership;
+use crate::membership::Membership;
 use crate::testing::{Bench, NOTHING, group_of};
 
 const HOLD: Duration = Duration::from_secs(3);

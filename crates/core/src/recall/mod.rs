@@ -24,7 +24,7 @@ use alloc::collections::BTreeMap;
 use minicbor::{Decode, Encode};
 
 use crate::group::{Counter, GroupNumber};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::trace::{Kind, MessageFacts};

@@ -22,7 +22,7 @@ use minicbor::{Decode, Encode};
 use crate::detector::timeout::NoRecord;
 use crate::election::{Algorithm, Formation, Reports, bully};
 use crate::group::GroupNumber;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::payload::{Definition, Report};
 use crate::protocol::{Context, Effects, Event, Protocol};

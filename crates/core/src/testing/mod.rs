@@ -13,7 +13,7 @@ use core::time::Duration;
 use crate::dice::Fixed;
 use crate::election::{self, Algorithm, Elects, Reports, Standing};
 use crate::group::{Counter, GroupNumber};
-use crate::members::{Membership, NodeId, NodeSet};
+use crate::membership::{Membership, NodeId, NodeSet};
 use crate::options::Options;
 use crate::payload::{Definition, Report};
 use crate::policy::Preempt;

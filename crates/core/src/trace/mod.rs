@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use names::{Kind, TimerName};
 
 use crate::group::{GroupNumber, Status};
-use crate::members::{Labels, Member, NodeId, NodeSet};
+use crate::membership::{Labels, Member, NodeId, NodeSet};
 use crate::payload::Definition;
 use crate::time::Time;
 

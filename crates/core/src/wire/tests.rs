@@ -8,7 +8,7 @@ use crate::election::adhoc::reign::Beat;
 use crate::election::adhoc::{diffusing, expanding_ring};
 use crate::election::{self, Algorithm, bully, bully_lecture, invitation, ring, super_peer};
 use crate::group::Counter;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::payload::{Definition, Report};
 use crate::policy;
 use crate::recall;

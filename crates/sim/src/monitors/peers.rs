@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tanist_core::election::Algorithm;
-use tanist_core::election::super_peer::Hierarchy;
+use tanist_core::membership::Hierarchy;
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
-use tanist_core::members::{Label, LabelError, Labels};
+use tanist_core::membership::{Label, LabelError, Labels};
 use tanist_core::mutant::Mutant;
 use tanist_core::options::Options;
 use tanist_core::policy::{Preempt, PreemptError};

@@ -1,7 +1,7 @@
 //! The case of the super-peers: two levels, each at its worst.
 
 use tanist_core::NodeId;
-use tanist_core::members::Label;
+use tanist_core::membership::Label;
 use tanist_core::trace::Kind;
 
 use super::{Case, Measure, Plan, Verdict};

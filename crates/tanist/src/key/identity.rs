@@ -12,7 +12,7 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 use snow::params::DHChoice;
 use snow::resolvers::{CryptoResolver as _, DefaultResolver};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 use zeroize::Zeroizing;
 
 use super::{GenerateKeyError, ReadKeyError, WriteKeyError, push_hex, read_private, write_new};

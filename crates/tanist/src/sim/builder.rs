@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tanist_core::election::Algorithm;
-use tanist_core::election::super_peer::HierarchyError;
-use tanist_core::members::MembershipError;
+use tanist_core::membership::HierarchyError;
+use tanist_core::membership::MembershipError;
 use tanist_core::options::{OptionError, Options};
 use tanist_core::recall::Recall;
 use tanist_core::timing::{Timing, TimingConfig, TimingError};

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 use thiserror::Error;
 
 use super::record::DecodeError;

@@ -32,7 +32,7 @@ mod versions;
 use std::path::Path;
 
 use tanist_core::group::Counter;
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 pub use self::error::{DiskError, OpenError, SaveError};
 #[doc(hidden)]

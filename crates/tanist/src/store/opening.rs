@@ -14,7 +14,7 @@
 //! otherwise, a creation that was interrupted is begun anew. Nothing is written before the lock is
 //! held, and not even a lock file is made in a directory that is neither a store nor empty.
 
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::directory::Directory;
 use super::error::OpenError;

@@ -3,7 +3,7 @@
 //! Both sides must come to the same answer from what both know, in whichever order the links
 //! became known to them; else each might close the link that the other keeps.
 
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::session::SessionId;
 

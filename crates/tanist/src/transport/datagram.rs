@@ -12,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::Incoming;
 use super::hub::Hub;

@@ -16,7 +16,7 @@
 mod payload;
 
 use snow::{Builder, HandshakeState};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use self::payload::{AnswerWire, ConfirmationWire, HelloWire};
 pub use self::payload::{Refusal, Refused};

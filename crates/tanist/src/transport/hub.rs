@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tanist_core::Time;
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 use tokio::net::UdpSocket;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc};

@@ -46,7 +46,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tanist_core::Time;
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::session::{Session, SessionId};
 

@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 
 use tanist::transport::Incoming;
 use tanist::transport::datagram::{DATAGRAM_MAX, PAYLOAD_MAX, encode};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::node::{Node, Plan};
 use super::rogue::{Rogue, hello};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tanist::transport::frame::{Frame, Record};
 use tanist::transport::handshake::Hello;
 use tanist::transport::{Limits, Ticket};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::node::{Plan, bind, nobody, until};
 use super::rogue::{Rogue, accept, hello};

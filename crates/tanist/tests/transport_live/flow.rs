@@ -1,7 +1,7 @@
 //! Too much of everything, and nothing at all.
 
 use tanist::transport::{Incoming, Limits};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::node::{Node, Plan, bind};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tanist::key::{GroupKey, Identities, NodeKey, Proof, PublicKey};
 use tanist::transport::handshake::{Answer, Hello, Refusal};
 use tanist::transport::{Limits, PeerView};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::node::{Node, Plan, bind, until};
 use super::rogue::{Rogue, expect_closed, hello, write_message};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Barrier};
 use tanist::transport::frame::{Frame, Record};
 use tanist::transport::handshake::Hello;
 use tanist::transport::{Incoming, Sockets, Ticket};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::node::{Node, Plan, bind, until};
 use super::rogue::{Rogue, expect_closed, hello};

@@ -11,7 +11,7 @@ use tanist::key::{GroupKey, Identities, Keyring};
 use tanist::settings::Settings;
 use tanist::transport::version::Versions;
 use tanist::transport::{Config, Counters, Incoming, Limits, Secrets, Sockets, Ticket, Transport};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 use tokio::sync::mpsc;
 
 /// Long enough for a loaded machine; a test that waits so long has failed.

@@ -6,7 +6,7 @@ use tanist::transport::Limits;
 use tanist::transport::frame::{Frame, PIECE_MAX, Record};
 use tanist::transport::handshake::{Answer, Hello, Refusal};
 use tanist::transport::version::Versions;
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::node::{Node, PATIENCE, Plan, bind};
 use super::rogue::{Rogue, expect_closed, hello};

@@ -10,7 +10,7 @@ use tanist::transport::greeting::Greeting;
 use tanist::transport::handshake::{Answer, Confirming, Dialler, Hello, Listener};
 use tanist::transport::session::{Session, SessionId};
 use tanist::transport::version::Versions;
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::node::{PATIENCE, settings, until};
 

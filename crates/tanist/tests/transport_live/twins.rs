@@ -6,7 +6,7 @@ use tanist::settings::Settings;
 use tanist::transport::handshake::{Answer, Hello, Refusal};
 use tanist::transport::version::Versions;
 use tanist::transport::{Incoming, Limits};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::node::{Node, Plan, bind, until};
 use super::rogue::{Rogue, hello};

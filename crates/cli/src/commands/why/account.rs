@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tanist::{GroupNumber, NodeId, NodeSet, Phase};
 use tanist_core::Time;
-use tanist_core::members::Member;
+use tanist_core::membership::Member;
 use tanist_core::trace::{Entry, Event, Header, Kind, NodeState, Outcome, TimerName};
 use tanist_sim::story::timer_words;
 

@@ -16,7 +16,7 @@ mod tests;
 
 use minicbor::{Decode, Encode};
 
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::trace::{Kind, MessageFacts, TimerName};
 

@@ -3,7 +3,7 @@
 //! Everybody passes heartbeats on, so everybody is heard once in a period. A neighbour is forgotten
 //! when nothing was heard of it for one whole [`pace`](super::pace)-given span; no time is kept.
 
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 
 /// The nodes in range, as far as is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

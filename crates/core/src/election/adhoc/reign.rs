@@ -12,7 +12,7 @@ use minicbor::{Decode, Encode};
 use super::{limit, pace};
 use crate::election::Elects;
 use crate::group::GroupNumber;
-use crate::members::NodeId;
+use crate::membership::NodeId;
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 use crate::timing::Timing;

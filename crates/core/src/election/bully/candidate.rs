@@ -4,7 +4,7 @@ use super::{Bully, Halting, HaltingRound, Message, Nudge, Recheck, Rounds, Task,
 use crate::dice::jitter;
 use crate::election::{Formation, Notice, mint, mint_late};
 use crate::group::{GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects};

@@ -3,7 +3,7 @@
 use super::{Answers, Bully, Halted, Message, Task, TimeoutRule, Timer};
 use crate::election::Notice;
 use crate::group::{GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects};

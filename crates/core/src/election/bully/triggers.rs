@@ -2,7 +2,7 @@
 
 use super::{Bully, CheckRule, Message, Task, TimeoutRule, Timer, Waits};
 use crate::group::Status;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 

@@ -8,7 +8,7 @@
 
 use super::{Bully, Halted, Message, Timer};
 use crate::group::GroupNumber;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects};
 
 /// What a node that has just come up knows of those above it.

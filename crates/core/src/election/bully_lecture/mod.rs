@@ -26,7 +26,7 @@ use minicbor::{Decode, Encode};
 
 use super::{Command, Elects, Notice, Standing, View, mint, mint_late, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::options::options;
 use crate::protocol::{Context, Effects, Event, Protocol};

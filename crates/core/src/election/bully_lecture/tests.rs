@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::{BullyLecture, Message, Timer};
 use crate::election::{Algorithm, Command};
 use crate::group::Counter;
-use crate::members::NodeId;
+use crate::membership::NodeId;
 use crate::protocol::GroupConfig;
 use crate::testing::{Bench, NOTHING, group_of, number};
 

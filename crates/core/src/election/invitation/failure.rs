@@ -3,7 +3,7 @@
 use super::{Invitation, Message, Reinvite, SilenceRule, Task, Timer, Waits};
 use crate::election::{Notice, mint_late};
 use crate::group::{GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;

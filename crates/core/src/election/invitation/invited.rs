@@ -3,7 +3,7 @@
 use super::{Invitation, Joining, Message, RecoveryRule, Strangers, Task, Timer};
 use crate::election::{Formation, Notice};
 use crate::group::{GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects};

@@ -3,7 +3,7 @@
 use super::{CounterRule, Invitation, Merge, MergeWait, Message, Task, Timer, Waits};
 use crate::election::{Formation, Notice, mint, mint_late};
 use crate::group::{GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects};

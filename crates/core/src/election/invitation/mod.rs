@@ -33,7 +33,7 @@ use minicbor::{Decode, Encode};
 
 use super::{Command, Elects, Notice, Reports, Standing, View, raise};
 use crate::group::{Counter, GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::options::options;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};

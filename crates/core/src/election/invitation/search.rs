@@ -3,7 +3,7 @@
 use super::{Invitation, Message, Policy, Task, Timer, Waits};
 use crate::dice::jitter;
 use crate::group::Status;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 use core::time::Duration;

@@ -15,7 +15,7 @@ use core::time::Duration;
 
 use super::{Phase, Ring, Token};
 use crate::group::Counter;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::options::options;
 use crate::protocol::{Context, Effects};

@@ -9,7 +9,7 @@ use core::time::Duration;
 use super::{Message, Phase, Ring, Timer};
 use crate::election::{Formation, Notice};
 use crate::group::{GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects};

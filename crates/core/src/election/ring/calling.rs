@@ -8,7 +8,7 @@ use super::{Check, Message, Phase, Ring, Timer, Token, chang_roberts};
 use crate::dice::jitter;
 use crate::election::{Algorithm, Notice, mint_late};
 use crate::group::{Counter, GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects};

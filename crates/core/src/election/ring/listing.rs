@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use super::{Message, Phase, Ring, Token, list, modified};
 use crate::election::Algorithm;
 use crate::group::Counter;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;

@@ -43,7 +43,7 @@ use self::succession::Succession;
 pub use self::token::{Label, Token};
 use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;

@@ -14,7 +14,7 @@ use super::active_list::Elect;
 use super::listing::{self, Concurrent};
 use super::{Label, Message, Phase, Ring, Timer, Token};
 use crate::group::Counter;
-use crate::members::{Membership, NodeId};
+use crate::membership::{Membership, NodeId};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use minicbor::{Decode, Encode};
 
 use crate::group::Counter;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::trace::{Kind, MessageFacts};
 
 /// What goes round the ring.

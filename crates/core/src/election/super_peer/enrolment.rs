@@ -14,10 +14,10 @@
 use alloc::vec::Vec;
 
 use super::seat::{Place, Seat, Stage};
-use super::{Hierarchy, Message, SuperPeer, Timer};
+use super::{Message, SuperPeer, Timer};
 use crate::election;
 use crate::group::Status;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{Hierarchy, NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects, Event};
 

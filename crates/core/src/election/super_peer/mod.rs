@@ -23,8 +23,6 @@
 //! members have died (sizes are bounded as configured), and recall of numbers that were used above.
 
 mod enrolment;
-mod grouping;
-mod hierarchy;
 pub mod inner;
 mod options;
 mod ports;
@@ -37,7 +35,6 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-pub use hierarchy::{Hierarchy, HierarchyError};
 pub use options::{By, Disperse, Inner, K, Max, Min, OPTIONS, Options, Ratio};
 pub use ports::{Message, Timer};
 
@@ -46,7 +43,7 @@ use self::selection::Selection;
 use super::{Command, Election, Elects, Notice, Standing, View, raise};
 use crate::dice::Fixed;
 use crate::group::Counter;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
 use crate::reorganization;

@@ -6,7 +6,7 @@ use minicbor::{Decode, Encode};
 
 use super::inner;
 use crate::group::GroupNumber;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::reorganization;
 
 /// What nodes say to each other.

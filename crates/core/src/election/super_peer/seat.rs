@@ -13,7 +13,7 @@ use super::{Message, SuperPeer, Timer, catch_up, inner};
 use crate::dice::Fixed;
 use crate::election::{self, Election, Notice, View};
 use crate::group::Status;
-use crate::members::{Membership, NodeId, NodeSet};
+use crate::membership::{Membership, NodeId, NodeSet};
 use crate::payload::{Definition, Report};
 use crate::policy::Preempt;
 use crate::protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};

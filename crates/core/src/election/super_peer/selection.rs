@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::{Disperse, Message, SuperPeer, Timer};
 use crate::election::View;
 use crate::group::{GroupNumber, Status};
-use crate::members::{Label, NodeId, NodeSet};
+use crate::membership::{Label, NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 

@@ -1,8 +1,7 @@
 use alloc::vec::Vec;
 
-use super::{Hierarchy, HierarchyError};
 use crate::election::Algorithm;
-use crate::members::{Labels, Membership, NodeId};
+use crate::membership::{Hierarchy, HierarchyError, Labels, Membership, NodeId};
 use crate::protocol::GroupConfig;
 use crate::testing::group_of;
 

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use minicbor::{Decode, Encode};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::super::session::SessionId;
 use super::super::version::Versions;

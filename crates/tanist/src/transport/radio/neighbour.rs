@@ -222,7 +222,7 @@ const HELD_MAX: usize = 16;
 mod tests {
     use super::*;
     use crate::key::GroupKey;
-    use tanist_core::members::NodeId;
+    use tanist_core::membership::NodeId;
 
     const fn at(millis: u64) -> Time {
         Time::from_micros(millis * 1000)

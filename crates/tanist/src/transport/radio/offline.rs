@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
 use tanist_core::Time;
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 use tokio::sync::mpsc;
 
 use super::super::counters::{Counters, Tally};

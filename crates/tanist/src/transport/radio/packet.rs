@@ -9,7 +9,7 @@
 //! Fields are numbered, so a later version can add some. Pure: bytes in, values out.
 
 use minicbor::{Decode, Encode};
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 
 use super::super::session::{OpenError, SEAL_LENGTH, SealError};
 use super::seal::{LIFE_LENGTH, Life, Seal};

@@ -12,7 +12,7 @@ use std::fmt;
 use snow::params::{CipherChoice, HashChoice};
 use snow::resolvers::{CryptoResolver as _, DefaultResolver};
 use snow::types::Cipher;
-use tanist_core::members::NodeId;
+use tanist_core::membership::NodeId;
 use zeroize::Zeroizing;
 
 use super::super::session::{OpenError, SEAL_LENGTH, SealError};

@@ -6,7 +6,7 @@ use super::{Diffusing, Message, Phase, Timer};
 use crate::election::adhoc::pace;
 use crate::election::{Notice, mint, mint_late};
 use crate::group::{Counter, GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;

@@ -34,7 +34,7 @@ use super::reign::{self, Beat, Floods, Meaning, Reign};
 use super::{limit, pace};
 use crate::election::{Command, Elects, Notice, Standing, View, mint, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;

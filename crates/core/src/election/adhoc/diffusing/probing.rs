@@ -3,7 +3,7 @@
 use super::computation::Parent;
 use super::{Diffusing, Message, Phase, Timer};
 use crate::group::GroupNumber;
-use crate::members::NodeId;
+use crate::membership::NodeId;
 use crate::protocol::{Context, Effects};
 
 /// How many questions in a row may be lost.

@@ -5,7 +5,7 @@ use crate::election::adhoc::Diffusing;
 use crate::election::adhoc::diffusing::{Message, Timer};
 use crate::election::adhoc::reign::{Beat, Timer as Reign};
 use crate::group::GroupNumber;
-use crate::members::NodeId;
+use crate::membership::NodeId;
 use crate::testing::{Bench, NOTHING, number};
 
 use super::{diffusing_of, said};

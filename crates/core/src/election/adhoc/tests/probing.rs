@@ -4,7 +4,7 @@ use super::computation::{ack, election, member};
 use super::said;
 use crate::election::Command;
 use crate::election::adhoc::diffusing::{Message, Timer};
-use crate::members::NodeId;
+use crate::membership::NodeId;
 use crate::testing::{NOTHING, number};
 
 const INDEX: crate::group::GroupNumber = crate::group::GroupNumber { counter: 2, node: NodeId(3) };

@@ -4,7 +4,7 @@ use crate::election::Command;
 use crate::election::adhoc::expanding_ring::{Message, Timer};
 use crate::election::adhoc::reign::{Beat, Timer as Reign};
 use crate::election::adhoc::{Diffusing, ExpandingRing, diffusing};
-use crate::members::NodeId;
+use crate::membership::NodeId;
 use crate::testing::{Bench, NOTHING, number};
 
 use super::{diffusing_of, ring_of, said};

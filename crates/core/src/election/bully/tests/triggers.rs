@@ -1,7 +1,7 @@
 //! Listings 10.18 and 10.19: what makes a node call an election.
 
 use super::*;
-use crate::members::NodeId;
+use crate::membership::NodeId;
 
 /// The highest of three, Normal with both others.
 fn coordinator(options: &[(&str, &str)]) -> Bench<Bully> {

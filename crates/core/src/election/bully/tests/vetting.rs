@@ -46,7 +46,7 @@ fn evidence_that_those_above_are_dead_ends_the_wait() {
     let mut bench = coming_up(&[]);
     bench.hear(2, Message::AyuAnswer);
     assert_eq!(bench.hear(2, enter(4, 2)), NOTHING);
-    bench.tell(Command::Failed(crate::members::NodeId(3)));
+    bench.tell(Command::Failed(crate::membership::NodeId(3)));
     assert_eq!(bench.state(), "Election under none in 4.n2 with {}");
 }
 

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use super::{Invitation, Message, Timer};
 use crate::election::{Algorithm, Command};
 use crate::group::Counter;
-use crate::members::{NodeId, NodeSet};
+use crate::membership::{NodeId, NodeSet};
 use crate::payload::Report;
 use crate::protocol::GroupConfig;
 use crate::testing::{Bench, NOTHING, group_of, nodes, number, settled};

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use super::{Message, Ring, Timer, Token};
 use crate::election::{Algorithm, Command, Elects, Notice};
 use crate::group::Counter;
-use crate::members::NodeId;
+use crate::membership::NodeId;
 use crate::payload::Report;
 use crate::protocol::GroupConfig;
 use crate::testing::{Bench, NOTHING, Scripted, group_of, nodes, number, settled};

@@ -8,7 +8,7 @@ fn the_successor_is_the_next_id_and_the_last_node_has_the_first() {
 
 #[test]
 fn the_ring_is_in_order_of_ids_whatever_the_priorities() {
-    use crate::members::{Member, Membership, Priority};
+    use crate::membership::{Member, Membership, Priority};
     let member = |id, priority| Member { priority: Priority(priority), id: NodeId(id) };
     let members = Membership::new([member(1, 9), member(5, 2), member(7, 5)]).unwrap();
     let config = GroupConfig { members, ..group(3) };

@@ -15,10 +15,10 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::NodeId;
 use super::grouping;
-use super::{By, Disperse, Inner};
 use crate::election::Algorithm;
-use crate::members::NodeId;
+use crate::election::super_peer::{By, Disperse, Inner};
 use crate::policy::Preempt;
 use crate::protocol::GroupConfig;
 

@@ -4,6 +4,8 @@
 //! attribute must not both win (E-30). Every node knows every other one and its priority (F-16,
 //! B-09).
 
+mod grouping;
+mod hierarchy;
 mod labels;
 
 use alloc::collections::BTreeMap;
@@ -14,6 +16,7 @@ use minicbor::decode::{self, Decoder};
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
 
+pub use hierarchy::{Hierarchy, HierarchyError};
 pub use labels::{LABEL_BYTES_MAX, Label, LabelError, Labels};
 
 /// One process taking part.

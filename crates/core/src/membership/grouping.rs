@@ -8,8 +8,8 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{By, Options};
-use crate::members::{Label, Member, Membership, NodeId};
+use super::{Label, Member, Membership, NodeId};
+use crate::election::super_peer::{By, Options};
 
 /// The peer groups, each with at least one member.
 pub(super) fn groups(members: &Membership, options: &Options) -> Vec<Membership> {
