@@ -14,12 +14,12 @@
 //! "stop, then answer" holds across layers as well. What a layer answers is taken up when the layer
 //! that spoke has finished its step.
 
-mod aside;
 mod pause;
 mod ports;
-mod rank;
+mod priorities;
 #[cfg(test)]
 mod tests;
+mod withdrawal;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

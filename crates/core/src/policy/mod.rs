@@ -24,12 +24,12 @@
 //! false suspicion, which costs an election. Leaves out: which group the others form, and keeping
 //! any of this over a restart; a node that comes up takes part.
 
-mod aside;
 mod pause;
 mod preempt;
-mod rank;
+mod priority;
 #[cfg(test)]
 mod tests;
+mod withdrawal;
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -38,7 +38,7 @@ use minicbor::{Decode, Encode};
 
 pub use pause::Stamp;
 pub use preempt::{Preempt, PreemptError};
-pub use rank::RankError;
+pub use priority::RankError;
 
 use crate::detector::timeout::NoRecord;
 use crate::group::GroupNumber;

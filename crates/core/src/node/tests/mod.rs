@@ -1,10 +1,10 @@
 //! A whole node on the bench: what the layers make of each other.
 
-mod aside;
 mod heartbeats;
 mod pause;
-mod rank;
+mod priorities;
 mod recall;
+mod withdrawal;
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
