@@ -18,7 +18,7 @@
 //! arrived, so none speaks of a node that is back. While it waits for that it says no more.
 //!
 //! Pausing is a flag of the whole group; see `policy/pause.rs`. Whether a higher node takes over is
-//! configured; see `policy/preempt.rs`. A priority that changes is in `policy/rank.rs`.
+//! configured; see `policy/preempt.rs`. A priority that changes is in `policy/priority.rs`.
 //!
 //! Assumes messages within Tm. Where they are later, a farewell may speak of a node that is back: a
 //! false suspicion, which costs an election. Leaves out: which group the others form, and keeping

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use super::*;
 use crate::counter_cap::highest_counter;
 use crate::detector::Heartbeat;
-use crate::election::adhoc::reign::Beat;
+use crate::election::adhoc::leadership::Beat;
 use crate::election::adhoc::{diffusing, expanding_ring};
 use crate::election::{self, Algorithm, bully, bully_lecture, invitation, ring, super_peer};
 use crate::group::Counter;

@@ -26,7 +26,7 @@ use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
-use super::reign::{self, Beat, Floods, Meaning, Reign};
+use super::leadership::{self, Beat, Floods, Meaning, Reign};
 use super::{limit, pace};
 use crate::election::{Command, Elects, Notice, Standing, View, mint, mint_late, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
@@ -106,7 +106,7 @@ pub enum Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Timer {
     /// Those of leading and following.
-    Reign(reign::Timer),
+    Reign(leadership::Timer),
     /// The ring traversal time: the wait for answers to a flood.
     Ring,
     /// The wait for somebody better to announce itself.
@@ -144,9 +144,9 @@ impl Protocol for ExpandingRing {
             Event::Message { message: Message::Beat(beat), .. } => self.hear_beat(cx, &beat, out),
             Event::Timer(Timer::Ring) => self.widen(cx, out),
             Event::Timer(Timer::Stall) => self.restart(cx, out),
-            Event::Timer(Timer::Reign(reign::Timer::Beat)) => self.reign.beat(cx, out),
-            Event::Timer(Timer::Reign(reign::Timer::Relay)) => self.reign.unmute(),
-            Event::Timer(Timer::Reign(reign::Timer::Silence)) => self.miss(cx, out),
+            Event::Timer(Timer::Reign(leadership::Timer::Beat)) => self.reign.beat(cx, out),
+            Event::Timer(Timer::Reign(leadership::Timer::Relay)) => self.reign.unmute(),
+            Event::Timer(Timer::Reign(leadership::Timer::Silence)) => self.miss(cx, out),
             Event::Command(command) => self.obey(cx, command, out),
         }
     }
@@ -351,7 +351,7 @@ impl Floods for ExpandingRing {
         Message::Beat(beat)
     }
 
-    fn timer(timer: reign::Timer) -> Timer {
+    fn timer(timer: leadership::Timer) -> Timer {
         Timer::Reign(timer)
     }
 }
@@ -392,7 +392,7 @@ impl Elects for ExpandingRing {
     }
 
     fn timers(_: &Context<'_>) -> Vec<Timer> {
-        reign::timers().map(Timer::Reign).chain([Timer::Ring, Timer::Stall]).collect()
+        leadership::timers().map(Timer::Reign).chain([Timer::Ring, Timer::Stall]).collect()
     }
 
     fn period(timer: &Timer, timing: &Timing) -> Option<Duration> {

@@ -22,10 +22,10 @@
 
 pub mod diffusing;
 pub mod expanding_ring;
+pub mod leadership;
 pub mod limit;
 mod neighbours;
 mod pace;
-pub mod reign;
 #[cfg(test)]
 mod tests;
 

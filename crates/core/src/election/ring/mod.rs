@@ -27,7 +27,7 @@ pub mod chang_roberts;
 pub mod list;
 mod listing;
 pub mod modified;
-mod succession;
+mod passing;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -39,7 +39,7 @@ use minicbor::{Decode, Encode};
 
 use self::active_list::Active;
 use self::assembly::Gathering;
-use self::succession::Succession;
+use self::passing::Succession;
 pub use self::token::{Label, Token};
 use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};

@@ -29,8 +29,8 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 use self::computation::Computation;
+use super::leadership::{self, Beat, Floods, Meaning, Reign};
 use super::neighbours::Neighbours;
-use super::reign::{self, Beat, Floods, Meaning, Reign};
 use super::{limit, pace};
 use crate::election::{Command, Elects, Notice, Standing, View, mint, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
@@ -136,7 +136,7 @@ pub enum Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Timer {
     /// Those of leading and following.
-    Reign(reign::Timer),
+    Reign(leadership::Timer),
     /// T: the wait for greetings.
     Hello,
     /// T: the time between two questions whether a neighbour is still there.
@@ -183,9 +183,9 @@ impl Protocol for Diffusing {
                 self.neighbours.age();
                 out.set_timer(Timer::Age, pace::period(cx.config) * 2);
             }
-            Event::Timer(Timer::Reign(reign::Timer::Beat)) => self.reign.beat(cx, out),
-            Event::Timer(Timer::Reign(reign::Timer::Relay)) => self.reign.unmute(),
-            Event::Timer(Timer::Reign(reign::Timer::Silence)) => self.miss(cx, out),
+            Event::Timer(Timer::Reign(leadership::Timer::Beat)) => self.reign.beat(cx, out),
+            Event::Timer(Timer::Reign(leadership::Timer::Relay)) => self.reign.unmute(),
+            Event::Timer(Timer::Reign(leadership::Timer::Silence)) => self.miss(cx, out),
             Event::Command(command) => self.obey(cx, command, out),
         }
     }
@@ -333,7 +333,7 @@ impl Floods for Diffusing {
         Message::Beat(beat)
     }
 
-    fn timer(timer: reign::Timer) -> Timer {
+    fn timer(timer: leadership::Timer) -> Timer {
         Timer::Reign(timer)
     }
 }
@@ -378,7 +378,7 @@ impl Elects for Diffusing {
 
     fn timers(_: &Context<'_>) -> Vec<Timer> {
         let own = [Timer::Hello, Timer::Probe, Timer::Stall, Timer::Age];
-        reign::timers().map(Timer::Reign).chain(own).collect()
+        leadership::timers().map(Timer::Reign).chain(own).collect()
     }
 
     fn period(timer: &Timer, timing: &Timing) -> Option<Duration> {

@@ -3,7 +3,7 @@
 use crate::election::Command;
 use crate::election::adhoc::Diffusing;
 use crate::election::adhoc::diffusing::{Message, Timer};
-use crate::election::adhoc::reign::{Beat, Timer as Reign};
+use crate::election::adhoc::leadership::{Beat, Timer as Reign};
 use crate::group::GroupNumber;
 use crate::membership::NodeId;
 use crate::testing::{Bench, NOTHING, number};

@@ -4,8 +4,8 @@
 //! may be silent for 1.56 s.
 
 mod computation;
+mod leadership;
 mod probing;
-mod reign;
 mod rings;
 
 use alloc::format;

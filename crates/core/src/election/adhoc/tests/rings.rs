@@ -3,7 +3,7 @@
 use crate::election::Command;
 use crate::election::adhoc::ExpandingRing;
 use crate::election::adhoc::expanding_ring::{Message, Timer};
-use crate::election::adhoc::reign::Beat;
+use crate::election::adhoc::leadership::Beat;
 use crate::group::Counter;
 use crate::testing::{Bench, NOTHING, number};
 

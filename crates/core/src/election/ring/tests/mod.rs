@@ -5,7 +5,7 @@ mod assembly;
 mod calling;
 mod chang_roberts;
 mod listing;
-mod succession;
+mod passing;
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -2,7 +2,7 @@
 
 use crate::election::Command;
 use crate::election::adhoc::expanding_ring::{Message, Timer};
-use crate::election::adhoc::reign::{Beat, Timer as Reign};
+use crate::election::adhoc::leadership::{Beat, Timer as Reign};
 use crate::election::adhoc::{Diffusing, ExpandingRing, diffusing};
 use crate::membership::NodeId;
 use crate::testing::{Bench, NOTHING, number};
