@@ -14,6 +14,7 @@
 extern crate alloc;
 
 pub mod catalogue;
+pub mod config;
 pub mod counter_cap;
 pub mod detector;
 pub mod dice;
@@ -35,10 +36,11 @@ pub mod timing;
 pub mod trace;
 pub mod wire;
 
+pub use config::GroupConfig;
 pub use dice::Dice;
 pub use group::{GroupNumber, Status};
 pub use membership::{Member, Membership, NodeId, NodeSet, Priority};
 pub use payload::{Definition, Report};
-pub use protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
+pub use protocol::{Context, Effect, Effects, Event, Protocol};
 pub use time::Time;
 pub use timing::Timing;

@@ -17,10 +17,10 @@ use core::ops::Range;
 
 use super::NodeId;
 use super::grouping;
+use crate::config::GroupConfig;
 use crate::election::Algorithm;
 use crate::election::super_peer::{By, Disperse, Inner};
 use crate::policy::Preempt;
-use crate::protocol::GroupConfig;
 
 /// The groups of all levels.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! What nodes said of their priorities, laid over the configuration for every layer.
 
 use super::Node;
+use crate::config::GroupConfig;
 use crate::membership::NodeId;
-use crate::protocol::{Context, GroupConfig};
+use crate::protocol::Context;
 
 impl Node {
     /// The priority that this node was told to have while it ran, if any.

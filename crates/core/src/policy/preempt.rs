@@ -26,10 +26,11 @@
 use core::time::Duration;
 
 use super::{Policy, Presence, Timer};
+use crate::config::GroupConfig;
 use crate::election::{Algorithm, invitation};
 use crate::group::GroupNumber;
 use crate::options::Options;
-use crate::protocol::{Context, Effects, GroupConfig};
+use crate::protocol::{Context, Effects};
 
 /// Whether a node of higher rank takes over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -22,9 +22,10 @@
 use alloc::collections::BTreeMap;
 
 use super::{Message, Policy};
+use crate::config::GroupConfig;
 use crate::election::{Algorithm, invitation};
 use crate::membership::{Membership, NodeId};
-use crate::protocol::{Context, Effects, GroupConfig};
+use crate::protocol::{Context, Effects};
 
 /// Why a priority cannot change while nodes run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,22 +9,16 @@
 //! Effects are carried out in order, each finished before the next begins. That one sentence is
 //! persist-before-send and stop-before-acknowledge. A step cannot fail, and does nothing slow.
 
-use alloc::sync::Arc;
+mod context;
+
 use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::time::Duration;
 
-use crate::dice::Dice;
-use crate::election::Algorithm;
-use crate::membership::Hierarchy;
-use crate::membership::{Membership, NodeId};
-use crate::mutant::Mutant;
-use crate::options::Options;
-use crate::policy::Preempt;
-use crate::recall::Recall;
-use crate::time::Time;
-use crate::timing::Timing;
+pub use context::Context;
+
+use crate::membership::NodeId;
 
 /// A state machine that talks to the world only through events and effects.
 pub trait Protocol: Clone + Eq + Hash + Debug + Sized {
@@ -147,59 +141,5 @@ impl<P: Protocol> Effects<P> {
 impl<P: Protocol> Default for Effects<P> {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-/// What a protocol may know of the world while it takes a step.
-pub struct Context<'a> {
-    /// This node.
-    pub me: NodeId,
-    /// This node's clock. Only differences mean anything, and only on this node.
-    pub now: Time,
-    /// The only source of chance.
-    pub dice: &'a mut dyn Dice,
-    /// What all nodes of the group were configured with.
-    pub config: &'a GroupConfig,
-}
-
-impl Context<'_> {
-    /// Whether a seeded fault is switched on. Always false without the `mutants` feature.
-    #[must_use]
-    #[inline]
-    pub fn is_mutated(&self, mutant: Mutant) -> bool {
-        Mutant::ARE_COMPILED && self.config.mutant == Some(mutant)
-    }
-}
-
-/// The configuration that all nodes of a group share. Checked when it is made; nobody checks again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupConfig {
-    /// Who may take part, with priorities.
-    pub members: Membership,
-    /// Bounds and periods.
-    pub timing: Timing,
-    /// Which algorithm elects.
-    pub algorithm: Algorithm,
-    /// The options of every algorithm; only those of `algorithm` are read.
-    pub options: Options,
-    /// Whether a node that comes up asks the others for the highest group number of its own.
-    pub recall: Recall,
-    /// Whether a node of higher rank takes over from an established coordinator.
-    pub preempt: Preempt,
-    /// A fault seeded on purpose; ignored without the `mutants` feature.
-    pub mutant: Option<Mutant>,
-    /// Who is grouped with whom; made by [`GroupConfig::arranged`] for `super-peer`, none for all
-    /// others.
-    pub hierarchy: Option<Arc<Hierarchy>>,
-}
-
-impl GroupConfig {
-    /// Those among whom a node is elected and to whom it tells what concerns everybody: its own
-    /// group where there is a hierarchy, else all.
-    #[must_use]
-    pub fn fellows(&self, me: NodeId) -> &Membership {
-        let hierarchy = self.hierarchy.as_ref();
-        let own = hierarchy.and_then(|hierarchy| hierarchy.peers(hierarchy.place(me, 0)?));
-        own.map_or(&self.members, |own| &own.members)
     }
 }

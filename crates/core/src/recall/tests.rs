@@ -2,8 +2,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::*;
+use crate::config::GroupConfig;
 use crate::election::Algorithm;
-use crate::protocol::GroupConfig;
 use crate::testing::{Bench, NOTHING, group_of, number};
 
 fn group(n: u32) -> GroupConfig {

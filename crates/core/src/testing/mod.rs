@@ -10,6 +10,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use crate::config::GroupConfig;
 use crate::dice::Fixed;
 use crate::election::{self, Algorithm, Elects, Reports, Standing};
 use crate::group::{Counter, GroupNumber};
@@ -17,7 +18,7 @@ use crate::membership::{Membership, NodeId, NodeSet};
 use crate::options::Options;
 use crate::payload::{Definition, Report};
 use crate::policy::Preempt;
-use crate::protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
+use crate::protocol::{Context, Effect, Effects, Event, Protocol};
 use crate::recall::Recall;
 use crate::time::Time;
 use crate::timing::{Timing, TimingConfig};

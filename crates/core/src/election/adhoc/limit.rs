@@ -1,8 +1,8 @@
 //! How far a flood goes: the switch that both ad-hoc algorithms have.
 
+use crate::config::GroupConfig;
 use crate::election::Algorithm;
 use crate::options::options;
-use crate::protocol::GroupConfig;
 
 options! {
     /// How many links a flood crosses at most (E-34). A group whose nodes are further apart than

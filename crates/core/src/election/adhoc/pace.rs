@@ -10,8 +10,9 @@
 use core::time::Duration;
 
 use super::limit;
+use crate::config::GroupConfig;
 use crate::dice::jitter;
-use crate::protocol::{Context, GroupConfig};
+use crate::protocol::Context;
 
 fn hop(config: &GroupConfig) -> Duration {
     config.timing.message_max() + config.timing.processing_max()

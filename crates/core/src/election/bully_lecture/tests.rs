@@ -4,10 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{BullyLecture, Message, Timer};
+use crate::config::GroupConfig;
 use crate::election::{Algorithm, Command};
 use crate::group::Counter;
 use crate::membership::NodeId;
-use crate::protocol::GroupConfig;
 use crate::testing::{Bench, NOTHING, group_of, number};
 
 fn group(n: u32) -> GroupConfig {

@@ -10,13 +10,14 @@ use alloc::vec::Vec;
 
 use super::selection::Selection;
 use super::{Message, SuperPeer, Timer, catch_up, inner};
+use crate::config::GroupConfig;
 use crate::dice::Fixed;
 use crate::election::{self, Election, Notice, View};
 use crate::group::Status;
 use crate::membership::{Membership, NodeId, NodeSet};
 use crate::payload::{Definition, Report};
 use crate::policy::Preempt;
-use crate::protocol::{Context, Effect, Effects, Event, GroupConfig, Protocol};
+use crate::protocol::{Context, Effect, Effects, Event, Protocol};
 use crate::reorganization::{self, Handover, Reorganization};
 use crate::trace::SeatState;
 

@@ -1,8 +1,8 @@
 use alloc::vec::Vec;
 
+use crate::config::GroupConfig;
 use crate::election::Algorithm;
 use crate::membership::{Hierarchy, HierarchyError, Labels, Membership, NodeId};
-use crate::protocol::GroupConfig;
 use crate::testing::group_of;
 
 fn config(nodes: u32, racks: &[(u32, &str)], options: &[(&str, &str)]) -> GroupConfig {

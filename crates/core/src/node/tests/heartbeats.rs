@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use super::*;
+use crate::config::GroupConfig;
 use crate::detector::Timer as Detecting;
-use crate::protocol::GroupConfig;
 use crate::timing::{Timing, TimingConfig};
 
 /// Three nodes with heartbeats every 20 ms, so S = 55 ms.

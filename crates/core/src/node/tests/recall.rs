@@ -1,7 +1,7 @@
 //! Recall on the bench: the election waits, and the counter is right before it starts.
 
 use super::*;
-use crate::protocol::GroupConfig;
+use crate::config::GroupConfig;
 use crate::recall::{Answers, Message as Recalling, Recall};
 
 fn group(algorithm: Algorithm, n: u32) -> GroupConfig {

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use super::*;
-use crate::protocol::GroupConfig;
+use crate::config::GroupConfig;
 use crate::recall::{Message as Recalling, Recall};
 
 const HOLD: Duration = Duration::from_secs(3);

@@ -13,9 +13,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Diffusing, ExpandingRing, diffusing, expanding_ring};
+use crate::config::GroupConfig;
 use crate::election::{self, Algorithm, Elects};
 use crate::group::Counter;
-use crate::protocol::GroupConfig;
 use crate::testing::{Scripted, group_of, of_election, of_facts};
 
 impl Scripted for ExpandingRing {

@@ -11,10 +11,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Bully, Message, Timer};
+use crate::config::GroupConfig;
 use crate::election::{Algorithm, Command};
 use crate::group::Counter;
 use crate::payload::Report;
-use crate::protocol::GroupConfig;
 use crate::testing::{Bench, NOTHING, group_of, nodes, number, settled};
 
 fn group(n: u32) -> GroupConfig {

@@ -12,11 +12,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Message, Ring, Timer, Token};
+use crate::config::GroupConfig;
 use crate::election::{Algorithm, Command, Elects, Notice};
 use crate::group::Counter;
 use crate::membership::NodeId;
 use crate::payload::Report;
-use crate::protocol::GroupConfig;
 use crate::testing::{Bench, NOTHING, Scripted, group_of, nodes, number, settled};
 use crate::testing::{of_election, of_facts, of_report};
 
