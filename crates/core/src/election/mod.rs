@@ -9,6 +9,7 @@ mod algorithm;
 pub mod bully;
 pub mod bully_lecture;
 pub mod invitation;
+mod numbering;
 pub mod ring;
 pub mod super_peer;
 
@@ -22,12 +23,12 @@ pub use algorithm::Algorithm;
 pub use bully::Bully;
 pub use bully_lecture::BullyLecture;
 pub use invitation::Invitation;
+pub(crate) use numbering::{mint, mint_late, raise};
 pub use ring::Ring;
 pub use super_peer::SuperPeer;
 
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
-use crate::mutant::Mutant;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
@@ -400,36 +401,6 @@ impl Election {
 
     const fn super_peer(&self) -> Option<&SuperPeer> {
         if let Self::SuperPeer(node) = self { Some(node) } else { None }
-    }
-}
-
-/// Takes the next group number and saves its counter before anybody can hear of it (I-08).
-pub(crate) fn mint<P: Elects>(
-    cx: &Context<'_>,
-    counter: &mut Counter,
-    out: &mut Effects<P>,
-) -> GroupNumber {
-    if !(cx.is_mutated(Mutant::ReuseCounter) && counter.0 > 0) {
-        *counter = counter.next();
-    }
-    if !cx.is_mutated(Mutant::SkipSave) && !cx.is_mutated(Mutant::SaveAfterSend) {
-        out.save(*counter);
-    }
-    counter.group(cx.me)
-}
-
-/// Goes on from a counter that somebody else saw, if it is higher; it is saved before it is used.
-pub(crate) fn raise<P: Elects>(counter: &mut Counter, seen: Counter, out: &mut Effects<P>) {
-    if seen > *counter {
-        *counter = seen;
-        out.save(seen);
-    }
-}
-
-/// What the `save-after-send` mutant calls where the messages have left.
-pub(crate) fn mint_late<P: Elects>(cx: &Context<'_>, counter: Counter, out: &mut Effects<P>) {
-    if cx.is_mutated(Mutant::SaveAfterSend) {
-        out.save(counter);
     }
 }
 
