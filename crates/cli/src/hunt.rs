@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use tanist_sim::fuzz::Outcome;
 
-use crate::{breach, interrupt};
+use crate::interrupt;
+use crate::terminal::violation;
 
 /// How to go about it.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +137,7 @@ impl Bag {
                 self.simulated += outcome.simulated;
                 self.elections += outcome.elections;
                 let broken = outcome.failure?;
-                (broken.assertion, breach::line(&broken))
+                (broken.assertion, violation::line(&broken))
             }
             Err(panic) => ("panic", format!("panicked: {}", words(panic.as_ref()))),
         };

@@ -4,7 +4,7 @@ use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::exit::INTERRUPTED;
-use crate::output::complain;
+use crate::terminal::output::complain;
 
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::INTERRUPTED;
-use crate::log;
+use crate::terminal::log;
 
 /// Listens from now on. The second signal gives the process this long to end by itself.
 pub(crate) fn listen(grace: Duration) -> io::Result<()> {

@@ -3,14 +3,12 @@
 //! Everything that is known of elections is in `tanist-core` and `tanist-sim`; this crate reads
 //! arguments, calls them, and writes tables, JSON and files. Data goes to stdout, everything else
 //! to stderr. Reading order: [`commands`] (one file per command), [`hunt`] (many seeds on many
-//! threads), [`output`] and [`table`] (how results are written), [`problem`] (how a mistake becomes
+//! threads), [`terminal`] (how results are written), [`problem`] (how a mistake becomes
 //! an exit code).
 //!
 //! It is a library so that what reads bytes of others can be fuzzed; the program is [`main`].
 
 mod agent;
-mod breach;
-mod colour;
 mod commands;
 mod config;
 mod descriptors;
@@ -25,24 +23,19 @@ mod interrupt;
 mod job;
 mod last_resort;
 mod library;
-mod lines;
 mod live;
-mod log;
-mod moment;
-mod output;
 mod problem;
-mod progress;
 mod reaper;
 mod secrecy;
 mod service;
-mod table;
-mod yaml;
+mod terminal;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::commands::{Command, welcome};
+use crate::terminal::{colour, log, output};
 
 /// Coordinator election: N processes agree who leads them, without running a store beside them.
 #[derive(Debug, Parser)]

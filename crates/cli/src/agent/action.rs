@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tanist::{Ended, PriorityError};
 
 use super::Agent;
-use crate::moment;
+use crate::terminal::moment;
 
 /// What an operator can tell a node to do. Who may do so is for whoever passes it on to judge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::Agent;
 use super::action::{ActionError, Done};
 use crate::config::{Change, Config, Effect, Secrets, Sources};
-use crate::log;
+use crate::terminal::log;
 
 impl Agent {
     /// Reads it again, from where it was read at the start.

@@ -250,7 +250,7 @@ impl Agent {
         let config = self.config();
         let timing = config.timing.config();
         let mine = self.address(self.group().me()).unwrap_or_default();
-        let lost = crate::log::lost();
+        let lost = crate::terminal::log::lost();
         SettingsReport {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             process: std::process::id(),

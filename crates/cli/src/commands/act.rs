@@ -10,7 +10,7 @@ use super::look::{Agent, duration};
 use crate::agent::action::{Action, Done};
 use crate::exit::Exit;
 use crate::live::control::Ask;
-use crate::output::{self, LookFormat};
+use crate::terminal::output::{self, LookFormat};
 
 /// Which agent is told, and how its answer is written.
 #[derive(Debug, clap::Args)]

@@ -13,13 +13,13 @@ use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
 use crate::last_resort::{self, end};
-use crate::lines::Lines;
 use crate::live::change::ChangeLine;
-use crate::log;
 use crate::problem::Problem;
 use crate::reaper;
 use crate::secrecy;
 use crate::service::{self, Manager};
+use crate::terminal::lines::Lines;
+use crate::terminal::log;
 
 /// Run one node in the foreground, described by a file.
 #[derive(Debug, clap::Args)]

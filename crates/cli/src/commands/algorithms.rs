@@ -7,8 +7,8 @@ use tanist_core::catalogue::{CATALOGUE, Description};
 use tanist_core::options::{OptionInfo, ValueInfo};
 
 use crate::exit::Exit;
-use crate::output::{self, Format};
-use crate::table::Table;
+use crate::terminal::output::{self, Format};
+use crate::terminal::table::Table;
 
 /// List the algorithms: where they come from, what they assume and promise, their options.
 #[derive(Debug, clap::Args)]

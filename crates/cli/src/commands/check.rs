@@ -14,8 +14,8 @@ use tanist_sim::diagram;
 
 use super::{algorithm, mutant, sim_run::pair};
 use crate::exit::Exit;
-use crate::output::{self, Format, Target};
 use crate::problem::Problem;
+use crate::terminal::output::{self, Format, Target};
 
 /// Explore every run of a small group within bounds, and judge every assertion.
 ///
@@ -171,7 +171,7 @@ impl Args {
 /// Explores, telling how far it has come.
 fn answer(question: &Question) -> Result<Answer, Problem> {
     let began = Instant::now();
-    let bar = crate::progress::spinner(question.algorithm.name());
+    let bar = crate::terminal::progress::spinner(question.algorithm.name());
     let answer = question.ask(&mut |progress| tell(&bar, began.elapsed(), progress));
     bar.finish_and_clear();
     answer.map_err(|error| Problem::Usage(error.to_string()))

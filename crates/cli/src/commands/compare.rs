@@ -11,10 +11,11 @@ use tanist_sim::compare::{self, Limit, Quantity, Row, Script, picture};
 use super::algorithm;
 use super::sizes::Sizes;
 use crate::exit::Exit;
-use crate::output::{self, Format, Target, complain};
+use crate::interrupt;
 use crate::problem::Problem;
-use crate::table::{Table, left, right};
-use crate::{interrupt, progress};
+use crate::terminal::output::{self, Format, Target, complain};
+use crate::terminal::progress;
+use crate::terminal::table::{Table, left, right};
 
 /// Compare algorithms: messages, time to agreement and bytes under the same faults.
 #[derive(Debug, clap::Args)]

@@ -12,7 +12,7 @@ use crate::Cli;
 use crate::exit::Exit;
 use crate::live::control::{Ask, Client};
 use crate::live::places;
-use crate::output;
+use crate::terminal::output;
 
 /// Write a script with which a shell completes commands, flags and names of nodes.
 #[derive(Debug, clap::Args)]

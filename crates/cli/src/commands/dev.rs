@@ -21,8 +21,8 @@ use crate::live::local::{LocalGroup, Seen};
 use crate::live::places;
 use crate::live::plan::{HttpPorts, Plan};
 use crate::live::work::Progress;
-use crate::output;
 use crate::problem::Problem;
+use crate::terminal::output;
 
 /// Run a throw-away group of real processes on this machine, or do something to it.
 #[derive(Debug, clap::Args)]

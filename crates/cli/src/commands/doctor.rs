@@ -19,8 +19,8 @@ use crate::agent::report::{MembersReport, SettingsReport};
 use crate::config::{Config, Severity as ConfigSeverity, Sources};
 use crate::exit::Exit;
 use crate::live::control::{Ask, Client};
-use crate::output::{self, LookFormat};
-use crate::table::{Table, left};
+use crate::terminal::output::{self, LookFormat};
+use crate::terminal::table::{Table, left};
 
 /// Look for what is wrong with an agent, its file and its machine, and say how to put it right.
 #[derive(Debug, clap::Args)]

@@ -18,10 +18,11 @@ use tanist_sim::{Scenario, fuzz, shrink};
 use super::{algorithm, mutant};
 use crate::exit::Exit;
 use crate::hunt::{Bag, Failure, Hunt, Until};
-use crate::output::{self, Format, complain, quoted};
+use crate::interrupt;
 use crate::problem::Problem;
-use crate::table::{Table, left, right};
-use crate::{interrupt, progress};
+use crate::terminal::output::{self, Format, complain, quoted};
+use crate::terminal::progress;
+use crate::terminal::table::{Table, left, right};
 
 /// Try many seeds: each is a scenario with faults of its own; every assertion is checked.
 #[derive(Debug, clap::Args)]

@@ -13,8 +13,8 @@ use crate::hooks::program::{End, Ran, RunError};
 use crate::hooks::runner;
 use crate::hooks::tally::Outcome;
 use crate::live::change::{ChangeLine, Reason};
-use crate::output::{self, Format};
 use crate::problem::Problem;
+use crate::terminal::output::{self, Format};
 
 /// What can be done with hooks.
 #[derive(Debug, clap::Subcommand)]

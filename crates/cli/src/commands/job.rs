@@ -25,10 +25,10 @@ use crate::last_resort;
 use crate::live::control::{Ask, Client};
 use crate::live::places;
 use crate::live::server;
-use crate::output;
 use crate::problem::Problem;
 use crate::reaper;
 use crate::secrecy;
+use crate::terminal::output;
 
 /// Run a command only while this node leads its group.
 ///
@@ -107,7 +107,7 @@ impl Run {
     fn serve(&self) -> anyhow::Result<u8> {
         descendants::adopt_orphans()?;
         let log = |table: &LogTable| {
-            crate::log::to_stderr(table)?;
+            crate::terminal::log::to_stderr(table)?;
             last_resort::listen(KILL_MAX)
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -18,8 +18,8 @@ use zeroize::Zeroizing;
 use crate::agent::secrets::describe;
 use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
-use crate::output;
 use crate::problem::Problem;
+use crate::terminal::output;
 
 /// What can be done with the keys of a group.
 #[derive(Debug, clap::Subcommand)]

@@ -6,7 +6,7 @@ use tanist::key::NodeKey;
 use tanist::{GroupKey, parse_node};
 
 use crate::exit::Exit;
-use crate::output;
+use crate::terminal::output;
 
 /// Make a key for a group, or with --node a key pair for one node.
 ///

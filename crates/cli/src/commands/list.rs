@@ -5,8 +5,8 @@ use tanist_sim::Scenario;
 
 use crate::exit::Exit;
 use crate::library;
-use crate::output::{self, Format};
-use crate::table::{Table, left};
+use crate::terminal::output::{self, Format};
+use crate::terminal::table::{Table, left};
 
 /// List the scenarios that come with the program.
 #[derive(Debug, clap::Args)]

@@ -9,7 +9,7 @@ use clap_mangen::Man;
 
 use crate::Cli;
 use crate::exit::Exit;
-use crate::output;
+use crate::terminal::output;
 
 /// Write manual pages, one for each command.
 #[derive(Debug, clap::Args)]

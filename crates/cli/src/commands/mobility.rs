@@ -19,10 +19,10 @@ use super::algorithm;
 use super::sim_run::pair;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::output::{self, Format, Target, quoted};
 use crate::problem::Problem;
-use crate::progress;
-use crate::table::{Table, left, right};
+use crate::terminal::output::{self, Format, Target, quoted};
+use crate::terminal::progress;
+use crate::terminal::table::{Table, left, right};
 
 /// Let many nodes roam and elect by radio, and tell for how much of the time they agree.
 ///

@@ -10,9 +10,10 @@ use tanist_sim::fuzz;
 use super::fuzz::jobs;
 use crate::exit::Exit;
 use crate::hunt::{Failure, Hunt, Until};
-use crate::output::{self, Format, complain};
-use crate::table::{Table, left, right};
-use crate::{interrupt, progress};
+use crate::interrupt;
+use crate::terminal::output::{self, Format, complain};
+use crate::terminal::progress;
+use crate::terminal::table::{Table, left, right};
 
 /// Break one rule at a time and see which assertion notices (needs the feature `mutants`).
 #[derive(Debug, clap::Args)]

@@ -9,10 +9,10 @@ use tanist_sim::scale::{self, Progress, Row, Wish};
 
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::output::{self, Format, Target};
 use crate::problem::Problem;
-use crate::progress;
-use crate::table::{Table, right};
+use crate::terminal::output::{self, Format, Target};
+use crate::terminal::progress;
+use crate::terminal::table::{Table, right};
 
 /// Elect among super-peers in very large networks, and check what it costs.
 ///

@@ -8,12 +8,12 @@ use tanist_sim::run::NodeAtEnd;
 use tanist_sim::watch::Judgement;
 use tanist_sim::{Report, Scenario, diagram, run, story};
 
-use crate::breach;
 use crate::exit::Exit;
 use crate::library;
-use crate::output::{self, Format, Target, quoted};
 use crate::problem::Problem;
-use crate::table::{Table, left, right};
+use crate::terminal::output::{self, Format, Target, quoted};
+use crate::terminal::table::{Table, left, right};
+use crate::terminal::violation;
 
 /// Run one scenario and tell what happened.
 #[derive(Debug, clap::Args)]
@@ -128,7 +128,7 @@ impl Args {
 /// The exit code of a run, and on stderr the reason if it is not 0.
 fn verdict(report: &Report) -> Exit {
     let broken = report.broken().filter_map(|judged| judged.broken.as_ref());
-    let breaks: Vec<String> = broken.map(breach::line).collect();
+    let breaks: Vec<String> = broken.map(violation::line).collect();
     breaks.iter().for_each(|line| output::complain(line));
     match report.surprises.len() {
         0 if breaks.is_empty() => Exit::Well,
@@ -191,7 +191,7 @@ fn assertions(judged: &[Judgement]) -> String {
     let mut table = Table::list(2);
     let broken = judged.iter().filter_map(|judgement| judgement.broken.as_ref());
     for broken in broken {
-        let place = breach::place(broken);
+        let place = violation::place(broken);
         table.row(["BROKEN".to_owned(), format!("{} {place}", broken.assertion)]);
     }
     for (name, verdict) in [("hold", Verdict::Holds), ("not applicable", Verdict::NotApplicable)] {

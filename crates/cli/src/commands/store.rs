@@ -6,8 +6,8 @@ use tanist::parse_node;
 use tanist::store::Store;
 
 use crate::exit::Exit;
-use crate::output;
 use crate::problem::Problem;
+use crate::terminal::output;
 
 /// What can be done with a node's store.
 #[derive(Debug, clap::Subcommand)]

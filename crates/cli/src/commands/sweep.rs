@@ -9,10 +9,10 @@ use tanist_sim::theory::Amount;
 use super::algorithm;
 use super::sizes::Sizes;
 use crate::exit::Exit;
-use crate::output::{self, Format, Target};
 use crate::problem::Problem;
-use crate::progress;
-use crate::table::{Table, left, right};
+use crate::terminal::output::{self, Format, Target};
+use crate::terminal::progress;
+use crate::terminal::table::{Table, left, right};
 
 /// Count messages and time for many sizes of group, and compare with theory.
 #[derive(Debug, clap::Args)]

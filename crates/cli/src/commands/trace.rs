@@ -17,10 +17,10 @@ use tanist_sim::recorded::{Judged, Recorded, TOLERANCE, TraceFile, Window};
 use tanist_sim::scenario::file::parse_duration;
 use tanist_sim::{diagram, story};
 
-use crate::breach;
 use crate::exit::Exit;
-use crate::output::{self, Format, Target};
 use crate::problem::Problem;
+use crate::terminal::output::{self, Format, Target};
+use crate::terminal::violation;
 
 /// What can be done with the traces that nodes wrote.
 #[derive(Debug, clap::Subcommand)]
@@ -237,7 +237,7 @@ fn verdict(judged: &Judged) -> Exit {
     let breaks: Vec<String> = judged
         .broken()
         .filter_map(|judgement| judgement.broken.as_ref())
-        .map(breach::line)
+        .map(violation::line)
         .collect();
     breaks.iter().for_each(|line| output::complain(line));
     if breaks.is_empty() { Exit::Well } else { Exit::Broken }

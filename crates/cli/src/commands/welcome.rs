@@ -1,7 +1,7 @@
 //! `tanist` alone: what it is, two examples, where help is.
 
 use crate::exit::Exit;
-use crate::output;
+use crate::terminal::output;
 
 /// Says hello.
 pub(crate) fn run() -> anyhow::Result<Exit> {

@@ -16,9 +16,9 @@ use super::look::{Agent, refusals};
 use crate::agent::report::{MembersReport, StatusReport};
 use crate::exit::Exit;
 use crate::live::control::Ask;
-use crate::moment;
-use crate::output::{self, LookFormat};
-use crate::table::{Table, left, right};
+use crate::terminal::moment;
+use crate::terminal::output::{self, LookFormat};
+use crate::terminal::table::{Table, left, right};
 
 /// Tell the last election of a node in sentences: who was asked, who answered, who won and why.
 #[derive(Debug, clap::Args)]

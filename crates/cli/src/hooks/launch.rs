@@ -14,7 +14,7 @@ use std::process::Command;
 use super::permission;
 use crate::descriptors;
 use crate::exit::Exit;
-use crate::output;
+use crate::terminal::output;
 
 /// Becomes a program, or says on stderr why not, after the mark by which the agent knows the line.
 pub(crate) fn launch(mark: &str, files: Option<u64>, command: &[OsString]) -> Exit {

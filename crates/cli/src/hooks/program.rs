@@ -311,7 +311,7 @@ async fn pass_on(mut from: impl AsyncRead + Unpin, to: mpsc::Sender<String>) {
 async fn put(to: &mpsc::Sender<String>, line: &mut Vec<u8>, told: &mut usize) {
     *told += 1;
     let text = match *told {
-        ..=LINES_MAX => crate::output::plain(&String::from_utf8_lossy(line)),
+        ..=LINES_MAX => crate::terminal::output::plain(&String::from_utf8_lossy(line)),
         AFTER_LAST => format!("(more than {LINES_MAX} lines; the rest is not shown)"),
         _ => String::new(),
     };

@@ -190,7 +190,7 @@ fn http(page: &mut Exposition, site: &Site) {
 
 /// What was not written.
 fn lines(page: &mut Exposition) {
-    let lost = crate::log::lost();
+    let lost = crate::terminal::log::lost();
     let help = "Log lines that stderr did not take.";
     page.single("tanist_log_lines_dropped_total", Kind::Counter, help, lost.stderr);
     let help = "Changes of role that stdout did not take.";

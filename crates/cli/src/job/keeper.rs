@@ -36,7 +36,7 @@ use super::descendants;
 use super::ending::{Ending, NOT_EXECUTABLE, NOT_FOUND};
 use super::terminal;
 use crate::exit::Exit;
-use crate::output;
+use crate::terminal::output;
 
 /// What a keeper is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

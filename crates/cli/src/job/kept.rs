@@ -17,8 +17,8 @@ use super::ending::Ending;
 use super::keeper::{OWN_NAME, OWN_PROGRAM, Order, Report};
 use super::terminal;
 use crate::descriptors;
-use crate::output;
 use crate::reaper::{self, Awaited};
+use crate::terminal::output;
 
 /// A job that runs.
 #[derive(Debug)]

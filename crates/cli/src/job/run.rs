@@ -21,7 +21,7 @@ use super::ending::{LOST, OUR_FAILURE, WAITED_TOO_LONG};
 use super::kept::{Held, Kept, Over};
 use super::signals::{Signals, Wish};
 use crate::live::control::{JobNews, JobOrder};
-use crate::output::complain;
+use crate::terminal::output::complain;
 
 /// What is run, and how.
 #[derive(Clone, Debug)]

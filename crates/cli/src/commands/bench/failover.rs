@@ -13,9 +13,9 @@ use crate::exit::Exit;
 use crate::interrupt;
 use crate::live::local::{Agreement, LocalGroup};
 use crate::live::plan::Plan;
-use crate::output::{self, Format};
-use crate::progress;
-use crate::table::{Table, left, right};
+use crate::terminal::output::{self, Format};
+use crate::terminal::progress;
+use crate::terminal::table::{Table, left, right};
 
 /// Lose the coordinator of a group of real processes, again and again.
 ///

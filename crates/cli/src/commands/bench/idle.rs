@@ -14,8 +14,8 @@ use crate::interrupt;
 use crate::live::control::Ask;
 use crate::live::local::{LocalGroup, Seen};
 use crate::live::plan::Plan;
-use crate::output::{self, Format};
-use crate::table::{Table, left, right};
+use crate::terminal::output::{self, Format};
+use crate::terminal::table::{Table, left, right};
 
 /// Measure what every node of a group of real processes costs while nothing happens.
 #[derive(Debug, clap::Args)]

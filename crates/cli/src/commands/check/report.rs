@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tanist_check::{Answer, Bounds, Order, Question};
 use tanist_sim::story;
 
-use crate::output;
-use crate::table::{Table, left, right};
+use crate::terminal::output;
+use crate::terminal::table::{Table, left, right};
 
 /// For people: the counterexample as a story, every property, how much was visited.
 pub(super) fn text(question: &Question, answer: &Answer) -> Result<String, fmt::Error> {

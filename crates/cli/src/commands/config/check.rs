@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::config::{Config, ConfigArgs, Finding, Sources};
 use crate::exit::Exit;
-use crate::output::{self, Format};
+use crate::terminal::output::{self, Format};
 
 /// Say everything that is wrong with a configuration; exit with 6 if an agent would not start.
 ///

@@ -9,8 +9,8 @@ use anyhow::Context as _;
 use crate::config::sample::Sample;
 use crate::config::split_peer;
 use crate::exit::Exit;
-use crate::output;
 use crate::problem::Problem;
+use crate::terminal::output;
 
 /// Write a file with every key, commented. It is good as it is, once the key is made.
 #[derive(Debug, clap::Args)]

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use crate::config::{Config, ConfigArgs, Settings, Sources};
 use crate::exit::Exit;
-use crate::output::{self, Machine};
-use crate::table::{Table, left};
+use crate::terminal::output::{self, Machine};
+use crate::terminal::table::{Table, left};
 
 /// Show every value that counts, from whatever place. Secrets are in files, and only named.
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use super::finding::Findings;
 use super::machine;
 use crate::agent::report::{MemberReport, MembersReport, SettingsReport};
 use crate::commands::look::alarms;
-use crate::moment::millis;
+use crate::terminal::moment::millis;
 
 /// Looks at everything that the agent says.
 pub(super) fn look(

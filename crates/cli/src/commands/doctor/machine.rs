@@ -15,7 +15,7 @@ use super::finding::Findings;
 use crate::agent::report::SettingsReport;
 use crate::agent::secrets::describe;
 use crate::config::{Config, split_peer};
-use crate::moment;
+use crate::terminal::moment;
 
 /// Looks at what the settings name.
 pub(super) fn look(settings: &SettingsReport, findings: &mut Findings) {

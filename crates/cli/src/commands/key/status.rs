@@ -10,8 +10,8 @@ use crate::agent::secrets::{KeyReport, KeysReport, PeerKeysReport, key_reports};
 use crate::commands::look::Agent;
 use crate::exit::Exit;
 use crate::live::control::Ask;
-use crate::output::{self, LookFormat};
-use crate::table::{Table, left, right};
+use crate::terminal::output::{self, LookFormat};
+use crate::terminal::table::{Table, left, right};
 
 /// Show the keys of a node, its identity, and what its links rest on.
 #[derive(Debug, clap::Args)]

@@ -8,9 +8,9 @@ use crate::commands::agent::Form;
 use crate::exit::Exit;
 use crate::live::change::ChangeLine;
 use crate::live::control::Ask;
-use crate::moment;
-use crate::output::{self, LookFormat};
-use crate::table::{Column, Table, left, right};
+use crate::terminal::moment;
+use crate::terminal::output::{self, LookFormat};
+use crate::terminal::table::{Column, Table, left, right};
 
 /// Show the groups that a node was in, with the cause of each change and the gap before it.
 #[derive(Debug, clap::Args)]

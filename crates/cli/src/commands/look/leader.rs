@@ -6,7 +6,7 @@ use super::Agent;
 use crate::agent::report::StatusReport;
 use crate::exit::Exit;
 use crate::live::control::Ask;
-use crate::output::{self, LookFormat};
+use crate::terminal::output::{self, LookFormat};
 
 /// Print the name of the leader; exit with 1 if there is none at the moment.
 #[derive(Debug, clap::Args)]

@@ -6,9 +6,9 @@ use super::{Agent, alarms};
 use crate::agent::report::{MemberReport, MembersReport};
 use crate::exit::Exit;
 use crate::live::control::Ask;
-use crate::output::{self, LookFormat};
-use crate::table::{Table, left, right};
-use crate::{colour, moment};
+use crate::terminal::output::{self, LookFormat};
+use crate::terminal::table::{Table, left, right};
+use crate::terminal::{colour, moment};
 
 /// Show all nodes as one of them sees them.
 #[derive(Debug, clap::Args)]

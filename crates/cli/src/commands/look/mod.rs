@@ -23,7 +23,7 @@ pub(crate) use self::watch::Watch;
 use crate::agent::report::{MemberReport, StatusReport};
 use crate::live::control::{Ask, Client};
 use crate::live::places;
-use crate::output;
+use crate::terminal::output;
 
 /// Which agent is meant.
 #[derive(Clone, Debug, clap::Args)]

@@ -6,9 +6,9 @@ use super::{Agent, alarms, refusals};
 use crate::agent::report::{MembersReport, StatusReport};
 use crate::exit::Exit;
 use crate::live::control::Ask;
-use crate::output::{self, LookFormat};
-use crate::table::Table;
-use crate::{colour, moment};
+use crate::terminal::output::{self, LookFormat};
+use crate::terminal::table::Table;
+use crate::terminal::{colour, moment};
 
 /// Show what a node is: leader, member, or between groups.
 #[derive(Debug, clap::Args)]

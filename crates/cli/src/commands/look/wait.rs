@@ -10,8 +10,8 @@ use crate::agent::report::{MembersReport, StatusReport};
 use crate::exit::Exit;
 use crate::live::change::ChangeLine;
 use crate::live::control::Ask;
-use crate::output::{self, LookFormat};
 use crate::problem::Problem;
+use crate::terminal::output::{self, LookFormat};
 
 /// Wait until something is so, and exit with 4 if it takes too long.
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::commands::agent::Form;
 use crate::exit::Exit;
 use crate::live::change::ChangeLine;
 use crate::live::control::{Ask, Client};
-use crate::output;
+use crate::terminal::output;
 
 /// Follow the roles of a node until interrupted. The first line is what it is now.
 #[derive(Debug, clap::Args)]

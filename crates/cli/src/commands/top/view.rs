@@ -5,8 +5,8 @@ use std::time::Instant;
 use super::feed::Snapshot;
 use super::screen::Size;
 use crate::commands::look::{alarms, history, members};
-use crate::moment;
-use crate::output::plain;
+use crate::terminal::moment;
+use crate::terminal::output::plain;
 
 /// What was seen last, and how it is shown.
 #[derive(Default)]

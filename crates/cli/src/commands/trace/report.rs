@@ -11,9 +11,9 @@ use tanist_sim::monitors::Verdict;
 use tanist_sim::recorded::{Fit, Judged, Recorded};
 use tanist_sim::run::NodeAtEnd;
 
-use crate::breach;
-use crate::output;
-use crate::table::{Table, left, right};
+use crate::terminal::output;
+use crate::terminal::table::{Table, left, right};
+use crate::terminal::violation;
 
 /// The report for people.
 pub(super) fn text(run: &Recorded, judged: &Judged) -> Result<String, fmt::Error> {
@@ -70,7 +70,7 @@ fn status(seat: &Seat) -> String {
 fn assertions(judged: &Judged) -> String {
     let mut table = Table::list(2);
     for broken in judged.broken().filter_map(|judgement| judgement.broken.as_ref()) {
-        let place = breach::place(broken);
+        let place = violation::place(broken);
         table.row(["BROKEN".to_owned(), format!("{} {place}", broken.assertion)]);
     }
     for (name, verdict) in [("hold", Verdict::Holds), ("not applicable", Verdict::NotApplicable)] {

@@ -14,7 +14,7 @@ use tanist_core::trace::{Entry, Event, Header, Kind, NodeState, Outcome, TimerNa
 use tanist_sim::story::timer_words;
 
 use super::round::{Round, names, questions};
-use crate::moment;
+use crate::terminal::moment;
 
 /// One election of one node.
 #[derive(Clone, Debug)]

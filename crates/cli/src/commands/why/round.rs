@@ -6,7 +6,7 @@ use tanist::NodeId;
 use tanist_core::Time;
 use tanist_core::trace::{Kind, MessageFacts};
 
-use crate::moment;
+use crate::terminal::moment;
 
 /// One question that a node asked some others at about the same time.
 #[derive(Clone, Debug)]

@@ -19,7 +19,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer as _, Registry, fmt, reload};
 
 use crate::config::{LogFormat, LogLevel, LogTable};
-use crate::lines::{Lines, Loss};
+use crate::terminal::lines::{Lines, Loss};
 
 /// Everything that a node tells goes to stderr, one line each, from here on without waiting.
 pub(crate) fn to_stderr(log: &LogTable) -> io::Result<()> {

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::output::plain;
+use crate::terminal::output::plain;
 
 /// Rows under headers.
 pub(crate) struct Table {

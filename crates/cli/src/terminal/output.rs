@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::problem::Problem;
-use crate::yaml;
+use crate::terminal::yaml;
 
 /// How a result is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -141,7 +141,7 @@ fn lines(value: &Value) -> serde_json::Result<String> {
 /// Says something on stderr; a node without waiting for it. If nobody can hear it, there is nobody
 /// to tell.
 pub(crate) fn complain(text: &str) {
-    if let Some(lines) = crate::log::stderr() {
+    if let Some(lines) = crate::terminal::log::stderr() {
         return lines.put(format!("{text}\n").into_bytes());
     }
     let _ = writeln!(io::stderr().lock(), "{text}");

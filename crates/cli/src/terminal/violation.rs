@@ -3,7 +3,7 @@
 use tanist_core::NodeId;
 use tanist_sim::watch::Broken;
 
-use crate::output::plain;
+use crate::terminal::output::plain;
 
 /// Which, when, who, why.
 pub(crate) fn line(broken: &Broken) -> String {
