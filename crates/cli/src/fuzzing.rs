@@ -22,12 +22,12 @@ use tokio::runtime::Runtime;
 
 use crate::agent::Agent;
 use crate::config::{Config, Sources};
+use crate::control::connections::Connections;
+use crate::control::protocol::{Answer, Ask};
+use crate::control::server;
+use crate::dev::plan::free_ports;
 use crate::hooks::Hooks;
 use crate::http::offline::Offline;
-use crate::live::connections::Connections;
-use crate::live::control::{Answer, Ask};
-use crate::live::plan::free_ports;
-use crate::live::server;
 
 /// How a client comes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

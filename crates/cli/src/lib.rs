@@ -11,7 +11,9 @@
 mod agent;
 mod commands;
 mod config;
+mod control;
 mod descriptors;
+mod dev;
 mod exit;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -23,7 +25,6 @@ mod interrupt;
 mod job;
 mod last_resort;
 mod library;
-mod live;
 mod problem;
 mod reaper;
 mod secrecy;

@@ -17,7 +17,7 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio::time::timeout;
 
 use crate::agent::Agent;
-use crate::live::change::ChangeLine;
+use crate::agent::change::ChangeLine;
 
 /// Whoever started this process and wants to know how it is. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -160,7 +160,7 @@ const TELL_MAX: Duration = Duration::from_millis(100);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::change::Reason;
+    use crate::agent::change::Reason;
 
     #[tokio::test]
     async fn a_loop_that_does_not_answer_or_has_ended_gives_no_sign_of_life() {

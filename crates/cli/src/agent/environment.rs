@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::agent::change::ChangeLine;
 use crate::config::{Config, split_peer};
-use crate::live::change::ChangeLine;
 
 /// The variables for an event at a node that this file describes: its state, as the textbook has
 /// it, and the change that brought the event about.
@@ -55,8 +55,8 @@ fn address(config: &Config, node: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::change::Reason;
     use crate::config::Sources;
-    use crate::live::change::Reason;
 
     const FILE: &str = r#"group = "billing"
 node = "n2"

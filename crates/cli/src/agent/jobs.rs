@@ -20,9 +20,9 @@ use tokio::sync::{Mutex, mpsc};
 
 use super::Agent;
 use super::environment::environment;
+use crate::agent::change::ChangeLine;
+use crate::control::protocol::{JobNews, JobOrder};
 use crate::job::channel::Channel;
-use crate::live::change::ChangeLine;
-use crate::live::control::{JobNews, JobOrder};
 
 /// Has a client run its job whenever the node leads, until one of them is gone.
 pub(crate) async fn attend(stream: UnixStream, grace: Duration, agent: &Agent) -> io::Result<()> {

@@ -6,11 +6,12 @@
 //!   Action (step down, pause, ...) --> Group
 //! ```
 //!
-//! The control socket ([`crate::live::server`]) and whatever else answers for the node hold an
+//! The control socket ([`crate::control::server`]) and whatever else answers for the node hold an
 //! [`Agent`] and know nothing of each other.
 
 pub(crate) mod acting;
 pub(crate) mod action;
+pub(crate) mod change;
 pub(crate) mod environment;
 mod experiment;
 pub(crate) mod jobs;
@@ -31,11 +32,11 @@ use self::record::Record;
 use self::secrets::{Keys, Used};
 use crate::config::{Config, Sources};
 use crate::descriptors::Budget;
+use crate::dev::work::{Ledger, Work};
 use crate::health::Fitness;
 use crate::hooks::Hooks;
 use crate::hooks::gate::Gate;
 use crate::hooks::tally::Tally;
-use crate::live::work::{Ledger, Work};
 use crate::problem::Problem;
 
 /// A node with everything around it. Cheap to clone.

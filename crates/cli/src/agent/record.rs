@@ -12,7 +12,7 @@ use tanist::{Change, Group, NodeId, NodeSet, Role, View, Why};
 use tanist_core::Time;
 use tokio::sync::watch;
 
-use crate::live::change::{ChangeLine, Reason};
+use crate::agent::change::{ChangeLine, Reason};
 
 /// The record of one life of a node. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@ use tokio::task::JoinSet;
 
 use super::Agent;
 use crate::config::{Config, Sources};
+use crate::control::server::Server;
 use crate::health;
 use crate::http::{self, Http, HttpError};
-use crate::live::server::Server;
 use crate::problem::Problem;
 
 /// The sockets of an agent, bound before its node starts: one that cannot be had ends the agent

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::look::{Agent, duration};
 use crate::agent::action::{Action, Done};
+use crate::control::protocol::Ask;
 use crate::exit::Exit;
-use crate::live::control::Ask;
 use crate::terminal::output::{self, LookFormat};
 
 /// Which agent is told, and how its answer is written.

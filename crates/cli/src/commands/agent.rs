@@ -9,11 +9,11 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::agent::Agent;
 use crate::agent::action::Action;
+use crate::agent::change::ChangeLine;
 use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
 use crate::last_resort::{self, end};
-use crate::live::change::ChangeLine;
 use crate::problem::Problem;
 use crate::reaper;
 use crate::secrecy;

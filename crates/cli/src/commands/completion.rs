@@ -9,9 +9,9 @@ use clap_complete::aot;
 use serde_json::Value;
 
 use crate::Cli;
+use crate::control::protocol::{Ask, Client};
+use crate::dev::places;
 use crate::exit::Exit;
-use crate::live::control::{Ask, Client};
-use crate::live::places;
 use crate::terminal::output;
 
 /// Write a script with which a shell completes commands, flags and names of nodes.

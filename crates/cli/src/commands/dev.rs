@@ -14,13 +14,13 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use tanist::{Algorithm, NodeId, parse_node};
 
+use crate::control::protocol::{Answer, Ask, Client};
+use crate::dev::group::{LocalGroup, Seen};
+use crate::dev::places;
+use crate::dev::plan::{HttpPorts, Plan};
+use crate::dev::work::Progress;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::live::control::{Answer, Ask, Client};
-use crate::live::local::{LocalGroup, Seen};
-use crate::live::places;
-use crate::live::plan::{HttpPorts, Plan};
-use crate::live::work::Progress;
 use crate::problem::Problem;
 use crate::terminal::output;
 

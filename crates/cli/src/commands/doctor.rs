@@ -17,8 +17,8 @@ use self::finding::{Finding, Findings, Severity};
 use super::look::Agent;
 use crate::agent::report::{MembersReport, SettingsReport};
 use crate::config::{Config, Severity as ConfigSeverity, Sources};
+use crate::control::protocol::{Ask, Client};
 use crate::exit::Exit;
-use crate::live::control::{Ask, Client};
 use crate::terminal::output::{self, LookFormat};
 use crate::terminal::table::{Table, left};
 

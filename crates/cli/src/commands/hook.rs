@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::agent::change::{ChangeLine, Reason};
 use crate::config::{Config, ConfigArgs, Sources, read_peer};
 use crate::exit::Exit;
 use crate::hooks::event::Event;
@@ -12,7 +13,6 @@ use crate::hooks::launch;
 use crate::hooks::program::{End, Ran, RunError};
 use crate::hooks::runner;
 use crate::hooks::tally::Outcome;
-use crate::live::change::{ChangeLine, Reason};
 use crate::problem::Problem;
 use crate::terminal::output::{self, Format};
 

@@ -11,7 +11,7 @@ use super::gate::{Question, Questions};
 use super::queue::{News, Queue};
 use crate::agent::Agent;
 use crate::agent::acting::Acting;
-use crate::live::change::{ChangeLine, Reason};
+use crate::agent::change::{ChangeLine, Reason};
 
 /// Everything that happens to a node.
 #[derive(Debug)]

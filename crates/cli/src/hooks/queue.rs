@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::event::Event;
-use crate::live::change::ChangeLine;
+use crate::agent::change::ChangeLine;
 
 /// News that waits for its turn.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(crate) const STALE_AFTER: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::change::Reason;
+    use crate::agent::change::Reason;
 
     fn line() -> Arc<ChangeLine> {
         Arc::new(ChangeLine {

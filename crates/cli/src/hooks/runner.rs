@@ -12,9 +12,9 @@ use super::program::{self, End, Program, Ran, RunError};
 use super::queue::News;
 use super::tally::{Outcome, Tally};
 use crate::agent::Agent;
+use crate::agent::change::ChangeLine;
 use crate::agent::environment::environment;
 use crate::config::{Config, HooksTable};
-use crate::live::change::ChangeLine;
 
 /// What a hook can read: the change that it is about, and the node as it is when the hook starts.
 #[derive(Debug, Serialize)]

@@ -17,7 +17,7 @@ use super::connection::Place;
 use super::limits::Remote;
 use super::{HttpError, Site, agent_check, connection};
 use crate::config::HttpTable;
-use crate::live::local_socket::{self, SocketPath, is_trusted};
+use crate::control::local_socket::{self, SocketPath, is_trusted};
 
 /// Sockets that listen.
 #[derive(Debug)]

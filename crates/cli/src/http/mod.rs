@@ -53,7 +53,7 @@ use self::tally::Tally;
 use self::turn::Turn;
 use crate::agent::Agent;
 use crate::config::Config;
-use crate::live::local_socket::{LocalSocketError, SocketPath};
+use crate::control::local_socket::{LocalSocketError, SocketPath};
 
 /// What runs as long as this is held. Dropping it waits a moment for answers that are on their way.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::exposition::Histogram;
+use crate::agent::change::{ChangeLine, Reason};
 use crate::agent::record::Record;
-use crate::live::change::{ChangeLine, Reason};
 
 /// Counts of one life of a node.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use super::channel::Channel;
 use super::ending::{LOST, OUR_FAILURE, WAITED_TOO_LONG};
 use super::kept::{Held, Kept, Over};
 use super::signals::{Signals, Wish};
-use crate::live::control::{JobNews, JobOrder};
+use crate::control::protocol::{JobNews, JobOrder};
 use crate::terminal::output::complain;
 
 /// What is run, and how.

@@ -9,10 +9,10 @@ use tanist::{Algorithm, NodeId, parse_node};
 use tanist_core::Timing;
 
 use crate::config::TimingTable;
+use crate::dev::group::{Agreement, LocalGroup};
+use crate::dev::plan::Plan;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::live::local::{Agreement, LocalGroup};
-use crate::live::plan::Plan;
 use crate::terminal::output::{self, Format};
 use crate::terminal::progress;
 use crate::terminal::table::{Table, left, right};

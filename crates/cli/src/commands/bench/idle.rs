@@ -9,11 +9,11 @@ use tanist::{Algorithm, NodeId};
 use tanist_sim::scenario::file::parse_duration;
 
 use super::process::{Usage, usage};
+use crate::control::protocol::Ask;
+use crate::dev::group::{LocalGroup, Seen};
+use crate::dev::plan::Plan;
 use crate::exit::Exit;
 use crate::interrupt;
-use crate::live::control::Ask;
-use crate::live::local::{LocalGroup, Seen};
-use crate::live::plan::Plan;
 use crate::terminal::output::{self, Format};
 use crate::terminal::table::{Table, left, right};
 

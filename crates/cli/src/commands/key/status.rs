@@ -8,8 +8,8 @@ use tanist::key::Keyring;
 use super::read;
 use crate::agent::secrets::{KeyReport, KeysReport, PeerKeysReport, key_reports};
 use crate::commands::look::Agent;
+use crate::control::protocol::Ask;
 use crate::exit::Exit;
-use crate::live::control::Ask;
 use crate::terminal::output::{self, LookFormat};
 use crate::terminal::table::{Table, left, right};
 

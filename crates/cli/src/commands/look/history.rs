@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::Agent;
 use super::watch::follow;
+use crate::agent::change::ChangeLine;
 use crate::commands::agent::Form;
+use crate::control::protocol::Ask;
 use crate::exit::Exit;
-use crate::live::change::ChangeLine;
-use crate::live::control::Ask;
 use crate::terminal::moment;
 use crate::terminal::output::{self, LookFormat};
 use crate::terminal::table::{Column, Table, left, right};

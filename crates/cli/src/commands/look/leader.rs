@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::Agent;
 use crate::agent::report::StatusReport;
+use crate::control::protocol::Ask;
 use crate::exit::Exit;
-use crate::live::control::Ask;
 use crate::terminal::output::{self, LookFormat};
 
 /// Print the name of the leader; exit with 1 if there is none at the moment.

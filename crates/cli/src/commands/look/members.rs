@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{Agent, alarms};
 use crate::agent::report::{MemberReport, MembersReport};
+use crate::control::protocol::Ask;
 use crate::exit::Exit;
-use crate::live::control::Ask;
 use crate::terminal::output::{self, LookFormat};
 use crate::terminal::table::{Table, left, right};
 use crate::terminal::{colour, moment};

@@ -21,8 +21,8 @@ pub(crate) use self::status::Status;
 pub(crate) use self::wait::{Wait, duration};
 pub(crate) use self::watch::Watch;
 use crate::agent::report::{MemberReport, StatusReport};
-use crate::live::control::{Ask, Client};
-use crate::live::places;
+use crate::control::protocol::{Ask, Client};
+use crate::dev::places;
 use crate::terminal::output;
 
 /// Which agent is meant.

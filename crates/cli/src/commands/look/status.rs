@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{Agent, alarms, refusals};
 use crate::agent::report::{MembersReport, StatusReport};
+use crate::control::protocol::Ask;
 use crate::exit::Exit;
-use crate::live::control::Ask;
 use crate::terminal::output::{self, LookFormat};
 use crate::terminal::table::Table;
 use crate::terminal::{colour, moment};

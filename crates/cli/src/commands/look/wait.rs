@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use tanist_sim::scenario::file::parse_duration;
 
 use super::Agent;
+use crate::agent::change::ChangeLine;
 use crate::agent::report::{MembersReport, StatusReport};
+use crate::control::protocol::Ask;
 use crate::exit::Exit;
-use crate::live::change::ChangeLine;
-use crate::live::control::Ask;
 use crate::problem::Problem;
 use crate::terminal::output::{self, LookFormat};
 

@@ -1,10 +1,10 @@
 //! `tanist watch`: every change of a node's role as it comes.
 
 use super::Agent;
+use crate::agent::change::ChangeLine;
 use crate::commands::agent::Form;
+use crate::control::protocol::{Ask, Client};
 use crate::exit::Exit;
-use crate::live::change::ChangeLine;
-use crate::live::control::{Ask, Client};
 use crate::terminal::output;
 
 /// Follow the roles of a node until interrupted. The first line is what it is now.

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use super::Event;
+use crate::agent::change::ChangeLine;
 use crate::agent::report::MembersReport;
 use crate::commands::look::Agent;
-use crate::live::change::ChangeLine;
-use crate::live::control::{Ask, Client};
+use crate::control::protocol::{Ask, Client};
 
 /// What an agent said at one moment.
 #[derive(Clone, Debug)]

@@ -16,11 +16,11 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{sleep, timeout};
 
-use super::change::ChangeLine;
 use super::connections::{Connections, Full, Place};
-use super::control::{Answer, Ask, JobOrder};
 use super::local_socket::{self, LocalSocketError, is_trusted};
+use super::protocol::{Answer, Ask, JobOrder};
 use crate::agent::action::ActionError;
+use crate::agent::change::ChangeLine;
 use crate::agent::{Agent, jobs};
 
 /// A socket that answers for a node. Removed when it is dropped.

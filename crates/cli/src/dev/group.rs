@@ -17,11 +17,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use tanist::{GroupKey, NodeId, clock};
 use tanist_core::Time;
 
-use super::change::ChangeLine;
-use super::control::{Ask, Client};
 use super::harness::Harness;
 use super::places;
 use super::plan::{Plan, free_ports};
+use crate::agent::change::ChangeLine;
+use crate::control::protocol::{Ask, Client};
 
 /// A group that runs.
 #[derive(Debug)]

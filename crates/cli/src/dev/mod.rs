@@ -1,0 +1,7 @@
+//! The throw-away group of `tanist dev` and `tanist bench`: real agents on this machine.
+
+pub(crate) mod group;
+pub(crate) mod harness;
+pub(crate) mod places;
+pub(crate) mod plan;
+pub(crate) mod work;
