@@ -17,7 +17,6 @@ mod dev;
 mod exit;
 #[doc(hidden)]
 pub mod fuzzing;
-mod health;
 mod hooks;
 mod http;
 mod hunt;
@@ -28,7 +27,6 @@ mod library;
 mod problem;
 mod reaper;
 mod secrecy;
-mod service;
 mod terminal;
 
 use std::process::ExitCode;

@@ -3,9 +3,9 @@
 use tokio::task::JoinSet;
 
 use super::Agent;
+use crate::agent::health;
 use crate::config::{Config, Sources};
 use crate::control::server::Server;
-use crate::health;
 use crate::http::{self, Http, HttpError};
 use crate::problem::Problem;
 

@@ -10,6 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::agent::Agent;
 use crate::agent::action::Action;
 use crate::agent::change::ChangeLine;
+use crate::agent::service_manager::{self, Manager};
 use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
@@ -17,7 +18,6 @@ use crate::last_resort::{self, end};
 use crate::problem::Problem;
 use crate::reaper;
 use crate::secrecy;
-use crate::service::{self, Manager};
 use crate::terminal::lines::Lines;
 use crate::terminal::log;
 
@@ -88,7 +88,7 @@ impl Args {
         };
         let services = Services::start(&agent, listening)?;
         manager.ready();
-        let reporting = tokio::spawn(service::report(manager.clone(), agent.clone()));
+        let reporting = tokio::spawn(service_manager::report(manager.clone(), agent.clone()));
         let told = self.tell(&agent, &mut signals, &manager).await;
         manager.stopping();
         reporting.abort();

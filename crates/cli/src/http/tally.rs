@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::exposition::Histogram;
 use crate::agent::change::{ChangeLine, Reason};
-use crate::agent::record::Record;
+use crate::agent::history::Record;
 
 /// Counts of one life of a node.
 #[derive(Debug)]
