@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use tanist_sim::fuzz::Outcome;
 
-use crate::interrupt;
+use crate::process::interrupt;
 use crate::terminal::violation;
 
 /// How to go about it.

@@ -12,7 +12,6 @@ mod agent;
 mod commands;
 mod config;
 mod control;
-mod descriptors;
 mod dev;
 mod exit;
 #[doc(hidden)]
@@ -20,13 +19,10 @@ pub mod fuzzing;
 mod hooks;
 mod http;
 mod hunt;
-mod interrupt;
 mod job;
-mod last_resort;
 mod library;
 mod problem;
-mod reaper;
-mod secrecy;
+mod process;
 mod terminal;
 
 use std::process::ExitCode;

@@ -34,12 +34,12 @@ use self::history::Record;
 use self::secrets::{Keys, Used};
 use crate::agent::health::Fitness;
 use crate::config::{Config, Sources};
-use crate::descriptors::Budget;
 use crate::dev::work::{Ledger, Work};
 use crate::hooks::Hooks;
 use crate::hooks::gate::Gate;
 use crate::hooks::tally::Tally;
 use crate::problem::Problem;
+use crate::process::descriptors::Budget;
 
 /// A node with everything around it. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -14,10 +14,10 @@ use crate::agent::service_manager::{self, Manager};
 use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
-use crate::last_resort::{self, end};
 use crate::problem::Problem;
-use crate::reaper;
-use crate::secrecy;
+use crate::process::reaper;
+use crate::process::second_signal::{self, end};
+use crate::process::secrecy;
 use crate::terminal::lines::Lines;
 use crate::terminal::log;
 
@@ -75,7 +75,7 @@ impl Args {
     async fn live(&self, sources: Sources, config: Config) -> anyhow::Result<Exit> {
         // Before the node starts, so that no signal is lost.
         let mut signals = Signals::listen().map_err(|error| Problem::of_system(&error))?;
-        last_resort::listen(AT_ONCE_MAX).map_err(|error| Problem::of_system(&error))?;
+        second_signal::listen(AT_ONCE_MAX).map_err(|error| Problem::of_system(&error))?;
         let manager = Manager::from_environment();
         if std::process::id() == FIRST_PROCESS {
             tokio::spawn(reaper::reap_orphans());

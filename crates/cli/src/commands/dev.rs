@@ -20,8 +20,8 @@ use crate::dev::places;
 use crate::dev::plan::{HttpPorts, Plan};
 use crate::dev::work::Progress;
 use crate::exit::Exit;
-use crate::interrupt;
 use crate::problem::Problem;
+use crate::process::interrupt;
 use crate::terminal::output;
 
 /// Run a throw-away group of real processes on this machine, or do something to it.

@@ -15,7 +15,6 @@ use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, LogTable, Sources};
 use crate::control::protocol::{Ask, Client};
 use crate::control::server;
-use crate::descriptors;
 use crate::dev::places;
 use crate::exit::{Exit, INTERRUPTED};
 use crate::job::channel::Channel;
@@ -24,10 +23,11 @@ use crate::job::program::{self, Unusable};
 use crate::job::run::{self, OnLoss, Plan};
 use crate::job::signals::Signals;
 use crate::job::{descendants, keeper};
-use crate::last_resort;
 use crate::problem::Problem;
-use crate::reaper;
-use crate::secrecy;
+use crate::process::descriptors;
+use crate::process::reaper;
+use crate::process::second_signal;
+use crate::process::secrecy;
 use crate::terminal::output;
 
 /// Run a command only while this node leads its group.
@@ -108,7 +108,7 @@ impl Run {
         descendants::adopt_orphans()?;
         let log = |table: &LogTable| {
             crate::terminal::log::to_stderr(table)?;
-            last_resort::listen(KILL_MAX)
+            second_signal::listen(KILL_MAX)
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let served = match &self.config {

@@ -10,7 +10,7 @@ use tanist_sim::fuzz;
 use super::fuzz::jobs;
 use crate::exit::Exit;
 use crate::hunt::{Failure, Hunt, Until};
-use crate::interrupt;
+use crate::process::interrupt;
 use crate::terminal::output::{self, Format, complain};
 use crate::terminal::progress;
 use crate::terminal::table::{Table, left, right};

@@ -8,8 +8,8 @@ use tanist_sim::plot::{self, Plot, Point, Series};
 use tanist_sim::scale::{self, Progress, Row, Wish};
 
 use crate::exit::Exit;
-use crate::interrupt;
 use crate::problem::Problem;
+use crate::process::interrupt;
 use crate::terminal::output::{self, Format, Target};
 use crate::terminal::progress;
 use crate::terminal::table::{Table, right};

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use crate::descriptors::Budget;
+use crate::process::descriptors::Budget;
 
 /// All clients of a control socket. Cheap to clone.
 #[derive(Clone, Debug)]

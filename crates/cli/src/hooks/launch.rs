@@ -12,8 +12,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::permission;
-use crate::descriptors;
 use crate::exit::Exit;
+use crate::process::descriptors;
 use crate::terminal::output;
 
 /// Becomes a program, or says on stderr why not, after the mark by which the agent knows the line.

@@ -25,9 +25,9 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant as Deadline, timeout, timeout_at};
 
 use super::launch::Failure;
-use crate::descriptors;
 use crate::job::keeper::{OWN_NAME, OWN_PROGRAM};
-use crate::reaper::{self, Awaited};
+use crate::process::descriptors;
+use crate::process::reaper::{self, Awaited};
 
 /// A program to run.
 #[derive(Clone, Debug)]

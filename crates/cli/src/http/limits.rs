@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::task::AbortHandle;
 
-use crate::descriptors::Budget;
+use crate::process::descriptors::Budget;
 
 /// How many connections of every kind there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,8 +16,8 @@ use super::descendants;
 use super::ending::Ending;
 use super::keeper::{OWN_NAME, OWN_PROGRAM, Order, Report};
 use super::terminal;
-use crate::descriptors;
-use crate::reaper::{self, Awaited};
+use crate::process::descriptors;
+use crate::process::reaper::{self, Awaited};
 use crate::terminal::output;
 
 /// A job that runs.

@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::last_resort::end;
+use crate::process::second_signal::end;
 
 /// What somebody wants who sends a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

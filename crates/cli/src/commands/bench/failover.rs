@@ -12,7 +12,7 @@ use crate::config::TimingTable;
 use crate::dev::group::{Agreement, LocalGroup};
 use crate::dev::plan::Plan;
 use crate::exit::Exit;
-use crate::interrupt;
+use crate::process::interrupt;
 use crate::terminal::output::{self, Format};
 use crate::terminal::progress;
 use crate::terminal::table::{Table, left, right};

@@ -13,7 +13,7 @@ use crate::control::protocol::Ask;
 use crate::dev::group::{LocalGroup, Seen};
 use crate::dev::plan::Plan;
 use crate::exit::Exit;
-use crate::interrupt;
+use crate::process::interrupt;
 use crate::terminal::output::{self, Format};
 use crate::terminal::table::{Table, left, right};
 
