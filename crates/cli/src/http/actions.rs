@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::answer::{Reply, json};
 use super::refusal::Refusal;
-use super::{BODY_MAX, Door, REQUEST_MAX, Site, gate};
+use super::{BODY_MAX, Door, REQUEST_MAX, Site, access};
 use crate::agent::action::{Action, ActionError};
 
 /// Does the action of this name, with what the body says.
@@ -23,7 +23,7 @@ pub(super) async fn act(
     request: Request<Incoming>,
 ) -> Result<Reply, Refusal> {
     // Whoever may not act gets nothing read.
-    gate::authorize(site, door, request.headers())?;
+    access::authorize(site, door, request.headers())?;
     let kind = request.headers().get(CONTENT_TYPE).cloned();
     let limit = timeout(REQUEST_MAX, collect(request.into_body()));
     let body = limit.await.map_err(|_| Refusal::Slow(REQUEST_MAX))??;

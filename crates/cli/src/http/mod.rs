@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   TCP (http.listen) ----\
-//!   Unix (socket + .http) --> connection --> gate --> router --> health | look | watch | metrics
+//!   Unix (socket + .http) --> connection --> access -> router --> health | read | watch | metrics
 //!                              (deadlines)  (who may ask)         actions --> Agent::act
 //!   TCP (http.agent_check) --> agent_check: one line for HAProxy
 //! ```
@@ -14,24 +14,24 @@
 //! and health is answered when everything else is taken. There is no TLS: bind to loopback or a
 //! private network, or put a proxy before it.
 
+mod access;
 mod actions;
 mod agent_check;
 mod answer;
 mod connection;
-mod doors;
+mod counters;
 mod exposition;
-mod gate;
 mod health;
 mod limits;
-mod look;
+mod listeners;
 mod metrics;
 pub(crate) mod offline;
 mod paced;
 mod query;
 mod question;
+mod read;
 mod refusal;
 mod router;
-mod tally;
 mod turn;
 mod watch;
 
@@ -45,11 +45,11 @@ use std::time::Duration;
 use tanist::private_file::PrivateFileError;
 use tokio::sync::{Semaphore, oneshot};
 
-use self::doors::Doors;
-use self::gate::Token;
+use self::access::Token;
+use self::counters::Tally;
 use self::limits::{Capacity, Ordinary, Reserve};
+use self::listeners::Doors;
 use self::question::Question;
-use self::tally::Tally;
 use self::turn::Turn;
 use crate::agent::Agent;
 use crate::config::Config;
@@ -111,7 +111,7 @@ pub(crate) enum HttpError {
     #[error(
         "the token in {path} must be {} printable characters or more, without spaces. Make one: \
          head -c 24 /dev/urandom | base64 > {path}",
-        gate::TOKEN_MIN
+        access::TOKEN_MIN
     )]
     TokenWeak {
         /// Where.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
 
+use super::access::Token;
 use super::connection::{self, Place};
-use super::gate::Token;
 use super::limits::Remote;
 use super::{HttpError, Site};
 use crate::agent::Agent;

@@ -9,7 +9,7 @@ use hyper::{Method, Request, StatusCode};
 use super::answer::{Content, Reply, reply};
 use super::query::Query;
 use super::refusal::Refusal;
-use super::{Client, Scope, Site, actions, gate, health, look, metrics, watch};
+use super::{Client, Scope, Site, access, actions, health, metrics, read, watch};
 
 /// Every path and what is there.
 pub(super) const ROUTES: &[(&str, Place)] = &[
@@ -97,7 +97,7 @@ impl Place {
 pub(super) async fn answer(site: &Arc<Site>, client: Client, request: Request<Incoming>) -> Reply {
     let is_versioned = request.uri().path().starts_with("/v1/");
     let index = site.agent.group().index();
-    let (mut reply, origin) = match gate::admit(site, client.door, &request) {
+    let (mut reply, origin) = match access::admit(site, client.door, &request) {
         Ok(origin) => {
             let routed = route(site, client, request).await;
             (routed.unwrap_or_else(|refusal| refusal.reply()), origin)
@@ -159,11 +159,11 @@ async fn read(
         Place::Livez => health::livez(site, query).await,
         Place::Readyz => health::readyz(site, query).await,
         Place::Metrics => metrics::metrics(site, query).await,
-        Place::Status => look::status(site, query).await,
-        Place::Members => look::members(site, query).await,
-        Place::History => look::history(site, query),
-        Place::Config => look::config(site, query),
-        Place::Events => look::events(site, query),
+        Place::Status => read::status(site, query).await,
+        Place::Members => read::members(site, query).await,
+        Place::History => read::history(site, query),
+        Place::Config => read::config(site, query),
+        Place::Events => read::events(site, query),
         Place::Watch => {
             let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
             let form = watch::Form::accepted(accept.unwrap_or_default());
