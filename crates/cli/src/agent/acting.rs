@@ -8,7 +8,7 @@
 use tanist::{Group, Lead, Role};
 use tokio::sync::watch;
 
-use crate::hooks::gate::{Gate, hold_after};
+use crate::hooks::pre_leader::{Gate, hold_after};
 
 /// The term in which the node acts, if it does.
 #[derive(Clone, Debug)]

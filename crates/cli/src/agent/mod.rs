@@ -36,8 +36,8 @@ use crate::agent::health::Fitness;
 use crate::config::{Config, Sources};
 use crate::dev::work::{Ledger, Work};
 use crate::hooks::Hooks;
-use crate::hooks::gate::Gate;
-use crate::hooks::tally::Tally;
+use crate::hooks::counters::Tally;
+use crate::hooks::pre_leader::Gate;
 use crate::problem::Problem;
 use crate::process::descriptors::Budget;
 

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use crate::agent::change::{ChangeLine, Reason};
 use crate::config::{Config, ConfigArgs, Sources, read_peer};
 use crate::exit::Exit;
+use crate::hooks::counters::Outcome;
 use crate::hooks::event::Event;
 use crate::hooks::launch;
 use crate::hooks::program::{End, Ran, RunError};
 use crate::hooks::runner;
-use crate::hooks::tally::Outcome;
 use crate::problem::Problem;
 use crate::terminal::output::{self, Format};
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::event::Event;
-use super::gate::{Question, Questions};
+use super::pre_leader::{Question, Questions};
 use super::queue::{News, Queue};
 use crate::agent::Agent;
 use crate::agent::acting::Acting;

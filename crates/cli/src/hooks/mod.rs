@@ -11,15 +11,15 @@
 //! *acting*, at the gate. So hooks of different nodes may overlap: a new leader's `leader` may run
 //! while the old one's `suspended` still does. Left out: waiting for a job to end (`tanist run`).
 
+pub(crate) mod counters;
 pub(crate) mod event;
 mod feed;
-pub(crate) mod gate;
 pub(crate) mod launch;
 pub(crate) mod permission;
+pub(crate) mod pre_leader;
 pub(crate) mod program;
 mod queue;
 pub(crate) mod runner;
-pub(crate) mod tally;
 
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ use tokio::task::JoinHandle;
 
 use self::event::Event;
 use self::feed::Feed;
-use self::gate::Questions;
+use self::pre_leader::Questions;
 use self::queue::Queue;
 use self::runner::Runner;
 use crate::agent::Agent;

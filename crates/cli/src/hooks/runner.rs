@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::counters::{Outcome, Tally};
 use super::event::Event;
 use super::program::{self, End, Program, Ran, RunError};
 use super::queue::News;
-use super::tally::{Outcome, Tally};
 use crate::agent::Agent;
 use crate::agent::change::ChangeLine;
 use crate::agent::environment::environment;

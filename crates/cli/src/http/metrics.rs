@@ -13,7 +13,7 @@ use super::query::Query;
 use super::refusal::Refusal;
 use super::{Site, health};
 use crate::agent::report::StatusReport;
-use crate::hooks::tally::BOUNDS;
+use crate::hooks::counters::BOUNDS;
 
 /// The page.
 pub(super) async fn metrics(site: &Site, query: &Query) -> Result<Reply, Refusal> {
