@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use self::finding::{Finding, Findings, Severity};
-use super::look::Agent;
+use super::query::Agent;
 use crate::agent::report::{MembersReport, SettingsReport};
 use crate::config::{Config, Severity as ConfigSeverity, Sources};
 use crate::control::protocol::{Ask, Client};

@@ -1,6 +1,5 @@
 //! One file per command: its arguments, what it does, how it tells the result.
 
-mod act;
 pub(crate) mod agent;
 mod algorithms;
 mod bench;
@@ -12,14 +11,15 @@ mod dev;
 mod doctor;
 mod fuzz;
 mod hook;
-mod job;
 mod key;
 mod keygen;
 mod list;
-mod look;
 mod man;
 mod mobility;
 mod mutants;
+mod operate;
+mod query;
+mod run;
 mod scale;
 mod sim_run;
 mod sizes;
@@ -41,30 +41,30 @@ use crate::problem::Problem;
 pub(crate) enum Command {
     Dev(dev::Args),
     Agent(agent::Args),
-    Run(job::Run),
+    Run(run::Run),
     #[command(hide = true)]
-    Keep(job::Keep),
+    Keep(run::Keep),
     #[command(hide = true)]
     Launch(hook::Launch),
     #[command(hide = true)]
-    Become(job::Become),
-    Status(look::Status),
-    Members(look::Members),
-    Leader(look::Leader),
-    IsLeader(look::IsLeader),
-    History(look::History),
-    Watch(look::Watch),
-    Wait(look::Wait),
+    Become(run::Become),
+    Status(query::Status),
+    Members(query::Members),
+    Leader(query::Leader),
+    IsLeader(query::IsLeader),
+    History(query::History),
+    Watch(query::Watch),
+    Wait(query::Wait),
     Top(top::Args),
     Why(why::Args),
     Doctor(doctor::Args),
-    StepDown(act::StepDown),
-    TakePart(act::TakePart),
-    Pause(act::Pause),
-    Resume(act::Resume),
-    Reload(act::Reload),
-    Leave(act::Leave),
-    Priority(act::Priority),
+    StepDown(operate::StepDown),
+    TakePart(operate::TakePart),
+    Pause(operate::Pause),
+    Resume(operate::Resume),
+    Reload(operate::Reload),
+    Leave(operate::Leave),
+    Priority(operate::Priority),
     Keygen(keygen::Args),
     /// Change the keys of a group while it runs, and show what links rest on.
     #[command(subcommand, after_help = key::EXAMPLES)]

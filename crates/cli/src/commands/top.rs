@@ -20,7 +20,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use self::feed::Snapshot;
 use self::screen::Screen;
 use self::view::View;
-use super::look::Agent;
+use super::query::Agent;
 use crate::exit::Exit;
 use crate::problem::Problem;
 

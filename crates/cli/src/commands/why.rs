@@ -12,7 +12,7 @@ use tanist_core::Time;
 use tanist_core::trace::{Entry, Header};
 
 use self::account::{Account, accounts};
-use super::look::{Agent, refusals};
+use super::query::{Agent, refusals};
 use crate::agent::report::{MembersReport, StatusReport};
 use crate::control::protocol::Ask;
 use crate::exit::Exit;

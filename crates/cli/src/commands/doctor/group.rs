@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::Findings;
 use super::machine;
 use crate::agent::report::{MemberReport, MembersReport, SettingsReport};
-use crate::commands::look::alarms;
+use crate::commands::query::alarms;
 use crate::terminal::moment::millis;
 
 /// Looks at everything that the agent says.

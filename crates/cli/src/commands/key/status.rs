@@ -7,7 +7,7 @@ use tanist::key::Keyring;
 
 use super::read;
 use crate::agent::secrets::{KeyReport, KeysReport, PeerKeysReport, key_reports};
-use crate::commands::look::Agent;
+use crate::commands::query::Agent;
 use crate::control::protocol::Ask;
 use crate::exit::Exit;
 use crate::terminal::output::{self, LookFormat};

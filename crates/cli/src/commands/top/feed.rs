@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::Event;
 use crate::agent::change::ChangeLine;
 use crate::agent::report::MembersReport;
-use crate::commands::look::Agent;
+use crate::commands::query::Agent;
 use crate::control::protocol::{Ask, Client};
 
 /// What an agent said at one moment.

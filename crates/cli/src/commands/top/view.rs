@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::feed::Snapshot;
 use super::screen::Size;
-use crate::commands::look::{alarms, history, members};
+use crate::commands::query::{alarms, history, members};
 use crate::terminal::moment;
 use crate::terminal::output::plain;
 

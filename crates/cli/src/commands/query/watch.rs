@@ -1,8 +1,8 @@
 //! `tanist watch`: every change of a node's role as it comes.
 
-use super::Agent;
 use crate::agent::change::ChangeLine;
 use crate::commands::agent::Form;
+use crate::commands::query::Agent;
 use crate::control::protocol::{Ask, Client};
 use crate::exit::Exit;
 use crate::terminal::output;

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::look::{Agent, duration};
+use super::query::{Agent, duration};
 use crate::agent::action::{Action, Done};
 use crate::control::protocol::Ask;
 use crate::exit::Exit;

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::Agent;
 use super::watch::follow;
 use crate::agent::change::ChangeLine;
 use crate::commands::agent::Form;
+use crate::commands::query::Agent;
 use crate::control::protocol::Ask;
 use crate::exit::Exit;
 use crate::terminal::moment;

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::Agent;
 use crate::agent::report::StatusReport;
+use crate::commands::query::Agent;
 use crate::control::protocol::Ask;
 use crate::exit::Exit;
 use crate::terminal::output::{self, LookFormat};

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use tanist_sim::scenario::file::parse_duration;
 
-use super::Agent;
 use crate::agent::change::ChangeLine;
 use crate::agent::report::{MembersReport, StatusReport};
+use crate::commands::query::Agent;
 use crate::control::protocol::Ask;
 use crate::exit::Exit;
 use crate::problem::Problem;
