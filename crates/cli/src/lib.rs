@@ -2,13 +2,14 @@
 //!
 //! Everything that is known of elections is in `tanist-core` and `tanist-sim`; this crate reads
 //! arguments, calls them, and writes tables, JSON and files. Data goes to stdout, everything else
-//! to stderr. Reading order: [`commands`] (one file per command), [`hunt`] (many seeds on many
+//! to stderr. Reading order: [`commands`] (one file per command), [`campaign`] (many seeds on many
 //! threads), [`terminal`] (how results are written), [`problem`] (how a mistake becomes
 //! an exit code).
 //!
 //! It is a library so that what reads bytes of others can be fuzzed; the program is [`main`].
 
 mod agent;
+mod campaign;
 mod commands;
 mod config;
 mod control;
@@ -18,7 +19,6 @@ mod exit;
 pub mod fuzzing;
 mod hooks;
 mod http;
-mod hunt;
 mod job;
 mod library;
 mod problem;

@@ -12,7 +12,7 @@ use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_sim::diagram;
 
-use super::{algorithm, mutant, sim_run::pair};
+use super::{algorithm, mutant, sim::run::pair};
 use crate::exit::Exit;
 use crate::problem::Problem;
 use crate::terminal::output::{self, Format, Target};

@@ -9,22 +9,16 @@ mod completion;
 mod config;
 mod dev;
 mod doctor;
-mod fuzz;
 mod hook;
 mod key;
 mod keygen;
-mod list;
 mod man;
-mod mobility;
-mod mutants;
 mod operate;
 mod query;
 mod run;
-mod scale;
-mod sim_run;
+mod sim;
 mod sizes;
 mod store;
-mod sweep;
 mod top;
 mod trace;
 pub(crate) mod welcome;
@@ -97,13 +91,13 @@ pub(crate) enum Command {
 /// What the simulator can be asked to do.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Sim {
-    List(list::Args),
-    Run(sim_run::Args),
-    Sweep(sweep::Args),
-    Fuzz(fuzz::Args),
-    Mobility(mobility::Args),
-    Scale(scale::Args),
-    Mutants(mutants::Args),
+    List(sim::list::Args),
+    Run(sim::run::Args),
+    Sweep(sim::sweep::Args),
+    Fuzz(sim::fuzz::Args),
+    Mobility(sim::mobility::Args),
+    Scale(sim::scale::Args),
+    Mutants(sim::mutants::Args),
 }
 
 impl Command {

@@ -205,7 +205,7 @@ fn assertions(judged: &[Judgement]) -> String {
 }
 
 /// Reads `NAME=VALUE`.
-pub(super) fn pair(text: &str) -> Result<(String, String), String> {
+pub(in crate::commands) fn pair(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in waits=full")?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }

@@ -6,8 +6,8 @@ use tanist_sim::plot::{self, Plot, Point, Series};
 use tanist_sim::sweep::{self, Row, Spread};
 use tanist_sim::theory::Amount;
 
-use super::algorithm;
-use super::sizes::Sizes;
+use crate::commands::algorithm;
+use crate::commands::sizes::Sizes;
 use crate::exit::Exit;
 use crate::problem::Problem;
 use crate::terminal::output::{self, Format, Target};

@@ -8,8 +8,8 @@ use tanist_core::mutant::Mutant;
 use tanist_sim::fuzz;
 
 use super::fuzz::jobs;
+use crate::campaign::{Failure, Hunt, Until};
 use crate::exit::Exit;
-use crate::hunt::{Failure, Hunt, Until};
 use crate::process::interrupt;
 use crate::terminal::output::{self, Format, complain};
 use crate::terminal::progress;
@@ -47,7 +47,7 @@ struct Caught {
 impl Args {
     /// Tries every mutant.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
-        super::require_mutants()?;
+        crate::commands::require_mutants()?;
         interrupt::listen();
         let mut trials = Vec::new();
         for (mutant, name) in Mutant::ALL {

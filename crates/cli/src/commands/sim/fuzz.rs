@@ -15,9 +15,9 @@ use tanist_core::mutant::Mutant;
 use tanist_core::time::micros;
 use tanist_sim::{Scenario, fuzz, shrink};
 
-use super::{algorithm, mutant};
+use crate::campaign::{Bag, Failure, Hunt, Until};
+use crate::commands::{algorithm, mutant};
 use crate::exit::Exit;
-use crate::hunt::{Bag, Failure, Hunt, Until};
 use crate::problem::Problem;
 use crate::process::interrupt;
 use crate::terminal::output::{self, Format, complain, quoted};

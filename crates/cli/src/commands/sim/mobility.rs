@@ -15,8 +15,8 @@ use tanist_sim::scale::Wish;
 use tanist_sim::scenario::file::parse_duration;
 use tanist_sim::scenario::text::span;
 
-use super::algorithm;
-use super::sim_run::pair;
+use super::run::pair;
+use crate::commands::algorithm;
 use crate::exit::Exit;
 use crate::problem::Problem;
 use crate::process::interrupt;
