@@ -159,7 +159,6 @@
 //! [`Builder::start_with`] must be called within tokio's.
 #![warn(missing_docs)]
 
-mod application;
 mod builder;
 pub mod clock;
 mod control;
@@ -182,7 +181,6 @@ mod shared;
 pub mod sim;
 pub mod store;
 mod task;
-mod timers;
 pub mod transport;
 
 pub use builder::{Builder, default_timing, parse_node};

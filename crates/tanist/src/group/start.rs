@@ -8,8 +8,8 @@ use tanist_core::{GroupConfig, NodeId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Group;
-use crate::application::Application;
 use crate::control::Control;
+use crate::driver::application::Application;
 use crate::driver::{self, Carrier, Closing, Driver, Inbox, Parts, Request, Saver};
 use crate::error::{Failure, StartError};
 use crate::journal::{Journal, Memory};

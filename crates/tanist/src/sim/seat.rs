@@ -11,7 +11,7 @@ use tanist_sim::application::{Listener, Pace};
 use tokio::sync::mpsc;
 
 use super::executor;
-use crate::application::Application;
+use crate::driver::application::Application;
 use crate::role::View;
 use crate::shared::Shared;
 use crate::task::{Answer, Ask, GroupTask, Runner, TaskError};

@@ -5,10 +5,12 @@
 //! where a number is about to be used that it does not hold yet. The driver decides nothing about
 //! elections: those rules are [`tanist_core`]'s, and the simulator runs the same.
 
-mod carrier;
+pub(crate) mod application;
 mod dice;
 mod inbox;
+mod network;
 mod saver;
+mod timers;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -26,12 +28,13 @@ use tanist_core::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-pub(crate) use self::carrier::Carrier;
 use self::dice::SystemDice;
 pub(crate) use self::inbox::{Inbox, Request};
+pub(crate) use self::network::Carrier;
 pub(crate) use self::saver::{Closing, Saver};
-use crate::application::Application;
 use crate::clock::{self, Alarm};
+use crate::driver::application::Application;
+use crate::driver::timers::Timers;
 use crate::error::Failure;
 use crate::journal::{Journal, Memory};
 use crate::meter::Meter;
@@ -39,7 +42,6 @@ use crate::panics::Panics;
 use crate::role::{Role, Suspension, View, Why};
 use crate::shared::Shared;
 use crate::store::SaveError;
-use crate::timers::Timers;
 use crate::transport::{Incoming, Throttle, Ticket};
 
 /// What a driver is made of.
