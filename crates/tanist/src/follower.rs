@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
-use crate::shared::Change;
+use crate::status::Change;
 
 /// The driver's end. Dropping it ends the reader's stream, after what already waits.
 #[derive(Debug)]

@@ -13,14 +13,14 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub(crate) use self::start::{Setup, Ways};
 use crate::builder::Builder;
-use crate::control::Control;
 use crate::driver::Request;
 use crate::error::Failure;
-use crate::journal::{Memory, Recent};
 use crate::lead::Lead;
-use crate::meter::Meter;
+use crate::metrics::Meter;
+use crate::operations::Control;
 use crate::role::Role;
-use crate::shared::{Changes, Identity, Roles, Shared, Status};
+use crate::status::{Changes, Identity, Roles, Shared, Status};
+use crate::trace_writer::{Memory, Recent};
 
 /// A node of a group, running in a thread of its own. Cheap to clone.
 ///

@@ -161,44 +161,44 @@
 
 mod builder;
 pub mod clock;
-mod control;
 mod digest;
 mod driver;
 mod error;
 mod follower;
 mod group;
-mod journal;
 pub mod key;
 mod lead;
-mod meter;
+mod metrics;
+mod operations;
 mod opposition;
 mod panics;
 pub mod private_file;
 mod role;
 pub mod settings;
-mod shared;
 #[cfg(feature = "sim")]
 pub mod sim;
+mod status;
 pub mod store;
 mod task;
+mod trace_writer;
 pub mod transport;
 
 pub use builder::{Builder, default_timing, parse_node};
-pub use control::PriorityError;
 pub use error::{Failure, StartError, StartErrorKind, is_temporary};
 pub use group::{Ended, Group};
-pub use journal::Recent;
 pub use key::GroupKey;
 pub use lead::{Lead, LeadGuard};
-pub use meter::Meter;
+pub use metrics::Meter;
+pub use operations::PriorityError;
 pub use role::{Role, Suspension, View, Why};
-pub use shared::{Change, Changes, Roles, Status};
+pub use status::{Change, Changes, Roles, Status};
 pub use tanist_core::election::Algorithm;
 pub use tanist_core::policy::{Preempt, RankError};
 pub use tanist_core::timing::TimingConfig;
 pub use tanist_core::trace::{Peerage, SeatState};
 pub use tanist_core::{GroupNumber, NodeId, NodeSet, Status as Phase};
 pub use task::{GroupTask, Reports, TaskError};
+pub use trace_writer::Recent;
 
 /// Everything that most programs need: `use tanist::prelude::*`.
 ///

@@ -18,7 +18,7 @@ use crate::driver::Request;
 use crate::lead::Term;
 use crate::panics::Guard;
 use crate::role::{Role, Suspension, View, Why};
-use crate::shared::Shared;
+use crate::status::Shared;
 use crate::task::{Answer, Ask, TaskError};
 
 /// What stands above the node.

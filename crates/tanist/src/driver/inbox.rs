@@ -8,8 +8,8 @@ use tanist_core::policy::RankError;
 use tanist_core::{NodeId, NodeSet};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::control::Control;
-use crate::meter::Meter;
+use crate::metrics::Meter;
+use crate::operations::Control;
 use crate::task::Answer;
 use crate::transport::Secrets;
 

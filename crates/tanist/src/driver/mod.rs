@@ -36,12 +36,12 @@ use crate::clock::{self, Alarm};
 use crate::driver::application::Application;
 use crate::driver::timers::Timers;
 use crate::error::Failure;
-use crate::journal::{Journal, Memory};
-use crate::meter::Meter;
+use crate::metrics::Meter;
 use crate::panics::Panics;
 use crate::role::{Role, Suspension, View, Why};
-use crate::shared::Shared;
+use crate::status::Shared;
 use crate::store::SaveError;
+use crate::trace_writer::{Journal, Memory};
 use crate::transport::{Incoming, Throttle, Ticket};
 
 /// What a driver is made of.

@@ -8,15 +8,15 @@ use tanist_core::{GroupConfig, NodeId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Group;
-use crate::control::Control;
 use crate::driver::application::Application;
 use crate::driver::{self, Carrier, Closing, Driver, Inbox, Parts, Request, Saver};
 use crate::error::{Failure, StartError};
-use crate::journal::{Journal, Memory};
+use crate::operations::Control;
 use crate::settings::Settings;
-use crate::shared::{Identity, Shared};
+use crate::status::{Identity, Shared};
 use crate::store::{SaveError, Store};
 use crate::task::{self, Ask, GroupTask};
+use crate::trace_writer::{Journal, Memory};
 use crate::transport::radio::{Antennas, Radio, RadioConfig, Reach};
 use crate::transport::version::Versions;
 use crate::transport::{self, Incoming, Limits, Secrets, Sockets, Transport};

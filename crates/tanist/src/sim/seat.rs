@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use super::executor;
 use crate::driver::application::Application;
 use crate::role::View;
-use crate::shared::Shared;
+use crate::status::Shared;
 use crate::task::{Answer, Ask, GroupTask, Runner, TaskError};
 
 /// The application of one life of a node.

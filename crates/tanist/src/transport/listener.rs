@@ -22,13 +22,13 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::admission::{Accepted, explain_own, judge};
 use super::claim::Claim;
 use super::dial::{read_message, write_message};
 use super::frame::Record;
 use super::greeting::Greeting;
 use super::handshake::{Answer, HandshakeError, Hello, Listener, Refusal, Refused};
 use super::hub::{Hub, PeerState};
-use super::judge::{Accepted, explain_own, judge};
 use super::link::Established;
 use super::sockets::tune;
 

@@ -14,16 +14,16 @@
 //! Assumes that peers and their addresses are known from the start, and that whoever has the
 //! group's key may take part. Nothing ticks while nothing happens.
 
+mod admission;
 mod claim;
 mod counters;
 pub mod datagram;
 mod dial;
-mod door;
 pub mod frame;
 pub mod greeting;
 pub mod handshake;
+mod handshake_thread;
 mod hub;
-mod judge;
 mod limits;
 mod link;
 mod listener;
@@ -52,7 +52,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 pub use self::counters::Counters;
-use self::door::{Door, Errand};
+use self::handshake_thread::{Door, Errand};
 use self::hub::Hub;
 pub use self::limits::Limits;
 #[doc(hidden)]

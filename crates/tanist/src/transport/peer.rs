@@ -25,12 +25,12 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
 use super::Incoming;
+use super::admission::{explain, explain_identity};
 use super::claim::Claim;
 use super::dial::{DialError, Dialled, dial};
-use super::door::Errand;
 use super::handshake::{Refusal, Refused};
+use super::handshake_thread::Errand;
 use super::hub::{Hub, PeerState, Route};
-use super::judge::{explain, explain_identity};
 use super::link::{self, Closes, Established, Retired, Retirement};
 use super::listener::count_refusal;
 use super::queue::Ticket;
