@@ -1,6 +1,7 @@
 //! A coordinator with its participants, and the number that names it.
 
 use core::fmt;
+use core::str::FromStr;
 
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,25 @@ impl fmt::Display for GroupNumber {
         write!(f, "{}.{}", self.counter, self.node)
     }
 }
+
+impl FromStr for GroupNumber {
+    type Err = ParseGroupNumberError;
+
+    fn from_str(text: &str) -> Result<Self, ParseGroupNumberError> {
+        let (counter, node) = text.split_once('.').ok_or(ParseGroupNumberError)?;
+        if counter.starts_with('+') {
+            return Err(ParseGroupNumberError);
+        }
+        let counter = counter.parse().map_err(|_| ParseGroupNumberError)?;
+        let node = node.parse().map_err(|_| ParseGroupNumberError)?;
+        Ok(Self { counter, node })
+    }
+}
+
+/// The text is not a group number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a group number: a counter, a dot and a node, such as 42.n3")]
+pub struct ParseGroupNumberError;
 
 /// What the disk keeps: the highest counter that this node may have used.
 #[derive(
@@ -112,6 +132,16 @@ mod tests {
         assert_ne!(first.group(NodeId(1)), first.group(NodeId(2)));
         assert_ne!(first.group(NodeId(1)), second.group(NodeId(1)));
         assert_eq!(second.group(NodeId(7)).to_string(), "2.n7");
+    }
+
+    #[test]
+    fn a_group_number_is_read_as_it_was_written_and_nothing_else_is_one() {
+        let number = GroupNumber { counter: 42, node: NodeId(3) };
+        assert_eq!(number.to_string().parse(), Ok(number));
+        for text in ["", "42", "42.", ".n3", "42.3", "42.n", "42.n03", "42.n+3", "+4.n3", "4.2.n3"]
+        {
+            assert_eq!(text.parse::<GroupNumber>(), Err(ParseGroupNumberError), "{text}");
+        }
     }
 
     #[test]

@@ -360,10 +360,7 @@ fn limits(timing: &Timing) -> Limits {
 /// ```
 #[must_use]
 pub fn parse_node(name: &str) -> Option<NodeId> {
-    let digits = name.strip_prefix('n')?;
-    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
-    let number = digits.parse().ok().filter(|number| is_plain && *number <= NODE_MAX)?;
-    Some(NodeId(number))
+    name.parse().ok().filter(|node: &NodeId| (1..=NODE_MAX).contains(&node.0))
 }
 
 fn parse_peer(text: &str) -> Option<(NodeId, String)> {

@@ -12,6 +12,7 @@ mod set;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
+use core::str::FromStr;
 
 use minicbor::{Decode, Encode};
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,25 @@ impl fmt::Display for NodeId {
         write!(f, "n{}", self.0)
     }
 }
+
+impl FromStr for NodeId {
+    type Err = ParseNodeError;
+
+    fn from_str(text: &str) -> Result<Self, ParseNodeError> {
+        let digits = text.strip_prefix('n').ok_or(ParseNodeError)?;
+        let has_digits_only = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let is_padded = digits.len() > 1 && digits.starts_with('0');
+        if !has_digits_only || is_padded {
+            return Err(ParseNodeError);
+        }
+        digits.parse().map(Self).map_err(|_| ParseNodeError)
+    }
+}
+
+/// The text is not the name of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected the name of a node: n and a number, such as n3")]
+pub struct ParseNodeError;
 
 /// The election attribute. Not necessarily unique; ties are broken by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
