@@ -114,7 +114,7 @@ impl Group {
     /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
     /// group.leading().await?;
     /// let status = group.status();
-    /// assert_eq!((status.group.as_str(), status.role), ("doc", "leader"));
+    /// assert_eq!((status.group.as_str(), status.role), ("doc", tanist::RoleKind::Leader));
     /// # Ok(()) }
     /// ```
     #[must_use]
@@ -321,7 +321,7 @@ impl Group {
     /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
     /// let looker = group.clone();
     /// group.shutdown().await?;
-    /// assert_eq!(looker.status().role, "suspended");
+    /// assert_eq!(looker.status().role, tanist::RoleKind::Suspended);
     /// # Ok(()) }
     /// ```
     ///

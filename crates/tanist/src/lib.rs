@@ -190,7 +190,7 @@ pub use key::GroupKey;
 pub use lead::{Lead, LeadGuard};
 pub use metrics::Meter;
 pub use operations::PriorityError;
-pub use role::{Role, Suspension, View, Why};
+pub use role::{ParseRoleError, Role, RoleKind, Suspension, View, Why};
 pub use status::{Change, Changes, Roles, Status};
 pub use tanist_core::election::Algorithm;
 pub use tanist_core::policy::{Preempt, RankError};

@@ -1,8 +1,9 @@
 //! What a node is at the moment, in the words of its user.
 
 use std::fmt;
+use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use tanist_core::{GroupNumber, NodeId, NodeSet};
 
 use crate::lead::Lead;
@@ -121,14 +122,20 @@ impl Role {
         matches!(self, Self::Leader(_))
     }
 
+    /// Which of the three it is.
+    #[must_use]
+    pub const fn kind(&self) -> RoleKind {
+        match self {
+            Self::Leader(_) => RoleKind::Leader,
+            Self::Member(_) => RoleKind::Member,
+            Self::Suspended(_) => RoleKind::Suspended,
+        }
+    }
+
     /// The role in a word.
     #[must_use]
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Leader(_) => "leader",
-            Self::Member(_) => "member",
-            Self::Suspended(_) => "suspended",
-        }
+        self.kind().name()
     }
 }
 
@@ -144,6 +151,57 @@ impl fmt::Display for Role {
         }
     }
 }
+
+/// A [`Role`] without its group.
+///
+/// ```
+/// use tanist::RoleKind;
+///
+/// assert_eq!("member".parse(), Ok(RoleKind::Member));
+/// assert_eq!(RoleKind::Leader.to_string(), "leader");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoleKind {
+    /// It coordinates its group.
+    Leader,
+    /// It is in a group that another node coordinates.
+    Member,
+    /// It is between groups.
+    Suspended,
+}
+
+impl RoleKind {
+    /// The role in a word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Leader => "leader",
+            Self::Member => "member",
+            Self::Suspended => "suspended",
+        }
+    }
+}
+
+impl fmt::Display for RoleKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for RoleKind {
+    type Err = ParseRoleError;
+
+    fn from_str(text: &str) -> Result<Self, ParseRoleError> {
+        let all = [Self::Leader, Self::Member, Self::Suspended];
+        all.into_iter().find(|kind| kind.name() == text).ok_or(ParseRoleError)
+    }
+}
+
+/// The text is not a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected one of: leader, member, suspended")]
+pub struct ParseRoleError;
 
 /// Being between groups.
 #[derive(Clone, Debug, PartialEq, Eq)]

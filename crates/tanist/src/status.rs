@@ -13,7 +13,7 @@ use tanist_core::{NodeId, NodeSet, Status as Phase, Time};
 
 use crate::clock;
 use crate::follower::{self, Follower, Queue};
-use crate::role::{Role, Suspension, View, Why, as_text};
+use crate::role::{Role, RoleKind, Suspension, View, Why, as_text};
 
 /// The one place where the current role is kept.
 ///
@@ -116,7 +116,7 @@ impl Shared {
             node: identity.me,
             algorithm: identity.algorithm,
             peers_version: identity.peers_version,
-            role: change.role.name(),
+            role: change.role.kind(),
             phase: current.phase,
             view: change.role.view().cloned(),
             peerage: current.peerage.clone(),
@@ -225,8 +225,8 @@ pub struct Status {
     pub algorithm: &'static str,
     /// Which version of the list of peers the node has.
     pub peers_version: u32,
-    /// `leader`, `member` or `suspended`.
-    pub role: &'static str,
+    /// What it is in its group.
+    pub role: RoleKind,
     /// The textbook's status variable.
     pub phase: Phase,
     /// The group that the node is in, or was in last.

@@ -17,6 +17,7 @@ mod experiment;
 pub(crate) mod health;
 pub(crate) mod history;
 pub(crate) mod jobs;
+mod json_form;
 mod reload;
 pub(crate) mod report;
 pub(crate) mod secrets;

@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
-use tanist::{GroupNumber, Meter, NodeId, Peerage, Phase, parse_node};
+use tanist::{GroupNumber, Meter, NodeId, Peerage, Phase, RoleKind, parse_node};
 
 use super::Agent;
+use super::json_form;
 use crate::config::read_peer;
 
 /// A node at a glance. Names stay as they are.
@@ -19,8 +20,8 @@ pub(crate) struct StatusReport {
     pub(crate) node: String,
     /// Who elects.
     pub(crate) algorithm: String,
-    /// `leader`, `member` or `suspended`.
-    pub(crate) role: String,
+    /// What it is in its group.
+    pub(crate) role: RoleKind,
     /// The textbook's status: `normal`, `election`, `reorganization` or `down`.
     pub(crate) state: String,
     /// Whether it leads and nobody whom it can reach stands against it.
@@ -91,8 +92,9 @@ pub(crate) struct LeaderReport {
 pub(crate) struct MemberReport {
     pub(crate) node: String,
     pub(crate) address: String,
-    /// `leader`, `member`, or `-` if it is not in the group.
-    pub(crate) role: String,
+    /// What it is in the group of the asked node; none if it is not in it.
+    #[serde(with = "json_form::role_or_dash")]
+    pub(crate) role: Option<RoleKind>,
     pub(crate) is_self: bool,
     pub(crate) is_connected: bool,
     /// Nobody listens at its address.
@@ -158,7 +160,7 @@ impl Agent {
         let status = self.group().status();
         let view = status.view;
         let since = status.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let is_in_group = status.role != "suspended";
+        let is_in_group = status.role != RoleKind::Suspended;
         let leader = view.as_ref().filter(|_| is_in_group).map(|view| LeaderReport {
             node: view.coordinator().to_string(),
             address: self.address(view.coordinator()).unwrap_or_default(),
@@ -167,7 +169,7 @@ impl Agent {
             group: status.group,
             node: status.node.to_string(),
             algorithm: status.algorithm.to_owned(),
-            role: status.role.to_owned(),
+            role: status.role,
             state: status.phase.to_string().to_lowercase(),
             acts: self.acting().now().is_some(),
             paused: self.group().is_paused(),
@@ -222,11 +224,10 @@ impl Agent {
             MemberReport {
                 address: heard_at.unwrap_or(address),
                 role: match (is_leader, is_member) {
-                    (true, _) => "leader",
-                    (false, true) => "member",
-                    (false, false) => "-",
-                }
-                .to_owned(),
+                    (true, _) => Some(RoleKind::Leader),
+                    (false, true) => Some(RoleKind::Member),
+                    (false, false) => None,
+                },
                 is_self: node == self.group().me(),
                 is_connected: peer.is_some_and(|peer| peer.is_connected),
                 is_refused: peer.is_some_and(|peer| peer.is_refused),

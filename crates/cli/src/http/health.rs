@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hyper::StatusCode;
-use tanist::Meter;
+use tanist::{Meter, RoleKind};
 
 use super::Site;
 use super::answer::{Reply, text};
@@ -19,7 +19,7 @@ pub(super) fn leader(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     let node = &status.node;
     Ok(match site.agent.acting().now() {
         Some(lead) => yes(format!("{node} leads {}", lead.view())),
-        None if status.role == "leader" => {
+        None if status.role == RoleKind::Leader => {
             no(format!("{node} leads and does not act yet: it asks whether anybody opposes"))
         }
         None => no(format!("{node} does not lead: it is {}", status.role)),
@@ -30,7 +30,7 @@ pub(super) fn leader(site: &Site, query: &Query) -> Result<Reply, Refusal> {
 pub(super) fn member(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
     let status = site.agent.status();
-    let (node, role) = (&status.node, &status.role);
+    let (node, role) = (&status.node, status.role);
     Ok(match &status.leader {
         Some(leader) if is_member(site) => yes(format!("{node} is a member under {}", leader.node)),
         Some(_) | None => no(format!("{node} is no member: it is {role}")),
@@ -39,7 +39,7 @@ pub(super) fn member(site: &Site, query: &Query) -> Result<Reply, Refusal> {
 
 /// Whether the node is in a group that another one leads.
 pub(super) fn is_member(site: &Site) -> bool {
-    site.agent.status().role == "member"
+    site.agent.status().role == RoleKind::Member
 }
 
 /// Whether the thread that elects answers.
@@ -68,9 +68,9 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
             vec![Check::bad("peer socket", why.clone()), Check::bad("store", why)]
         }
     };
-    checks.push(match status.role.as_str() {
-        "suspended" => Check::bad("group", status.state.clone()),
-        _ => Check::good("group", status.state.clone()),
+    checks.push(match status.role {
+        RoleKind::Suspended => Check::bad("group", status.state.clone()),
+        RoleKind::Leader | RoleKind::Member => Check::good("group", status.state.clone()),
     });
     let acts = site.agent.acting().now().is_some();
     checks.extend(refusals(&status, acts, meter.as_deref().ok()));
@@ -105,18 +105,18 @@ fn refusals(status: &StatusReport, acts: bool, meter: Option<&Meter>) -> Option<
             Some(format!("{} refuses this node: {}", peer.id, peer.refusal.as_ref()?))
         })
         .collect();
-    let is_held = is_held_back(&status.role, acts, told.len(), status.members.len());
+    let is_held = is_held_back(status.role, acts, told.len(), status.members.len());
     is_held.then(|| Check::bad("peers", told.join("; ")))
 }
 
 /// Whether being refused by so many peers keeps a node from being of use.
-fn is_held_back(role: &str, acts: bool, refusing: usize, members: usize) -> bool {
-    match role {
-        _ if refusing == 0 => false,
-        "leader" => !acts,
-        "member" => refusing > members,
-        _ => true,
-    }
+fn is_held_back(role: RoleKind, acts: bool, refusing: usize, members: usize) -> bool {
+    refusing > 0
+        && match role {
+            RoleKind::Leader => !acts,
+            RoleKind::Member => refusing > members,
+            RoleKind::Suspended => true,
+        }
 }
 
 /// What the node counts, if its thread answers soon.
@@ -175,12 +175,12 @@ mod tests {
     #[test]
     fn a_refusal_makes_only_those_unready_whom_it_holds_back() {
         for (role, acts, refusing, members, expected) in [
-            ("leader", false, 0, 1, false),
-            ("leader", false, 1, 1, true),
-            ("leader", true, 1, 2, false),
-            ("member", false, 1, 2, false),
-            ("member", false, 3, 2, true),
-            ("suspended", false, 1, 0, true),
+            (RoleKind::Leader, false, 0, 1, false),
+            (RoleKind::Leader, false, 1, 1, true),
+            (RoleKind::Leader, true, 1, 2, false),
+            (RoleKind::Member, false, 1, 2, false),
+            (RoleKind::Member, false, 3, 2, true),
+            (RoleKind::Suspended, false, 1, 0, true),
         ] {
             assert_eq!(is_held_back(role, acts, refusing, members), expected, "{role} {refusing}");
         }

@@ -5,7 +5,7 @@
 
 use hyper::StatusCode;
 use serde_json::Value;
-use tanist::Meter;
+use tanist::{Meter, RoleKind};
 
 use super::answer::{Content, Reply, reply};
 use super::exposition::{Exposition, Kind};
@@ -42,7 +42,7 @@ fn describe(page: &mut Exposition, status: &StatusReport) {
     let version = env!("CARGO_PKG_VERSION");
     page.family("tanist_build_info", Kind::Gauge, "Always 1; which version this is.");
     page.sample("tanist_build_info", &[("version", version)], 1);
-    let is_leader = u8::from(status.role == "leader");
+    let is_leader = u8::from(status.role == RoleKind::Leader);
     page.single("tanist_is_leader", Kind::Gauge, "Whether the node leads its group.", is_leader);
     let acts = u8::from(status.acts);
     let help = "Whether the node leads and nobody whom it can reach stands against it.";

@@ -128,7 +128,7 @@ fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
     let others = || seen.members.iter().filter(|member| !member.is_self);
     let is_lost = |member: &&MemberReport| {
         let is_refused = member.refusal.is_some() || member.refused_here.is_some();
-        member.role == "-" && !member.is_connected || is_refused
+        member.role.is_none() && !member.is_connected || is_refused
     };
     let (lost, all) = (others().filter(is_lost).count(), others().count());
     if lost == 0 {

@@ -1,6 +1,7 @@
 //! `tanist leader` and `tanist is-leader`: who leads, and whether it is this node.
 
 use serde_json::json;
+use tanist::RoleKind;
 
 use crate::agent::report::StatusReport;
 use crate::commands::query::Agent;
@@ -80,13 +81,17 @@ impl IsLeader {
             return output::print_value(&value, machine);
         }
         let leader = status.leader.as_ref().map(|leader| &leader.node);
-        let text = match (status.acts, status.role.as_str(), leader) {
+        let text = match (status.acts, status.role, leader) {
             (true, ..) => "yes".to_owned(),
-            (false, "leader", _) => {
+            (false, RoleKind::Leader, _) => {
                 "no: it leads, and does not act before it knows that nobody opposes it".to_owned()
             }
-            (false, _, Some(leader)) => format!("no: {leader} leads"),
-            (false, _, None) => "no: it is between groups".to_owned(),
+            (false, RoleKind::Member | RoleKind::Suspended, Some(leader)) => {
+                format!("no: {leader} leads")
+            }
+            (false, RoleKind::Member | RoleKind::Suspended, None) => {
+                "no: it is between groups".to_owned()
+            }
         };
         Ok(output::print(&format!("{text}\n"))?)
     }

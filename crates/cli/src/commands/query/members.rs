@@ -1,6 +1,7 @@
 //! `tanist members`: all nodes as one of them sees them.
 
 use serde_json::Value;
+use tanist::RoleKind;
 
 use super::{Agent, alarms};
 use crate::agent::report::{MemberReport, MembersReport};
@@ -84,11 +85,12 @@ fn table(seen: &MembersReport, is_wide: bool) -> Table {
     }
     let mut table = Table::new(columns);
     for member in &seen.members {
-        let mark = if member.role == "leader" { "★ " } else { "  " };
+        let mark = if member.role == Some(RoleKind::Leader) { "★ " } else { "  " };
         let none = || "-".to_owned();
+        let role = member.role.map_or_else(none, |role| role.to_string());
         let mut cells = vec![
             member.node.clone(),
-            format!("{mark}{}", member.role),
+            format!("{mark}{role}"),
             state(seen, member),
             Some(member.address.clone()).filter(|at| !at.is_empty()).unwrap_or_else(none),
             member.priority.to_string(),
@@ -113,15 +115,15 @@ fn table(seen: &MembersReport, is_wide: bool) -> Table {
 /// What this node knows of another one's state: its own exactly, and of the members that they
 /// follow the same coordinator.
 fn state(seen: &MembersReport, member: &MemberReport) -> String {
-    let text = match (member.is_self, member.role.as_str(), member.is_refused) {
+    let text = match (member.is_self, member.role, member.is_refused) {
         (true, ..) => seen.status.state.as_str(),
-        (false, "-", true) => "down",
-        (false, "-", false) if member.refusal.is_some() => "refuses",
+        (false, None, true) => "down",
+        (false, None, false) if member.refusal.is_some() => "refuses",
         // A leader of an ad-hoc network does not know who follows it.
-        (false, "-", false) if member.is_connected && seen.radio => "in reach",
-        (false, "-", false) if member.is_connected => "elsewhere",
-        (false, "-", false) => "unknown",
-        (false, ..) => "normal",
+        (false, None, false) if member.is_connected && seen.radio => "in reach",
+        (false, None, false) if member.is_connected => "elsewhere",
+        (false, None, false) => "unknown",
+        (false, Some(_), _) => "normal",
     };
     text.to_owned()
 }

@@ -48,7 +48,7 @@ impl Status {
         row("group", status.group.clone());
         row("node", status.node.clone());
         row("algorithm", status.algorithm.clone());
-        row("role", status.role.clone());
+        row("role", status.role.to_string());
         row("state", status.state.clone());
         if let Some(epoch) = &status.epoch {
             let leader = status.leader.as_ref();

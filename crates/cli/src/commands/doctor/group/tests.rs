@@ -69,7 +69,7 @@ fn failed_handshakes_matter_when_a_peer_is_missing() {
     let meter = json!({ "transport": { "handshakes_failed": 7 } });
     assert_eq!(worst(&seen(), &settings(), &meter).0, Severity::Note);
     let mut seen = seen();
-    seen.members[1].role = "-".to_owned();
+    seen.members[1].role = None;
     seen.members[1].is_connected = false;
     let (severity, what) = worst(&seen, &settings(), &meter);
     assert_eq!(severity, Severity::Problem);
