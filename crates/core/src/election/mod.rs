@@ -30,6 +30,7 @@ pub use super_peer::SuperPeer;
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::payload::Report;
+use crate::protocol::compose::{self, Upward};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, Outcome, Peerage, TimerName};
@@ -364,22 +365,16 @@ algorithms! {
 
 /// Wraps an algorithm's own messages and timers; everything else is common to all.
 fn lift<P: Elects>(
-    mut inner: Effects<P>,
+    inner: Effects<P>,
     out: &mut Effects<Election>,
     message: impl Fn(P::Message) -> Message,
     timer: impl Fn(P::Timer) -> Timer,
 ) {
-    use crate::protocol::Effect;
-    for effect in inner.drain() {
-        match effect {
-            Effect::Send { to, message: inner } => out.send(to, message(inner)),
-            Effect::Broadcast(inner) => out.broadcast(message(inner)),
-            Effect::SetTimer { timer: inner, after } => out.set_timer(timer(inner), after),
-            Effect::CancelTimer(inner) => out.cancel_timer(timer(inner)),
-            Effect::Save(counter) => out.save(counter),
-            Effect::Notify(notice) => out.notify(notice),
-        }
-    }
+    let (message, timer) = (|inner| Some(message(inner)), |inner| Some(timer(inner)));
+    compose::lift(inner, out, message, timer, |upward, out| match upward {
+        Upward::Save(counter) => out.save(counter),
+        Upward::Notify(notice) => out.notify(notice),
+    });
 }
 
 impl Election {

@@ -14,6 +14,7 @@
 //! "stop, then answer" holds across layers as well. What a layer answers is taken up when the layer
 //! that spoke has finished its step.
 
+mod layers;
 mod pause;
 mod ports;
 mod priorities;
@@ -32,7 +33,8 @@ use crate::group::{Counter, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::payload::Definition;
 use crate::policy::{self, Policy, Preempt};
-use crate::protocol::{Context, Effect, Effects, Event, Protocol};
+use crate::protocol::compose::Upward;
+use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::recall::{self, Memory, Recall};
 use crate::reorganization::{self, Reorganization};
 use crate::trace::NodeState;
@@ -65,7 +67,7 @@ impl Protocol for Node {
         let policy = Policy::start(cx, None, &mut Effects::new());
         let mut node =
             Self { memory, detector, election: None, reorganization, policy, kept: None };
-        node.route_memory(cx, effects, out);
+        node.carry(cx, effects, out, Self::route_memory);
         node.look_back(cx, out);
         node
     }
@@ -286,56 +288,38 @@ impl Node {
         event: Event<Detector>,
         out: &mut Effects<Self>,
     ) {
-        let mut effects = Effects::new();
-        self.detector.step(cx, event, &mut effects);
-        for effect in effects.drain() {
-            match effect {
-                Effect::Send { to, message } => out.send(to, Message::Detector(message)),
-                Effect::Broadcast(message) => out.broadcast(Message::Detector(message)),
-                Effect::Save(record) => match record {},
-                Effect::SetTimer { timer, after } => out.set_timer(Timer::Detector(timer), after),
-                Effect::CancelTimer(timer) => out.cancel_timer(Timer::Detector(timer)),
-                Effect::Notify(detector::Notice::Silent(peer)) => {
-                    self.report(cx, election::Command::Silent(peer), peer, out);
-                }
-                Effect::Notify(detector::Notice::Failed(peer)) => {
-                    self.report(cx, election::Command::Failed(peer), peer, out);
-                    self.tell_memory(cx, Event::Command(recall::Command::Failed(peer)), out);
-                }
+        self.step_layer(cx, event, out, |node, cx, upward, out| match upward {
+            Upward::Save(record) => match record {},
+            Upward::Notify(detector::Notice::Silent(peer)) => {
+                node.report(cx, election::Command::Silent(peer), peer, out);
             }
-        }
+            Upward::Notify(detector::Notice::Failed(peer)) => {
+                node.report(cx, election::Command::Failed(peer), peer, out);
+                node.tell_memory(cx, Event::Command(recall::Command::Failed(peer)), out);
+            }
+        });
     }
 
     fn tell_memory(&mut self, cx: &mut Context<'_>, event: Event<Memory>, out: &mut Effects<Self>) {
-        let mut effects = Effects::new();
-        self.memory.step(cx, event, &mut effects);
-        self.route_memory(cx, effects, out);
+        self.step_layer(cx, event, out, Self::route_memory);
     }
 
     fn route_memory(
         &mut self,
         cx: &mut Context<'_>,
-        mut effects: Effects<Memory>,
+        upward: Upward<Memory>,
         out: &mut Effects<Self>,
     ) {
-        for effect in effects.drain() {
-            match effect {
-                Effect::Send { to, message } => out.send(to, Message::Recall(message)),
-                Effect::Broadcast(message) => out.broadcast(Message::Recall(message)),
-                Effect::SetTimer { timer, after } => out.set_timer(Timer::Recall(timer), after),
-                Effect::CancelTimer(timer) => out.cancel_timer(Timer::Recall(timer)),
-                Effect::Save(counter) => out.save(counter),
-                Effect::Notify(recall::Notice::Known(saved)) if self.policy.is_aside() => {
-                    self.kept = Some(saved.unwrap_or_default());
-                }
-                Effect::Notify(recall::Notice::Known(saved)) => {
-                    self.start_election(cx, saved, out);
-                }
-                Effect::Notify(recall::Notice::Seen(counter)) => {
-                    self.kept = self.kept.map(|kept| kept.max(counter));
-                    let raise = election::Command::Raise(counter);
-                    self.tell_election(cx, Event::Command(raise), out);
-                }
+        match upward {
+            Upward::Save(counter) => out.save(counter),
+            Upward::Notify(recall::Notice::Known(saved)) if self.policy.is_aside() => {
+                self.kept = Some(saved.unwrap_or_default());
+            }
+            Upward::Notify(recall::Notice::Known(saved)) => self.start_election(cx, saved, out),
+            Upward::Notify(recall::Notice::Seen(counter)) => {
+                self.kept = self.kept.map(|kept| kept.max(counter));
+                let raise = election::Command::Raise(counter);
+                self.tell_election(cx, Event::Command(raise), out);
             }
         }
     }
@@ -346,10 +330,21 @@ impl Node {
         event: Event<Election>,
         out: &mut Effects<Self>,
     ) {
-        let Some(election) = &mut self.election else { return };
-        let mut effects = Effects::new();
-        election.step(cx, event, &mut effects);
-        self.route_election(cx, effects, out);
+        let mut answers = VecDeque::new();
+        self.step_election(cx, event, &mut answers, out);
+        self.answer(cx, answers, out);
+    }
+
+    fn step_election(
+        &mut self,
+        cx: &mut Context<'_>,
+        event: Event<Election>,
+        answers: &mut VecDeque<election::Command>,
+        out: &mut Effects<Self>,
+    ) {
+        self.step_layer(cx, event, out, |node, cx, upward, out| {
+            node.hear_election(cx, upward, answers, out);
+        });
     }
 
     fn tell_reorganization(
@@ -370,7 +365,9 @@ impl Node {
         out: &mut Effects<Self>,
     ) {
         let mut answers = VecDeque::new();
-        self.carry(cx, effects, &mut answers, out);
+        self.carry(cx, effects, out, |node, cx, upward, out| {
+            node.hear_election(cx, upward, &mut answers, out);
+        });
         self.answer(cx, answers, out);
     }
 
@@ -382,69 +379,38 @@ impl Node {
         out: &mut Effects<Self>,
     ) {
         while let Some(command) = answers.pop_front() {
-            let Some(election) = &mut self.election else { return };
-            let mut effects = Effects::new();
-            election.step(cx, Event::Command(command), &mut effects);
-            self.carry(cx, effects, &mut answers, out);
+            self.step_election(cx, Event::Command(command), &mut answers, out);
         }
     }
 
-    fn carry(
+    fn hear_election(
         &mut self,
         cx: &mut Context<'_>,
-        mut effects: Effects<Election>,
+        upward: Upward<Election>,
         answers: &mut VecDeque<election::Command>,
         out: &mut Effects<Self>,
     ) {
         use reorganization::Command as Reorganize;
-        for effect in effects.drain() {
-            let notice = match effect {
-                Effect::Send { to, message } => {
-                    out.send(to, Message::Election(message));
-                    continue;
-                }
-                Effect::Broadcast(message) => {
-                    out.broadcast(Message::Election(message));
-                    continue;
-                }
-                Effect::SetTimer { timer, after } => {
-                    out.set_timer(Timer::Election(timer), after);
-                    continue;
-                }
-                Effect::CancelTimer(timer) => {
-                    out.cancel_timer(Timer::Election(timer));
-                    continue;
-                }
-                Effect::Save(counter) => {
-                    out.save(counter);
-                    continue;
-                }
-                Effect::Notify(notice) => notice,
-            };
-            let command = match notice {
-                election::Notice::Stop => Reorganize::Stop,
-                election::Notice::Formed(formation) => Reorganize::Form(formation),
-                election::Notice::Joined { group, coordinator } => {
-                    Reorganize::Join { group, coordinator }
-                }
-                election::Notice::Followed { group, coordinator } => {
-                    Reorganize::Follow { group, coordinator }
-                }
-                election::Notice::Watch(peers) => {
-                    self.tell_detector(cx, detector::Command::Watch(peers), out);
-                    continue;
-                }
-                election::Notice::Called => {
-                    out.notify(Notice::Called);
-                    continue;
-                }
-                election::Notice::Ended(outcome) => {
-                    out.notify(Notice::Ended(outcome));
-                    continue;
-                }
-            };
-            self.step_reorganization(cx, Event::Command(command), answers, out);
-        }
+        let notice = match upward {
+            Upward::Save(counter) => return out.save(counter),
+            Upward::Notify(notice) => notice,
+        };
+        let command = match notice {
+            election::Notice::Stop => Reorganize::Stop,
+            election::Notice::Formed(formation) => Reorganize::Form(formation),
+            election::Notice::Joined { group, coordinator } => {
+                Reorganize::Join { group, coordinator }
+            }
+            election::Notice::Followed { group, coordinator } => {
+                Reorganize::Follow { group, coordinator }
+            }
+            election::Notice::Watch(peers) => {
+                return self.tell_detector(cx, detector::Command::Watch(peers), out);
+            }
+            election::Notice::Called => return out.notify(Notice::Called),
+            election::Notice::Ended(outcome) => return out.notify(Notice::Ended(outcome)),
+        };
+        self.step_reorganization(cx, Event::Command(command), answers, out);
     }
 
     fn step_reorganization(
@@ -455,34 +421,24 @@ impl Node {
         out: &mut Effects<Self>,
     ) {
         use reorganization::Notice as Told;
-        let mut effects = Effects::new();
-        self.reorganization.step(cx, event, &mut effects);
-        for effect in effects.drain() {
-            match effect {
-                Effect::Send { to, message } => out.send(to, Message::Reorganization(message)),
-                Effect::Broadcast(message) => out.broadcast(Message::Reorganization(message)),
-                Effect::Save(record) => match record {},
-                Effect::SetTimer { timer, after } => {
-                    out.set_timer(Timer::Reorganization(timer), after);
-                }
-                Effect::CancelTimer(timer) => out.cancel_timer(Timer::Reorganization(timer)),
-                Effect::Notify(Told::Stop) => out.notify(Notice::Stop),
-                Effect::Notify(Told::Plan { group, members, reports }) => {
-                    out.notify(Notice::Plan { group, members, reports });
-                }
-                Effect::Notify(Told::Begin { group, coordinator, members, definition }) => {
-                    out.notify(Notice::Begin { group, coordinator, members, definition });
-                }
-                Effect::Notify(Told::Stopped(report)) => {
-                    answers.push_back(election::Command::Stopped(report));
-                }
-                Effect::Notify(Told::Settled { missing, members }) => {
-                    answers.push_back(election::Command::Settled { missing, members });
-                }
-                Effect::Notify(Told::Unsettled { missing }) => {
-                    answers.push_back(election::Command::Unsettled { missing });
-                }
+        self.step_layer(cx, event, out, |_, _, upward, out| match upward {
+            Upward::Save(record) => match record {},
+            Upward::Notify(Told::Stop) => out.notify(Notice::Stop),
+            Upward::Notify(Told::Plan { group, members, reports }) => {
+                out.notify(Notice::Plan { group, members, reports });
             }
-        }
+            Upward::Notify(Told::Begin { group, coordinator, members, definition }) => {
+                out.notify(Notice::Begin { group, coordinator, members, definition });
+            }
+            Upward::Notify(Told::Stopped(report)) => {
+                answers.push_back(election::Command::Stopped(report));
+            }
+            Upward::Notify(Told::Settled { missing, members }) => {
+                answers.push_back(election::Command::Settled { missing, members });
+            }
+            Upward::Notify(Told::Unsettled { missing }) => {
+                answers.push_back(election::Command::Unsettled { missing });
+            }
+        });
     }
 }

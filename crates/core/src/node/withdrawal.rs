@@ -6,14 +6,15 @@
 
 use alloc::vec::Vec;
 
-use super::{Message, Node, Notice, Timer};
+use super::{Node, Notice, Timer};
 use crate::detector;
 use crate::election::{self, Election};
 use crate::group::{Counter, Status};
 use crate::membership::NodeSet;
 use crate::mutant::Mutant;
 use crate::policy::{self, Policy};
-use crate::protocol::{Context, Effect, Effects, Event, Protocol};
+use crate::protocol::compose::Upward;
+use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::reorganization;
 
 impl Node {
@@ -62,35 +63,39 @@ impl Node {
         event: Event<Policy>,
         out: &mut Effects<Self>,
     ) {
-        let mut effects = Effects::new();
-        self.policy.step(cx, event, &mut effects);
-        for effect in effects.drain() {
-            match effect {
-                Effect::Send { to, message } => out.send(to, Message::Policy(message)),
-                Effect::Broadcast(message) => out.broadcast(Message::Policy(message)),
-                Effect::SetTimer { timer, after } => out.set_timer(Timer::Policy(timer), after),
-                Effect::CancelTimer(timer) => out.cancel_timer(Timer::Policy(timer)),
-                Effect::Save(record) => match record {},
-                Effect::Notify(policy::Notice::Drop) => self.drop_election(cx, out),
-                Effect::Notify(policy::Notice::Aside) => out.notify(Notice::Aside),
-                Effect::Notify(policy::Notice::Returned) => {
-                    out.notify(Notice::Returned);
-                    // None: the others were not asked for it in full yet; the answer starts it.
-                    if let Some(counter) = self.kept.take() {
-                        self.start_election(cx, Some(counter), out);
-                    }
+        self.step_layer(cx, event, out, Self::route_policy);
+    }
+
+    fn route_policy(
+        &mut self,
+        cx: &mut Context<'_>,
+        upward: Upward<Policy>,
+        out: &mut Effects<Self>,
+    ) {
+        let notice = match upward {
+            Upward::Save(record) => match record {},
+            Upward::Notify(notice) => notice,
+        };
+        match notice {
+            policy::Notice::Drop => self.drop_election(cx, out),
+            policy::Notice::Aside => out.notify(Notice::Aside),
+            policy::Notice::Returned => {
+                out.notify(Notice::Returned);
+                // None: the others were not asked for it in full yet; the answer starts it.
+                if let Some(counter) = self.kept.take() {
+                    self.start_election(cx, Some(counter), out);
                 }
-                Effect::Notify(policy::Notice::Farewell(peer)) => {
-                    out.notify(Notice::Farewell(peer));
-                    // Evidence for the election only: who is aside still tells others the numbers
-                    // that it remembers, so a node that asks for its own goes on waiting for it.
-                    self.report(cx, election::Command::Failed(peer), peer, out);
-                }
-                Effect::Notify(policy::Notice::Paused) => out.notify(Notice::Paused),
-                Effect::Notify(policy::Notice::Resumed) => {
-                    out.notify(Notice::Resumed);
-                    self.make_good(cx, out);
-                }
+            }
+            policy::Notice::Farewell(peer) => {
+                out.notify(Notice::Farewell(peer));
+                // Evidence for the election only: who is aside still tells others the numbers
+                // that it remembers, so a node that asks for its own goes on waiting for it.
+                self.report(cx, election::Command::Failed(peer), peer, out);
+            }
+            policy::Notice::Paused => out.notify(Notice::Paused),
+            policy::Notice::Resumed => {
+                out.notify(Notice::Resumed);
+                self.make_good(cx, out);
             }
         }
     }

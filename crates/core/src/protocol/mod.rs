@@ -9,6 +9,7 @@
 //! Effects are carried out in order, each finished before the next begins. That one sentence is
 //! persist-before-send and stop-before-acknowledge. A step cannot fail, and does nothing slow.
 
+pub(crate) mod compose;
 mod context;
 
 use alloc::vec::Vec;

@@ -46,7 +46,8 @@ use crate::dice::Fixed;
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
-use crate::protocol::{Context, Effect, Effects, Event, Protocol};
+use crate::protocol::compose::{Upward, lift};
+use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::reorganization;
 use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, Peerage, TimerName};
@@ -217,34 +218,17 @@ impl SuperPeer {
         self.review(cx, 0, out);
     }
 
-    fn carry_home(&mut self, mut effects: Effects<Election>, out: &mut Effects<Self>) {
-        for effect in effects.drain() {
-            match effect {
-                Effect::Send { to, message } => {
-                    if let Some(message) = inner::Message::of(message) {
-                        out.send(to, Message::Home(message));
-                    }
-                }
-                // No inner algorithm broadcasts.
-                Effect::Broadcast(_) => {}
-                Effect::SetTimer { timer, after } => {
-                    if let Some(timer) = inner::Timer::of(timer) {
-                        out.set_timer(Timer::Home(timer), after);
-                    }
-                }
-                Effect::CancelTimer(timer) => {
-                    if let Some(timer) = inner::Timer::of(timer) {
-                        out.cancel_timer(Timer::Home(timer));
-                    }
-                }
-                Effect::Save(counter) => out.save(counter),
-                Effect::Notify(Notice::Watch(peers)) => {
-                    self.watched = peers;
-                    self.watch(out);
-                }
-                Effect::Notify(notice) => out.notify(notice),
+    fn carry_home(&mut self, effects: Effects<Election>, out: &mut Effects<Self>) {
+        let message = |message| inner::Message::of(message).map(Message::Home);
+        let timer = |timer| inner::Timer::of(timer).map(Timer::Home);
+        lift(effects, out, message, timer, |upward, out| match upward {
+            Upward::Save(counter) => out.save(counter),
+            Upward::Notify(Notice::Watch(peers)) => {
+                self.watched = peers;
+                self.watch(out);
             }
-        }
+            Upward::Notify(notice) => out.notify(notice),
+        });
     }
 
     /// Whoever is watched in any of its groups.

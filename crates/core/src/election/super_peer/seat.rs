@@ -17,7 +17,8 @@ use crate::group::Status;
 use crate::membership::{Membership, NodeId, NodeSet};
 use crate::payload::{Definition, Report};
 use crate::policy::Preempt;
-use crate::protocol::{Context, Effect, Effects, Event, Protocol};
+use crate::protocol::compose::{Upward, lift};
+use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::reorganization::{self, Handover, Reorganization};
 use crate::trace::SeatState;
 
@@ -244,38 +245,17 @@ impl Seat {
     fn carry(
         &mut self,
         level: u8,
-        mut effects: Effects<Election>,
+        effects: Effects<Election>,
         queue: &mut VecDeque<Work>,
         out: &mut Effects<SuperPeer>,
     ) {
         use reorganization::Command as Reorganize;
-        for effect in effects.drain() {
-            let notice = match effect {
-                Effect::Send { to, message } => {
-                    if let Some(message) = inner::Message::of(message) {
-                        out.send(to, Message::Above { level, message });
-                    }
-                    continue;
-                }
-                // No inner algorithm broadcasts.
-                Effect::Broadcast(_) => continue,
-                Effect::SetTimer { timer, after } => {
-                    if let Some(timer) = inner::Timer::of(timer) {
-                        out.set_timer(Timer::Above(level, timer), after);
-                    }
-                    continue;
-                }
-                Effect::CancelTimer(timer) => {
-                    if let Some(timer) = inner::Timer::of(timer) {
-                        out.cancel_timer(Timer::Above(level, timer));
-                    }
-                    continue;
-                }
-                Effect::Save(counter) => {
-                    out.save(counter);
-                    continue;
-                }
-                Effect::Notify(notice) => notice,
+        let message = |inner| Some(Message::Above { level, message: inner::Message::of(inner)? });
+        let timer = |inner| Some(Timer::Above(level, inner::Timer::of(inner)?));
+        lift(effects, out, message, timer, |upward, out| {
+            let notice = match upward {
+                Upward::Save(counter) => return out.save(counter),
+                Upward::Notify(notice) => notice,
             };
             let command = match notice {
                 Notice::Stop => Reorganize::Stop,
@@ -286,41 +266,30 @@ impl Seat {
                 }
                 Notice::Watch(peers) => {
                     self.watched = peers;
-                    continue;
+                    return;
                 }
                 // The trace counts the elections of peer groups.
-                Notice::Called | Notice::Ended(_) => continue,
+                Notice::Called | Notice::Ended(_) => return,
             };
             queue.push_back(Work::HandOver(Event::Command(command)));
-        }
+        });
     }
 }
 
 fn carry_hand_over(
     level: u8,
-    mut effects: Effects<Reorganization>,
+    effects: Effects<Reorganization>,
     queue: &mut VecDeque<Work>,
     out: &mut Effects<SuperPeer>,
 ) {
     use reorganization::Command as Reorganize;
     use reorganization::Notice as Told;
-    for effect in effects.drain() {
-        let notice = match effect {
-            Effect::Send { to, message } => {
-                out.send(to, Message::HandOver { level, message });
-                continue;
-            }
-            Effect::Broadcast(_) => continue,
-            Effect::Save(record) => match record {},
-            Effect::SetTimer { timer: Handover, after } => {
-                out.set_timer(Timer::HandOver(level), after);
-                continue;
-            }
-            Effect::CancelTimer(Handover) => {
-                out.cancel_timer(Timer::HandOver(level));
-                continue;
-            }
-            Effect::Notify(notice) => notice,
+    let message = |message| Some(Message::HandOver { level, message });
+    let timer = |Handover| Some(Timer::HandOver(level));
+    lift(effects, out, message, timer, |upward, _| {
+        let notice = match upward {
+            Upward::Save(record) => match record {},
+            Upward::Notify(notice) => notice,
         };
         let command = |command| Work::Election(Event::Command(command));
         queue.push_back(match notice {
@@ -329,14 +298,14 @@ fn carry_hand_over(
                 let definition = Definition::default();
                 Work::HandOver(Event::Command(Reorganize::Define { group, definition }))
             }
-            Told::Begin { .. } => continue,
+            Told::Begin { .. } => return,
             Told::Stopped(report) => command(election::Command::Stopped(report)),
             Told::Settled { missing, members } => {
                 command(election::Command::Settled { missing, members })
             }
             Told::Unsettled { missing } => command(election::Command::Unsettled { missing }),
         });
-    }
+    });
 }
 
 /// A context for looking only.
