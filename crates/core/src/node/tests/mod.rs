@@ -11,9 +11,12 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::detector::Heartbeat;
-use crate::election::{Algorithm, bully, bully_lecture, invitation};
+use crate::election::{self, Algorithm, bully, bully_lecture, invitation};
 use crate::group::{GroupNumber, Status};
+use crate::membership::NodeId;
 use crate::payload::Report;
+use crate::policy;
+use crate::reorganization;
 use crate::testing::{Bench, NOTHING, group_of, nodes, number};
 
 /// A node that has long worked in group 1 of the highest of three.
