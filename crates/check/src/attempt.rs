@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use tanist_sim::chance::Chance;
 use tanist_sim::choices::{Choice, What};
+use tanist_sim::world::dice::Chance;
 
 use crate::assumption::is_wait;
 use crate::model::{Model, Step};

@@ -4,10 +4,10 @@ use tanist_core::time::micros;
 use tanist_core::{NodeId, Status};
 use tanist_sim::choices::Order;
 use tanist_sim::digest::digest;
-use tanist_sim::faults::Action;
 use tanist_sim::frozen::{Clock, Store};
 use tanist_sim::monitors::Breach;
 use tanist_sim::watch::Broken;
+use tanist_sim::world::faults::Action;
 use tanist_sim::{Scenario, World};
 
 use crate::assumption::Assumption;

@@ -10,8 +10,8 @@ use tanist_core::options::OptionError;
 use tanist_core::trace::Link;
 use tanist_core::{GroupConfig, GroupNumber, NodeId, Time};
 use tanist_sim::Scenario;
-use tanist_sim::faults::{Action, Fault, Moment};
 use tanist_sim::scenario::ScenarioError;
+use tanist_sim::world::faults::{Action, Fault, Moment};
 
 use crate::answer::Answer;
 use crate::assumption::Assumption;

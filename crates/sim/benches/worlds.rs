@@ -9,7 +9,7 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use tanist_core::{NodeId, Time};
 use tanist_sim::Scenario;
-use tanist_sim::faults::{Action, Fault, Moment};
+use tanist_sim::world::faults::{Action, Fault, Moment};
 
 /// How long a sample lasts in simulated time.
 const SPAN: Duration = Duration::from_secs(20);

@@ -13,7 +13,7 @@ use tanist_core::node::Timer;
 use tanist_core::trace::{Loss, MessageFacts};
 
 use crate::digest::{Digester, digest};
-use crate::host::Due;
+use crate::world::host::Due;
 use crate::world::{Thing, World};
 
 /// Something that may happen next.
@@ -131,7 +131,7 @@ impl World {
     }
 
     /// Does something to the world, as a fault of a scenario would.
-    pub fn impose(&mut self, action: crate::faults::Action) {
+    pub fn impose(&mut self, action: crate::world::faults::Action) {
         self.advance();
         self.act(action);
         self.settle();

@@ -19,9 +19,9 @@ use tanist_core::trace::MessageFacts;
 use tanist_core::{NodeId, Time};
 
 use crate::board::Seat;
-use crate::host::{Due, HostPart, Mark};
 use crate::monitors::Monitor;
 use crate::varint::{read, write};
+use crate::world::host::{Due, HostPart, Mark};
 use crate::world::{Thing, World};
 
 pub use outline::{Change, Event, Outline};

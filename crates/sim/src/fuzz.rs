@@ -21,15 +21,15 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::trace::Link;
 use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority, Time, Timing};
 
-use crate::application::Pace;
-use crate::chance::Chance;
-use crate::faults::{Action, Fault, Moment};
-use crate::host::RATE;
 use crate::monitors::Selection;
-use crate::network::{Conditions, Delay};
-use crate::radio::Topology;
 use crate::scenario::{Expect, Scenario};
 use crate::watch::Broken;
+use crate::world::application::Pace;
+use crate::world::dice::Chance;
+use crate::world::faults::{Action, Fault, Moment};
+use crate::world::host::RATE;
+use crate::world::network::{Conditions, Delay};
+use crate::world::topology::Topology;
 
 /// What came of one seed.
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use tanist_core::NodeId;
 
-use crate::chance::Chance;
-use crate::ground::columns;
-use crate::radio::Topology;
+use crate::world::dice::Chance;
+use crate::world::places::columns;
+use crate::world::topology::Topology;
 
 /// A graph without directions.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,27 +7,19 @@
 //! against each other), [`fuzz`] and [`shrink`] (many seeds).
 
 pub mod agreement;
-pub mod application;
 pub mod board;
-pub mod chance;
 pub mod choices;
 pub mod compare;
 pub mod deed;
 pub mod diagram;
 pub mod digest;
-pub mod faults;
 pub mod frozen;
 pub mod fuzz;
 pub mod graph;
-pub mod ground;
-pub mod host;
 pub mod library;
 pub mod map;
-pub mod mobility;
 pub mod monitors;
-pub mod network;
 pub mod plot;
-pub mod radio;
 pub mod record;
 pub mod recorded;
 pub mod roaming;
@@ -35,7 +27,6 @@ pub mod run;
 pub mod sample;
 pub mod scale;
 pub mod scenario;
-pub mod schedule;
 pub mod script;
 pub mod shrink;
 pub mod story;

@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 use tanist_core::NodeId;
 
 use crate::agreement::Component;
-use crate::ground::{Area, Position};
+use crate::world::places::{Area, Position};
 
 /// What is drawn.
 pub struct Map<'a> {

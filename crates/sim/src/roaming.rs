@@ -15,16 +15,16 @@ use tanist_core::timing::{TimingConfig, TimingError};
 use tanist_core::{GroupConfig, Membership, NodeId, Time, Timing};
 
 use crate::agreement::{self, Agreement, Component};
-use crate::application::Pace;
-use crate::ground::{Area, Layout, Position};
-use crate::mobility::Mobility;
 use crate::monitors::Selection;
-use crate::network::{Conditions, Delay};
-use crate::radio::{Fading, RadioConfig, Topology};
 use crate::scale::Wish;
 use crate::scenario::{Expect, Scenario};
 use crate::watch::{Counts, Watch};
 use crate::world::World;
+use crate::world::application::Pace;
+use crate::world::network::{Conditions, Delay};
+use crate::world::places::{Area, Layout, Position};
+use crate::world::topology::{Fading, RadioConfig, Topology};
+use crate::world::walking::Mobility;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,13 +18,13 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Header, SCHEMA, Source};
 use tanist_core::{GroupConfig, NodeId, Status};
 
-use crate::application::{Application, Pace};
 use crate::deed::Deed;
-use crate::faults::Fault;
 use crate::monitors::Selection;
-use crate::network::{Conditions, Network, Rule};
-use crate::radio::Topology;
 use crate::watch::{Watch, WatchConfig};
+use crate::world::application::{Application, Pace};
+use crate::world::faults::Fault;
+use crate::world::network::{Conditions, Network, Rule};
+use crate::world::topology::Topology;
 use crate::world::{Ingredients, World};
 
 pub use file::ScenarioError;

@@ -9,8 +9,8 @@ use tanist_core::trace::TimerName;
 
 use crate::choices::{Choice, What};
 use crate::deed::{Deed, Letter};
-use crate::faults::Action;
 use crate::world::World;
+use crate::world::faults::Action;
 
 /// A step that the world did not offer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

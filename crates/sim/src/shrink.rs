@@ -6,13 +6,13 @@ use std::time::Duration;
 use tanist_core::options::Options;
 use tanist_core::{Membership, NodeId, NodeSet};
 
-use crate::application::Pace;
-use crate::faults::{Action, Moment};
 use crate::fuzz::judge;
-use crate::ground::Layout;
-use crate::network::Delay;
-use crate::radio::{Fading, Topology};
 use crate::scenario::Scenario;
+use crate::world::application::Pace;
+use crate::world::faults::{Action, Moment};
+use crate::world::network::Delay;
+use crate::world::places::Layout;
+use crate::world::topology::{Fading, Topology};
 
 /// How many runs shrinking may take.
 const RUNS_MAX: u32 = 4000;

@@ -20,15 +20,15 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Event, Kind};
 use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority, Status, Time, Timing};
 
-use crate::application::Pace;
-use crate::faults::{Action, Fault, Moment};
 use crate::monitors::Selection;
-use crate::network::{Conditions, Delay};
-use crate::radio::Topology;
 use crate::run::{Report, run};
 use crate::sample::Sample;
 use crate::scenario::{Expect, Scenario};
 use crate::theory::{Amount, Bounds, Cost};
+use crate::world::application::Pace;
+use crate::world::faults::{Action, Fault, Moment};
+use crate::world::network::{Conditions, Delay};
+use crate::world::topology::Topology;
 
 /// One size of one case.
 #[derive(Clone, Copy, Debug)]

@@ -8,9 +8,9 @@ use tanist_core::mutant::Mutant;
 use tanist_core::trace::Link;
 use tanist_core::{NodeId, Time};
 use tanist_sim::Scenario;
-use tanist_sim::chance::Chance;
-use tanist_sim::faults::{Action, Fault, Moment};
 use tanist_sim::fuzz::judge;
+use tanist_sim::world::dice::Chance;
+use tanist_sim::world::faults::{Action, Fault, Moment};
 
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::AdhocExpandingRing, Algorithm::AdhocDiffusing];
 

@@ -4,9 +4,9 @@
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_core::recall::Recall;
-use tanist_sim::faults::{Action, Fault};
 use tanist_sim::fuzz::{judge, scenario};
 use tanist_sim::shrink::shrink;
+use tanist_sim::world::faults::{Action, Fault};
 use tanist_sim::{Scenario, run};
 
 /// The campaign of `tanist sim fuzz` goes further.

@@ -1,7 +1,7 @@
 //! G-11: the result does not depend on who called. Every set of live nodes, every set of callers.
 
 use tanist_core::{NodeId, Time};
-use tanist_sim::faults::{Action, Fault, Moment};
+use tanist_sim::world::faults::{Action, Fault, Moment};
 use tanist_sim::{Scenario, run};
 
 const RANKED: [&str; 6] = [

@@ -5,8 +5,8 @@ use std::time::Duration;
 use tanist_core::trace::{Entry, Event, Link, Loss};
 use tanist_core::{NodeId, NodeSet, Time};
 use tanist_sim::board::Board;
-use tanist_sim::ground::{Area, Position};
-use tanist_sim::radio::{Fading, Topology};
+use tanist_sim::world::places::{Area, Position};
+use tanist_sim::world::topology::{Fading, Topology};
 use tanist_sim::{Scenario, run};
 
 const HEAD: &str = "name = \"r\"\nalgorithm = \"invitation\"\nend = \"20s\"\n";

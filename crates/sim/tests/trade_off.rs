@@ -30,7 +30,7 @@ fn failover_us(factor: u32) -> u64 {
                  [[fault]]\nat = \"0ms\"\ndo = \"timeout\"\nnode = 2\n";
     let mut scenario = scenario(factor, fault);
     let delay = std::time::Duration::from_millis(1);
-    scenario.conditions.delay = tanist_sim::network::Delay::Fixed(delay);
+    scenario.conditions.delay = tanist_sim::world::network::Delay::Fixed(delay);
     run(&scenario, 1).settled.as_micros()
 }
 

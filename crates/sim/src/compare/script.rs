@@ -3,7 +3,7 @@
 use tanist_core::trace::Link;
 use tanist_core::{Membership, NodeId, NodeSet};
 
-use crate::faults::Action;
+use crate::world::faults::Action;
 
 /// What is done to a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,14 +15,14 @@ use tanist_core::{
 };
 
 use super::{D, HEARTBEAT, Script, TP};
-use crate::application::Pace;
 use crate::board::Seat;
-use crate::chance::Chance;
 use crate::monitors::Selection;
-use crate::network::{Conditions, Delay};
-use crate::radio::Topology;
 use crate::scenario::{Expect, Scenario};
 use crate::world::World;
+use crate::world::application::Pace;
+use crate::world::dice::Chance;
+use crate::world::network::{Conditions, Delay};
+use crate::world::topology::Topology;
 
 /// What came of one seed.
 pub(super) struct Outcome {

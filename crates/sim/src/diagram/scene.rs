@@ -25,8 +25,8 @@ use self::sheet::Sheet;
 use super::looks::{self, Mark};
 use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 use crate::Scenario;
-use crate::ground::Position;
-use crate::radio::Reach;
+use crate::world::places::Position;
+use crate::world::topology::Reach;
 
 /// Where nodes are, and who can reach whom.
 #[derive(Clone, Debug, PartialEq)]

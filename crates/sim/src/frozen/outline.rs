@@ -12,9 +12,9 @@ use tanist_core::node::Timer;
 
 use crate::choices::{Choice, Order, What, situation};
 use crate::digest::{Digester, digest};
-use crate::faults::Action;
 use crate::varint::{read, write};
 use crate::world::World;
+use crate::world::faults::Action;
 
 use super::{Shelf, Store};
 

@@ -8,11 +8,11 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::{NodeId, Time};
 
 use super::Maker;
-use crate::chance::Chance;
-use crate::faults::{Action, Fault, Moment};
-use crate::ground::{Area, Layout, Position};
-use crate::mobility::Mobility;
-use crate::radio::{Fading, RadioConfig, Topology};
+use crate::world::dice::Chance;
+use crate::world::faults::{Action, Fault, Moment};
+use crate::world::places::{Area, Layout, Position};
+use crate::world::topology::{Fading, RadioConfig, Topology};
+use crate::world::walking::Mobility;
 
 /// A hundred metres.
 const RANGE: u32 = 1000;

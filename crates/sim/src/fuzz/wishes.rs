@@ -9,7 +9,7 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::{NodeId, Time};
 
 use super::Maker;
-use crate::faults::{Action, Fault, Moment};
+use crate::world::faults::{Action, Fault, Moment};
 
 impl Maker {
     /// That they step aside and come back, and that elections are paused.

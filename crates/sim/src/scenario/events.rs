@@ -13,9 +13,9 @@ use super::file::{
 };
 use super::{Expect, ExpectNode};
 use crate::deed::{Deed, DeedError};
-use crate::faults::{Action, Condition, Fault, Happening, Moment};
 use crate::monitors::IDS;
-use crate::network::{Fate, Rule};
+use crate::world::faults::{Action, Condition, Fault, Happening, Moment};
+use crate::world::network::{Fate, Rule};
 
 impl Reader<'_> {
     pub(super) fn fault(

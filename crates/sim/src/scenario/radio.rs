@@ -11,9 +11,9 @@ use toml::Spanned;
 
 use super::file::{File, Reader, ScenarioError, Text, float_to_u32};
 use super::text::{share, span};
-use crate::ground::{Area, Layout, Position};
-use crate::mobility::Mobility;
-use crate::radio::{Fading, RadioConfig, Topology};
+use crate::world::places::{Area, Layout, Position};
+use crate::world::topology::{Fading, RadioConfig, Topology};
+use crate::world::walking::Mobility;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -16,8 +16,8 @@ use toml::Spanned;
 use super::file::{
     ApplicationTable, File, GroupLine, NetworkTable, Reader, ScenarioError, Text, TimingTable,
 };
-use crate::application::Pace;
-use crate::network::{Conditions, Delay};
+use crate::world::application::Pace;
+use crate::world::network::{Conditions, Delay};
 
 impl Reader<'_> {
     pub(super) fn preempt(

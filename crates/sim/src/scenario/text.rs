@@ -10,8 +10,8 @@ use tanist_core::trace::Link;
 
 use super::radio::{place, write_topology};
 use super::{ExpectNode, Scenario};
-use crate::faults::{Action, Happening, Moment};
-use crate::network::{Delay, Fate};
+use crate::world::faults::{Action, Happening, Moment};
+use crate::world::network::{Delay, Fate};
 
 impl Scenario {
     /// The text of a file that reads back as this scenario.

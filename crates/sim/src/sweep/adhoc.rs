@@ -5,10 +5,10 @@ use tanist_core::time::micros;
 use tanist_core::trace::{Event, Kind};
 
 use super::{Case, D, Measure, NEVER, Plan, Verdict};
-use crate::faults::Action;
 use crate::graph::Graph;
 use crate::run::Report;
 use crate::theory;
+use crate::world::faults::Action;
 
 /// Questions, answers and the result, each to one neighbour.
 const COMPUTATION: Measure = Measure::Called(&[Kind::Election, Kind::Ack, Kind::Leader]);

@@ -4,8 +4,8 @@ use tanist_core::NodeId;
 use tanist_core::time::micros;
 
 use super::{Case, D, Measure, PHASE, Plan, Verdict};
-use crate::faults::Action;
 use crate::theory;
+use crate::world::faults::Action;
 
 /// N coordinates everybody, dies, and these nodes notice.
 pub(super) fn coordinator_dies(

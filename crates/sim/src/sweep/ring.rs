@@ -7,10 +7,10 @@ use tanist_core::{NodeId, Status};
 
 use super::cases::coordinator_dies;
 use super::{Case, D, Measure, Plan, Verdict};
-use crate::chance::Chance;
-use crate::faults::Action;
 use crate::run::Report;
 use crate::theory;
+use crate::world::dice::Chance;
+use crate::world::faults::Action;
 
 /// Chang and Roberts' own messages.
 const CANDIDATES: Measure = Measure::Known(&[Kind::Election, Kind::Elected]);

@@ -8,10 +8,10 @@ use tanist_core::recall::Recall;
 use tanist_core::trace::{Event, Kind, Loss, MessageFacts};
 use tanist_core::{Context, Effect, Effects, NodeId, Protocol, Time, wire};
 
-use crate::application::{self, Application, Listener, Pace, Told};
-use crate::host::Due;
-use crate::network::{Arrivals, Parcel};
-use crate::schedule::Class;
+use crate::world::application::{self, Application, Listener, Pace, Told};
+use crate::world::host::Due;
+use crate::world::network::{Arrivals, Parcel};
+use crate::world::schedule::Class;
 
 use super::{Thing, World};
 

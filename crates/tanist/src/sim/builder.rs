@@ -10,10 +10,10 @@ use tanist_core::options::{OptionError, Options};
 use tanist_core::recall::Recall;
 use tanist_core::timing::{Timing, TimingConfig, TimingError};
 use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority};
-use tanist_sim::application::Pace;
 use tanist_sim::monitors::Selection;
-use tanist_sim::network::{Conditions, Delay};
 use tanist_sim::scenario::{Expect, Scenario};
+use tanist_sim::world::application::Pace;
+use tanist_sim::world::network::{Conditions, Delay};
 
 use super::name::Name;
 use super::world::{Setup, Work, World};
@@ -233,7 +233,7 @@ impl<T: GroupTask> WorldBuilder<T> {
             stops_at_break: false,
             steps: Vec::new(),
             conditions: self.conditions,
-            topology: tanist_sim::radio::Topology::Whole,
+            topology: tanist_sim::world::topology::Topology::Whole,
             rules: Vec::new(),
             pace: self.pace,
             groups: Vec::new(),

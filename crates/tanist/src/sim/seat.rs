@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tanist_core::Time;
 use tanist_core::node::{Command, Notice};
-use tanist_sim::application::{Listener, Pace};
+use tanist_sim::world::application::{Listener, Pace};
 use tokio::sync::mpsc;
 
 use super::executor;

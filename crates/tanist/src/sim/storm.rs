@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tanist_core::NodeId;
 use tanist_core::trace::Link;
-use tanist_sim::chance::Chance;
-use tanist_sim::faults::Action;
+use tanist_sim::world::dice::Chance;
+use tanist_sim::world::faults::Action;
 
 use super::world::World;
 use crate::task::GroupTask;

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use tanist_core::trace::Link;
 use tanist_core::{NodeId, Time};
-use tanist_sim::application::{Application, Told};
-use tanist_sim::faults::Action;
 use tanist_sim::scenario::Scenario;
+use tanist_sim::world::application::{Application, Told};
+use tanist_sim::world::faults::Action;
 
 use super::builder::WorldBuilder;
 use super::evidence::NeverError;

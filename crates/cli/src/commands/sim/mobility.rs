@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tanist_core::election::Algorithm;
 use tanist_core::options::Options;
-use tanist_sim::ground::Area;
 use tanist_sim::map::Map;
-use tanist_sim::mobility::Mobility;
-use tanist_sim::radio::Fading;
 use tanist_sim::roaming::{Outcome, Roaming};
 use tanist_sim::scale::Wish;
 use tanist_sim::scenario::file::parse_duration;
 use tanist_sim::scenario::text::span;
+use tanist_sim::world::places::Area;
+use tanist_sim::world::topology::Fading;
+use tanist_sim::world::walking::Mobility;
 
 use super::run::pair;
 use crate::commands::algorithm;

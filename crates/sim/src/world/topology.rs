@@ -10,9 +10,9 @@ use std::time::Duration;
 use tanist_core::trace::Link;
 use tanist_core::{NodeId, Time};
 
-use crate::chance::Chance;
-use crate::ground::{self, Layout, Position};
-use crate::mobility::{Mobility, Walker};
+use crate::world::dice::Chance;
+use crate::world::places::{self, Layout, Position};
+use crate::world::walking::{Mobility, Walker};
 
 /// Who can be in reach of whom.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Reach {
                     until: until.map(|until| Time::ZERO + until),
                     positions,
                 };
-                let neighbours = ground::neighbours(&air.positions, air.range);
+                let neighbours = places::neighbours(&air.positions, air.range);
                 Some(Self { ids, neighbours, air: Some(air) })
             }
         }
@@ -197,7 +197,7 @@ impl Reach {
         for (walker, place) in air.walkers.iter_mut().zip(&mut air.positions) {
             *place = walker.position(now);
         }
-        let near = ground::neighbours(&air.positions, air.range);
+        let near = places::neighbours(&air.positions, air.range);
         let before = std::mem::replace(&mut self.neighbours, near);
         let mut shift = Shift::default();
         for (from, (old, new)) in before.iter().zip(&self.neighbours).enumerate() {
@@ -235,7 +235,7 @@ fn joined(ids: &[NodeId], links: &[(NodeId, NodeId)]) -> Vec<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::Area;
+    use crate::world::places::Area;
 
     fn ids(count: u32) -> Vec<NodeId> {
         (1..=count).map(NodeId).collect()

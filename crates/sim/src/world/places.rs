@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use tanist_core::NodeId;
 
-use crate::chance::Chance;
+use crate::world::dice::Chance;
 
 /// A place, in decimetres.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,8 +4,17 @@
 //! each finished before the next begins. No rule of a protocol is here. Processing takes no time; a
 //! slow machine is one whose messages take longer.
 
-mod acts;
+mod actions;
+pub mod application;
+pub mod dice;
 mod effects;
+pub mod faults;
+pub mod host;
+pub mod network;
+pub mod places;
+pub mod schedule;
+pub mod topology;
+pub mod walking;
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -16,15 +25,15 @@ use tanist_core::node::{Command, Node};
 use tanist_core::trace::Event;
 use tanist_core::{Effects, GroupConfig, NodeId, Time};
 
-use crate::application::{Application, Listener, Told};
-use crate::chance::Chance;
-use crate::faults::{Action, Fault, Moment};
-use crate::ground::Position;
-use crate::host::{Due, Host};
-use crate::network::Network;
-use crate::radio::Reach;
-use crate::schedule::Schedule;
 use crate::watch::Watch;
+use crate::world::application::{Application, Listener, Told};
+use crate::world::dice::Chance;
+use crate::world::faults::{Action, Fault, Moment};
+use crate::world::host::{Due, Host};
+use crate::world::network::Network;
+use crate::world::places::Position;
+use crate::world::schedule::Schedule;
+use crate::world::topology::Reach;
 
 /// The simulated world.
 #[derive(Clone)]

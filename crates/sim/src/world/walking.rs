@@ -9,8 +9,8 @@ use std::time::Duration;
 use tanist_core::time::micros;
 use tanist_core::{NodeId, Time};
 
-use crate::chance::Chance;
-use crate::ground::{Area, Position};
+use crate::world::dice::Chance;
+use crate::world::places::{Area, Position};
 
 /// How nodes move by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

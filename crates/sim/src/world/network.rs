@@ -6,8 +6,8 @@ use std::time::Duration;
 use tanist_core::trace::{Kind, Loss};
 use tanist_core::{NodeId, Time};
 
-use crate::chance::Chance;
-use crate::radio::{Reach, Topology};
+use crate::world::dice::Chance;
+use crate::world::topology::{Reach, Topology};
 
 /// How long messages take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use tanist_core::node::{Command, Node};
 use tanist_core::trace::{Event, Link};
 use tanist_core::{Context, NodeId, Protocol, Status};
 
-use crate::application::{self};
-use crate::faults::{Action, Moment};
-use crate::ground::Position;
-use crate::host::Due;
-use crate::network::{Delay, Network};
-use crate::schedule::Class;
+use crate::world::application::{self};
+use crate::world::faults::{Action, Moment};
+use crate::world::host::Due;
+use crate::world::network::{Delay, Network};
+use crate::world::places::Position;
+use crate::world::schedule::Class;
 
 use super::{Thing, World};
 

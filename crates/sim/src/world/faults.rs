@@ -5,7 +5,7 @@ use std::time::Duration;
 use tanist_core::trace::{Event, Kind, Link};
 use tanist_core::{NodeId, Status, Time};
 
-use crate::ground::Position;
+use crate::world::places::Position;
 
 /// Something done to the world from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
