@@ -3,7 +3,7 @@
 //! A byte that no JSON has cuts the input into up to four files of one run.
 
 use tanist_sim::monitors::Selection;
-use tanist_sim::record::Recording;
+use tanist_sim::observe::recording::Recording;
 use tanist_sim::recorded::{Recorded, TOLERANCE, TraceFile};
 
 /// Checks bytes as the files of a run.

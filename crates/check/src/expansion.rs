@@ -10,7 +10,7 @@ use tanist_core::NodeId;
 use tanist_sim::choices::Order;
 use tanist_sim::digest::digest;
 use tanist_sim::frozen::{Change, Event, Outline, Store};
-use tanist_sim::watch::Broken;
+use tanist_sim::observe::observers::Broken;
 
 use crate::attempt::Attempts;
 use crate::known::Known;

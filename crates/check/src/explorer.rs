@@ -13,8 +13,8 @@ use std::thread;
 
 use tanist_sim::Scenario;
 use tanist_sim::frozen::Store;
-use tanist_sim::record::Recording;
-use tanist_sim::watch::Broken;
+use tanist_sim::observe::observers::Broken;
+use tanist_sim::observe::recording::Recording;
 
 use crate::assumption::Assumption;
 use crate::expansion::{self, Block, Crew, New, Successor};

@@ -9,7 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use tanist_core::NodeId;
 use tanist_sim::frozen::{Change, Event, Outline};
-use tanist_sim::watch::Broken;
+use tanist_sim::observe::observers::Broken;
 
 use crate::expansion::Aids;
 use crate::model::Model;

@@ -6,7 +6,7 @@ use tanist_sim::choices::Order;
 use tanist_sim::digest::digest;
 use tanist_sim::frozen::{Clock, Store};
 use tanist_sim::monitors::Breach;
-use tanist_sim::watch::Broken;
+use tanist_sim::observe::observers::Broken;
 use tanist_sim::world::faults::Action;
 use tanist_sim::{Scenario, World};
 

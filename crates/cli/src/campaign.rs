@@ -164,7 +164,7 @@ fn words(panic: &(dyn Any + Send)) -> String {
 mod tests {
     use tanist_core::{NodeId, Time};
     use tanist_sim::monitors::Breach;
-    use tanist_sim::watch::Broken;
+    use tanist_sim::observe::observers::Broken;
 
     use super::*;
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tanist_core::time::micros;
 use tanist_core::{NodeId, Status, Time};
 
-use crate::board::{Board, Seat};
+use crate::observe::global_state::{Board, Seat};
 use crate::scale::Wish;
 use crate::world::World;
 

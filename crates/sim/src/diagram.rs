@@ -33,7 +33,7 @@ use self::marks::Marks;
 use self::messages::Message;
 use self::scale::Scale;
 use self::svg::{FAINT, Font, INK, RED, Spot, Svg};
-use crate::record::without_heartbeats;
+use crate::observe::recording::without_heartbeats;
 
 /// Draws a trace as a standalone SVG.
 #[must_use]

@@ -18,8 +18,8 @@ use tanist_core::node::Message;
 use tanist_core::trace::MessageFacts;
 use tanist_core::{NodeId, Time};
 
-use crate::board::Seat;
 use crate::monitors::Monitor;
+use crate::observe::global_state::Seat;
 use crate::varint::{read, write};
 use crate::world::host::{Due, HostPart, Mark};
 use crate::world::{Thing, World};

@@ -22,8 +22,8 @@ use tanist_core::trace::Link;
 use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority, Time, Timing};
 
 use crate::monitors::Selection;
+use crate::observe::observers::Broken;
 use crate::scenario::{Expect, Scenario};
-use crate::watch::Broken;
 use crate::world::application::Pace;
 use crate::world::dice::Chance;
 use crate::world::faults::{Action, Fault, Moment};

@@ -7,7 +7,6 @@
 //! against each other), [`fuzz`] and [`shrink`] (many seeds).
 
 pub mod agreement;
-pub mod board;
 pub mod choices;
 pub mod compare;
 pub mod deed;
@@ -19,8 +18,8 @@ pub mod graph;
 pub mod library;
 pub mod map;
 pub mod monitors;
+pub mod observe;
 pub mod plot;
-pub mod record;
 pub mod recorded;
 pub mod roaming;
 pub mod run;
@@ -34,7 +33,6 @@ pub mod sweep;
 pub mod theory;
 pub mod ticks;
 pub mod varint;
-pub mod watch;
 pub mod world;
 
 pub use run::{Report, run};

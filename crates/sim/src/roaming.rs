@@ -16,9 +16,9 @@ use tanist_core::{GroupConfig, Membership, NodeId, Time, Timing};
 
 use crate::agreement::{self, Agreement, Component};
 use crate::monitors::Selection;
+use crate::observe::observers::{Counts, Watch};
 use crate::scale::Wish;
 use crate::scenario::{Expect, Scenario};
-use crate::watch::{Counts, Watch};
 use crate::world::World;
 use crate::world::application::Pace;
 use crate::world::network::{Conditions, Delay};

@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde::Serialize;
 use tanist_core::{GroupNumber, Status, Time};
 
-use crate::board::{Board, Seat};
 use crate::monitors::Verdict;
-use crate::record::Recording;
+use crate::observe::global_state::{Board, Seat};
+use crate::observe::observers::{Counts, Judgement};
+use crate::observe::recording::Recording;
 use crate::scenario::Scenario;
-use crate::watch::{Counts, Judgement};
 use crate::world::World;
 
 /// What came of a run.

@@ -20,7 +20,7 @@ use tanist_core::{GroupConfig, NodeId, Status};
 
 use crate::deed::Deed;
 use crate::monitors::Selection;
-use crate::watch::{Watch, WatchConfig};
+use crate::observe::observers::{Watch, WatchConfig};
 use crate::world::application::{Application, Pace};
 use crate::world::faults::Fault;
 use crate::world::network::{Conditions, Network, Rule};

@@ -13,7 +13,7 @@ use tanist_core::trace::{
 };
 
 use crate::diagram::links;
-use crate::record::without_heartbeats;
+use crate::observe::recording::without_heartbeats;
 
 /// Writes the story of a trace.
 pub fn story(header: &Header, entries: &[Entry], to: &mut dyn Write) -> fmt::Result {

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
-use tanist_sim::record::Recording;
+use tanist_sim::observe::recording::Recording;
 use tanist_sim::{Scenario, fuzz, library, run, shrink};
 
 /// How many fuzz seeds of each algorithm are in the list.

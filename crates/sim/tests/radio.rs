@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tanist_core::trace::{Entry, Event, Link, Loss};
 use tanist_core::{NodeId, NodeSet, Time};
-use tanist_sim::board::Board;
+use tanist_sim::observe::global_state::Board;
 use tanist_sim::world::places::{Area, Position};
 use tanist_sim::world::topology::{Fading, Topology};
 use tanist_sim::{Scenario, run};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tanist_core::trace::Entry;
-use tanist_sim::record::Recording;
+use tanist_sim::observe::recording::Recording;
 use tanist_sim::{Scenario, library, run};
 
 fn parse(name: &str) -> Scenario {

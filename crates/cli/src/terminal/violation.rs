@@ -1,7 +1,7 @@
 //! A broken assertion in a line.
 
 use tanist_core::NodeId;
-use tanist_sim::watch::Broken;
+use tanist_sim::observe::observers::Broken;
 
 use crate::terminal::output::plain;
 

@@ -15,8 +15,8 @@ use tanist_core::{
 };
 
 use super::{D, HEARTBEAT, Script, TP};
-use crate::board::Seat;
 use crate::monitors::Selection;
+use crate::observe::global_state::Seat;
 use crate::scenario::{Expect, Scenario};
 use crate::world::World;
 use crate::world::application::Pace;

@@ -6,7 +6,7 @@ use tanist_core::trace::Event;
 
 use super::a_1_1::name;
 use super::{Breach, Interest, Monitor};
-use crate::board::Board;
+use crate::observe::global_state::Board;
 
 #[derive(Clone)]
 pub(super) struct GroupAgreesOnCoordinator;

@@ -11,7 +11,7 @@ use tanist_core::{NodeSet, Time};
 use super::a_2::out_of_line;
 use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
-use crate::board::Board;
+use crate::observe::global_state::Board;
 
 #[derive(Clone)]
 pub(super) struct OneGroupPerClique {

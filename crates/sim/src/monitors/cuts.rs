@@ -7,7 +7,7 @@ use tanist_core::trace::{Event, NodeState};
 use tanist_core::{NodeId, Status, Time};
 
 use super::{Breach, Interest, Monitor};
-use crate::board::{Board, Seat};
+use crate::observe::global_state::{Board, Seat};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cut {

@@ -8,7 +8,7 @@ use tanist_core::trace::{Event, Outcome};
 use tanist_core::{NodeId, NodeSet, Time};
 
 use super::{Breach, Interest, Monitor, mix};
-use crate::board::Board;
+use crate::observe::global_state::Board;
 
 #[derive(Clone, Default)]
 pub(super) struct BestWins {

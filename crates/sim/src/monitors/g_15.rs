@@ -4,7 +4,7 @@ use tanist_core::trace::Event;
 use tanist_core::{NodeId, Status, Time};
 
 use super::{Breach, Interest, Monitor};
-use crate::board::{Board, Seat};
+use crate::observe::global_state::{Board, Seat};
 
 #[derive(Clone)]
 pub(super) struct BestOrUndefined;

@@ -5,7 +5,7 @@ use tanist_core::trace::Event;
 use tanist_core::{GroupNumber, NodeId, NodeSet, Status, Time};
 
 use super::{Breach, Interest, Monitor, mix};
-use crate::board::Board;
+use crate::observe::global_state::Board;
 
 /// Who accepted, and who began in, the latest group of each coordinator.
 #[derive(Clone, Default)]

@@ -38,8 +38,8 @@ use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, Time};
 
 use self::peers::Peers;
-use crate::board::Board;
 use crate::digest::Digester;
+use crate::observe::global_state::Board;
 
 /// Watches one assertion.
 pub trait Monitor: Replicate + Send + Sync {

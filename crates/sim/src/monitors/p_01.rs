@@ -6,7 +6,7 @@ use tanist_core::Time;
 use tanist_core::trace::{Event, Kind};
 
 use super::{Breach, Interest, Monitor};
-use crate::board::Board;
+use crate::observe::global_state::Board;
 
 #[derive(Clone, Default)]
 pub(super) struct AsideTakesNoPart {

@@ -12,7 +12,7 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Header, Peerage};
 use tanist_core::{GroupConfig, Membership, NodeId, NodeSet, Timing};
 
-use crate::board::{Board, Seat};
+use crate::observe::global_state::{Board, Seat};
 
 /// Who is grouped with whom.
 #[derive(Clone)]

@@ -11,7 +11,7 @@ use super::a_1_1::name;
 use super::peers::{Peers, peerage};
 use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
-use crate::board::Board;
+use crate::observe::global_state::Board;
 
 #[derive(Clone)]
 pub(super) struct EverybodyHasSuperPeers {

@@ -12,7 +12,7 @@ use tanist_core::{Status, Time};
 use super::a_1_1::name;
 use super::peers::Peers;
 use super::{Breach, Interest, Monitor};
-use crate::board::Board;
+use crate::observe::global_state::Board;
 
 #[derive(Clone)]
 pub(super) struct SafeInside {

@@ -4,7 +4,7 @@ use tanist_core::trace::{Event, Kind};
 use tanist_core::{GroupNumber, NodeId, Time};
 
 use super::{Breach, Interest, Monitor, mix};
-use crate::board::Board;
+use crate::observe::global_state::Board;
 
 #[derive(Clone, Default)]
 pub(super) struct OneParent {

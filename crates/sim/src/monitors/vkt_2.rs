@@ -10,7 +10,7 @@ use tanist_core::trace::{Event, Header, Kind};
 use tanist_core::{GroupNumber, NodeId, Time};
 
 use super::{Breach, Interest, Monitor, mix};
-use crate::board::Board;
+use crate::observe::global_state::Board;
 
 #[derive(Clone)]
 pub(super) struct AckAfterChildren {

@@ -8,7 +8,7 @@ use tanist_core::{NodeId, NodeSet, Status, Time};
 
 use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
-use crate::board::Board;
+use crate::observe::global_state::Board;
 
 #[derive(Clone)]
 pub(super) struct OneLeaderPerComponent {

@@ -12,7 +12,7 @@ use tanist_core::trace::{Entry, Event, Header, SCHEMA};
 use tanist_core::{NodeId, Time};
 
 use super::{Source, own};
-use crate::record::Recording;
+use crate::observe::recording::Recording;
 
 /// A trace file that was read.
 #[derive(Clone, Debug)]

@@ -16,10 +16,10 @@ use tanist_core::trace::{Event, Header, Source as Writer};
 use tanist_core::{NodeId, Time};
 
 use super::{Known, Recorded, Source};
-use crate::board::Board;
 use crate::monitors::{Selection, Verdict};
-use crate::record::Recording;
-use crate::watch::{Counts, Judgement, Watch, WatchConfig};
+use crate::observe::global_state::Board;
+use crate::observe::observers::{Counts, Judgement, Watch, WatchConfig};
+use crate::observe::recording::Recording;
 
 /// A recorded run with its verdicts.
 #[derive(Clone, Debug)]

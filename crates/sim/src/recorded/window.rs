@@ -7,7 +7,7 @@ use tanist_core::trace::{Entry, Event, Link};
 use tanist_core::{Status, Time};
 
 use super::Recorded;
-use crate::board::Board;
+use crate::observe::global_state::Board;
 
 /// From one moment of the run to another, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ use tanist_core::node::{Command, Node};
 use tanist_core::trace::Event;
 use tanist_core::{Effects, GroupConfig, NodeId, Time};
 
-use crate::watch::Watch;
+use crate::observe::observers::Watch;
 use crate::world::application::{Application, Listener, Told};
 use crate::world::dice::Chance;
 use crate::world::faults::{Action, Fault, Moment};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tanist_core::trace::{Entry, Event, Source};
 use tanist_sim::monitors::{Selection, Verdict};
-use tanist_sim::record::Recording;
+use tanist_sim::observe::recording::Recording;
 use tanist_sim::recorded::{FileError, Judged, MergeError, Recorded, TOLERANCE, TraceFile};
 use tanist_sim::{Report, Scenario, library, run};
 

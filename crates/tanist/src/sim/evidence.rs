@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tanist_core::{NodeId, Time};
-use tanist_sim::record::Recording;
+use tanist_sim::observe::recording::Recording;
 use tanist_sim::{diagram, story};
 
 use super::world::World;

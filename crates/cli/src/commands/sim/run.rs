@@ -4,8 +4,8 @@ use std::fmt::{self, Write};
 
 use tanist_sim::diagram::scene::{self, Scene};
 use tanist_sim::monitors::Verdict;
+use tanist_sim::observe::observers::Judgement;
 use tanist_sim::run::NodeAtEnd;
-use tanist_sim::watch::Judgement;
 use tanist_sim::{Report, Scenario, diagram, run, story};
 
 use crate::exit::Exit;

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use tanist_sim::board::{Board, Seat};
 use tanist_sim::monitors::Verdict;
+use tanist_sim::observe::global_state::{Board, Seat};
 use tanist_sim::recorded::{Fit, Judged, Recorded};
 use tanist_sim::run::NodeAtEnd;
 

@@ -9,11 +9,11 @@ use tanist_core::election::Algorithm;
 use tanist_core::trace::{Entry, Event, Header, Kind, Outcome};
 use tanist_core::{Membership, Time};
 
-use crate::board::Board;
 use crate::digest::Digester;
 use crate::frozen::Onlookers;
 use crate::monitors::{self, Breach, Interest, Monitor, Verdict};
-use crate::record::Recording;
+use crate::observe::global_state::Board;
+use crate::observe::recording::Recording;
 
 /// The onlookers of one run.
 #[derive(Clone)]
