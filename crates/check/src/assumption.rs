@@ -4,7 +4,7 @@
 
 use tanist_core::NodeId;
 use tanist_core::trace::{Kind, TimerName};
-use tanist_sim::choices::{Choice, What};
+use tanist_sim::explore::choices::{Choice, What};
 
 /// A set of assumptions about failures and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use tanist_sim::choices::{Choice, What};
+use tanist_sim::explore::choices::{Choice, What};
 use tanist_sim::world::dice::Chance;
 
 use crate::assumption::is_wait;

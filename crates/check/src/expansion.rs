@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use tanist_core::NodeId;
-use tanist_sim::choices::Order;
-use tanist_sim::digest::digest;
-use tanist_sim::frozen::{Change, Event, Outline, Store};
+use tanist_sim::explore::choices::Order;
+use tanist_sim::explore::digest::digest;
+use tanist_sim::explore::outline::{Change, Event, Outline};
+use tanist_sim::explore::snapshot::Store;
 use tanist_sim::observe::observers::Broken;
 
 use crate::attempt::Attempts;

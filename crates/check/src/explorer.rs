@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 use std::thread;
 
 use tanist_sim::Scenario;
-use tanist_sim::frozen::Store;
+use tanist_sim::explore::snapshot::Store;
 use tanist_sim::observe::observers::Broken;
 use tanist_sim::observe::recording::Recording;
 

@@ -3,7 +3,7 @@
 //! In batches of so many situations, never of so many bytes: where a batch ends must not depend on
 //! how the bytes came about, or an exploration on three cores would stop elsewhere than one on two.
 
-use tanist_sim::varint;
+use tanist_sim::explore::varint;
 
 /// Frozen situations in order of their places.
 pub(crate) struct Frontier {

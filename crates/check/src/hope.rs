@@ -5,7 +5,7 @@
 //! steps; since most steps lead to later situations, going through them from the last to the first
 //! spreads it almost at once, and no second copy in the other direction is needed.
 
-use tanist_sim::varint;
+use tanist_sim::explore::varint;
 
 /// The steps without faults between situations.
 pub(crate) struct Steps {

@@ -25,4 +25,4 @@ pub use explorer::{Exploration, Found, Progress, explore, explore_on, replay};
 pub use export::{Shows, export, words};
 pub use model::{Bounds, KeepsTrace, Model, Step};
 pub use question::{Beginning, Question, QuestionError};
-pub use tanist_sim::choices::Order;
+pub use tanist_sim::explore::choices::Order;

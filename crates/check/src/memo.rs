@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use tanist_core::NodeId;
-use tanist_sim::frozen::{Change, Event, Outline};
+use tanist_sim::explore::outline::{Change, Event, Outline};
 use tanist_sim::observe::observers::Broken;
 
 use crate::expansion::Aids;

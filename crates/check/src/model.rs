@@ -2,9 +2,9 @@
 
 use tanist_core::time::micros;
 use tanist_core::{NodeId, Status};
-use tanist_sim::choices::Order;
-use tanist_sim::digest::digest;
-use tanist_sim::frozen::{Clock, Store};
+use tanist_sim::explore::choices::Order;
+use tanist_sim::explore::digest::digest;
+use tanist_sim::explore::snapshot::{Clock, Store};
 use tanist_sim::monitors::Breach;
 use tanist_sim::observe::observers::Broken;
 use tanist_sim::world::faults::Action;

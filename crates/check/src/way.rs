@@ -2,7 +2,7 @@
 
 use tanist_core::node::Timer;
 use tanist_core::{NodeId, detector};
-use tanist_sim::choices::{Choice, Order, What};
+use tanist_sim::explore::choices::{Choice, Order, What};
 
 use crate::assumption::{Hope, is_timely, is_wait};
 use crate::model::{Budgets, Model, Step};

@@ -7,12 +7,10 @@
 //! against each other), [`fuzz`] and [`shrink`] (many seeds).
 
 pub mod agreement;
-pub mod choices;
 pub mod compare;
 pub mod deed;
 pub mod diagram;
-pub mod digest;
-pub mod frozen;
+pub mod explore;
 pub mod fuzz;
 pub mod graph;
 pub mod library;
@@ -26,13 +24,10 @@ pub mod run;
 pub mod sample;
 pub mod scale;
 pub mod scenario;
-pub mod script;
 pub mod shrink;
 pub mod story;
 pub mod sweep;
 pub mod theory;
-pub mod ticks;
-pub mod varint;
 pub mod world;
 
 pub use run::{Report, run};

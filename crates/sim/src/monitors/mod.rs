@@ -38,7 +38,7 @@ use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, Time};
 
 use self::peers::Peers;
-use crate::digest::Digester;
+use crate::explore::digest::Digester;
 use crate::observe::global_state::Board;
 
 /// Watches one assertion.

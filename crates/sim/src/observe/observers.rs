@@ -9,8 +9,8 @@ use tanist_core::election::Algorithm;
 use tanist_core::trace::{Entry, Event, Header, Kind, Outcome};
 use tanist_core::{Membership, Time};
 
-use crate::digest::Digester;
-use crate::frozen::Onlookers;
+use crate::explore::digest::Digester;
+use crate::explore::snapshot::Onlookers;
 use crate::monitors::{self, Breach, Interest, Monitor, Verdict};
 use crate::observe::global_state::Board;
 use crate::observe::recording::Recording;

@@ -12,7 +12,7 @@ use tanist_core::NodeId;
 use tanist_core::node::Timer;
 use tanist_core::trace::{Loss, MessageFacts};
 
-use crate::digest::{Digester, digest};
+use crate::explore::digest::{Digester, digest};
 use crate::world::host::Due;
 use crate::world::{Thing, World};
 

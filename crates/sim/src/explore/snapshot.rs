@@ -9,8 +9,6 @@
 //! were at the beginning, and nothing on the schedule but messages and timers. Leaves out whatever
 //! has no future: counts, the trace, refused connections, all disk writes but the last.
 
-mod outline;
-
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
@@ -18,13 +16,11 @@ use tanist_core::node::Message;
 use tanist_core::trace::MessageFacts;
 use tanist_core::{NodeId, Time};
 
+use crate::explore::varint::{read, write};
 use crate::monitors::Monitor;
 use crate::observe::global_state::Seat;
-use crate::varint::{read, write};
 use crate::world::host::{Due, HostPart, Mark};
 use crate::world::{Thing, World};
-
-pub use outline::{Change, Event, Outline};
 
 /// Whether a frozen world remembers how long its messages and timers have left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,23 +34,23 @@ pub enum Clock {
 /// Every value that some frozen world is made of, once.
 pub struct Store {
     clock: Clock,
-    machines: Parts<Machine>,
-    mail: Parts<Mail>,
-    onlookers: Parts<Onlookers>,
+    pub(super) machines: Parts<Machine>,
+    pub(super) mail: Parts<Mail>,
+    pub(super) onlookers: Parts<Onlookers>,
 }
 
 /// A machine, and what the board knows of it.
-struct Machine {
-    host: HostPart,
+pub(super) struct Machine {
+    pub(super) host: HostPart,
     seat: Seat,
 }
 
 /// A message under way.
-struct Mail {
-    host: usize,
-    from: NodeId,
+pub(super) struct Mail {
+    pub(super) host: usize,
+    pub(super) from: NodeId,
     message: Message,
-    facts: MessageFacts,
+    pub(super) facts: MessageFacts,
 }
 
 /// What the monitors remember, those that remember anything.
@@ -183,9 +179,9 @@ impl Store {
 }
 
 /// Values of one sort, each once, found by the number that stands for it.
-struct Parts<T>(RwLock<Shelf<T>>);
+pub(super) struct Parts<T>(RwLock<Shelf<T>>);
 
-struct Shelf<T> {
+pub(super) struct Shelf<T> {
     places: BTreeMap<u128, u32>,
     items: Vec<(u128, T)>,
 }
@@ -195,7 +191,7 @@ impl<T> Parts<T> {
         Self(RwLock::new(Shelf { places: BTreeMap::new(), items: Vec::new() }))
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Shelf<T>> {
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, Shelf<T>> {
         // Whoever panicked had either added a value or not.
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -215,7 +211,7 @@ impl<T> Parts<T> {
 }
 
 impl<T> Shelf<T> {
-    fn get(&self, place: u64) -> (u32, u128, &T) {
+    pub(super) fn get(&self, place: u64) -> (u32, u128, &T) {
         let part = u32::try_from(place).expect("only places of this store are frozen");
         let (digest, item) = &self.items[part as usize];
         (part, *digest, item)

@@ -10,13 +10,13 @@ use std::hash::{Hash, Hasher};
 use tanist_core::NodeId;
 use tanist_core::node::Timer;
 
-use crate::choices::{Choice, Order, What, situation};
-use crate::digest::{Digester, digest};
-use crate::varint::{read, write};
+use crate::explore::choices::{Choice, Order, What, situation};
+use crate::explore::digest::{Digester, digest};
+use crate::explore::varint::{read, write};
 use crate::world::World;
 use crate::world::faults::Action;
 
-use super::{Shelf, Store};
+use super::snapshot::{Shelf, Store};
 
 /// The parts of a situation.
 #[derive(Clone, Debug)]

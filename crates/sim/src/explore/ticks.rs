@@ -9,7 +9,7 @@ use std::time::Duration;
 use tanist_core::Time;
 use tanist_core::time::micros;
 
-use crate::digest::digest;
+use crate::explore::digest::digest;
 use crate::world::World;
 
 impl World {
