@@ -12,7 +12,8 @@ use tanist_core::election::{self, bully, bully_lecture, invitation};
 use tanist_core::group::Counter;
 use tanist_core::node::Message;
 use tanist_core::{Definition, GroupNumber, NodeId, NodeSet, Report, recall, reorganization, wire};
-use tanist_sim::{Scenario, library, run};
+use tanist_sim::scenario::library;
+use tanist_sim::{Scenario, run};
 
 fn main() -> io::Result<()> {
     for (name, message) in messages() {

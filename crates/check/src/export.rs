@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tanist_core::Time;
-use tanist_sim::deed::Deed;
+use tanist_sim::scenario::script::Deed;
 use tanist_sim::{Report, Scenario, run};
 
 use crate::assumption::Assumption;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use tanist_sim::Scenario;
-use tanist_sim::library;
+use tanist_sim::scenario::library;
 
 use crate::problem::Problem;
 

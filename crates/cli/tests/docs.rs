@@ -10,7 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::cargo_bin_cmd;
-use tanist_sim::{Scenario, library};
+use tanist_sim::Scenario;
+use tanist_sim::scenario::library;
 
 /// Enough to run the command; the tests of the simulator go further.
 const NODES: &str = "2..9";

@@ -8,12 +8,10 @@
 
 pub mod agreement;
 pub mod compare;
-pub mod deed;
 pub mod diagram;
 pub mod explore;
 pub mod fuzz;
 pub mod graph;
-pub mod library;
 pub mod map;
 pub mod monitors;
 pub mod observe;

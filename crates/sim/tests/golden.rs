@@ -14,7 +14,8 @@ use sha2::{Digest, Sha256};
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_sim::observe::recording::Recording;
-use tanist_sim::{Scenario, fuzz, library, run, shrink};
+use tanist_sim::scenario::library;
+use tanist_sim::{Scenario, fuzz, run, shrink};
 
 /// How many fuzz seeds of each algorithm are in the list.
 const FUZZ_SEEDS: u64 = 200;

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use tanist_core::trace::Entry;
 use tanist_sim::observe::recording::Recording;
-use tanist_sim::{Scenario, library, run};
+use tanist_sim::scenario::library;
+use tanist_sim::{Scenario, run};
 
 fn parse(name: &str) -> Scenario {
     let text = library::find(name).unwrap_or_else(|| panic!("no scenario {name}"));

@@ -2,7 +2,7 @@
 
 use tanist_core::NodeId;
 use tanist_core::trace::{Event, Kind};
-use tanist_sim::deed::{Deed, DeedError};
+use tanist_sim::scenario::script::{Deed, DeedError};
 use tanist_sim::{Scenario, run};
 
 fn scenario(steps: &str, more: &str) -> Scenario {

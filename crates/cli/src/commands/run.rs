@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::Value;
-use tanist_sim::scenario::file::parse_duration;
+use tanist_sim::scenario::parse::parse_duration;
 use tokio::net::UnixStream;
 
 use crate::agent::Agent;

@@ -14,7 +14,7 @@ use tanist_core::Time;
 use tanist_core::trace::Entry;
 use tanist_sim::monitors::Selection;
 use tanist_sim::recorded::{Judged, Recorded, TOLERANCE, TraceFile, Window};
-use tanist_sim::scenario::file::parse_duration;
+use tanist_sim::scenario::parse::parse_duration;
 use tanist_sim::{diagram, story};
 
 use crate::exit::Exit;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tanist::{Algorithm, Preempt};
-use tanist_sim::scenario::file::parse_duration;
+use tanist_sim::scenario::parse::parse_duration;
 use toml::de::DeValue;
 
 use super::key::{Key, Kind};

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use tanist_sim::scenario::file::parse_duration;
+use tanist_sim::scenario::parse::parse_duration;
 
 use super::refusal::Refusal;
 

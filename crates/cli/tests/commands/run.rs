@@ -31,7 +31,7 @@ fn names(value: &Value) -> Vec<&str> {
 
 /// The shipped scenario as a file, with something replaced.
 fn file(folder: &tempfile::TempDir, from: &str, to: &str) -> String {
-    let shipped = tanist_sim::library::find(SHIPPED).expect("it is shipped");
+    let shipped = tanist_sim::scenario::library::find(SHIPPED).expect("it is shipped");
     assert!(shipped.contains(from), "{from}");
     let path = folder.path().join("changed.toml");
     fs::write(&path, shipped.replace(from, to)).expect("a temporary folder can be written to");

@@ -6,7 +6,8 @@ use std::process::Output;
 
 use assert_cmd::cargo_bin_cmd;
 use serde_json::Value;
-use tanist_sim::{Scenario, library, run};
+use tanist_sim::scenario::library;
+use tanist_sim::{Scenario, run};
 
 /// What the harness writes; everything else a node does itself, but nobody writes `lose`.
 const HARNESS: &[&str] = &["crash", "pause", "resume", "cut", "heal"];

@@ -7,8 +7,8 @@
 use tanist_core::NodeId;
 use tanist_core::trace::TimerName;
 
-use crate::deed::{Deed, Letter};
 use crate::explore::choices::{Choice, What};
+use crate::scenario::script::{Deed, Letter};
 use crate::world::World;
 use crate::world::faults::Action;
 

@@ -8,12 +8,12 @@ use tanist_core::trace::Link;
 use tanist_core::{Membership, NodeId, Time};
 use toml::Spanned;
 
-use super::file::{
+use super::parse::{
     ExpectTable, FaultLine, MessageLine, Reader, ScenarioError, Text, WhenTable, float_to_u32,
 };
 use super::{Expect, ExpectNode};
-use crate::deed::{Deed, DeedError};
 use crate::monitors::IDS;
+use crate::scenario::script::{Deed, DeedError};
 use crate::world::faults::{Action, Condition, Fault, Happening, Moment};
 use crate::world::network::{Fate, Rule};
 

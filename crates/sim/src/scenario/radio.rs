@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tanist_core::{Membership, NodeId};
 use toml::Spanned;
 
-use super::file::{File, Reader, ScenarioError, Text, float_to_u32};
+use super::parse::{File, Reader, ScenarioError, Text, float_to_u32};
 use super::text::{share, span};
 use crate::world::places::{Area, Layout, Position};
 use crate::world::topology::{Fading, RadioConfig, Topology};
@@ -219,7 +219,7 @@ impl Reader<'_> {
     ) -> Result<(Duration, Duration), ScenarioError> {
         let Some(value) = value else { return Ok((Duration::ZERO, Duration::ZERO)) };
         let read = |text: &str| {
-            super::file::parse_duration(text).ok_or_else(|| {
+            super::parse::parse_duration(text).ok_or_else(|| {
                 let what = format!("{text:?} is not a duration; expected such as 250ms, 10s");
                 self.error(&value.span(), what)
             })

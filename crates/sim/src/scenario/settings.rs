@@ -13,7 +13,7 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::{GroupConfig, Member, Membership, NodeId, NodeSet, Priority};
 use toml::Spanned;
 
-use super::file::{
+use super::parse::{
     ApplicationTable, File, GroupLine, NetworkTable, Reader, ScenarioError, Text, TimingTable,
 };
 use crate::world::application::Pace;

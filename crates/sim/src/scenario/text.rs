@@ -1,4 +1,4 @@
-//! Writes a scenario as the file that [`super::file`] reads.
+//! Writes a scenario as the file that [`super::parse`] reads.
 
 use std::fmt::{self, Write};
 use std::time::Duration;

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use tanist_core::trace::{Entry, Event, Loss};
 use tanist_core::{GroupNumber, NodeId, NodeSet, Time};
-use tanist_sim::library;
 use tanist_sim::monitors::{Selection, Verdict};
 use tanist_sim::recorded::{Recorded, TOLERANCE, TraceFile};
+use tanist_sim::scenario::library;
 
 use split::{
     BOOTED, Files, broken, judge, merge, reason, simulate, split, text, told_by, verdicts, writer,

@@ -7,7 +7,8 @@ use tanist_core::trace::{Entry, Event, Source};
 use tanist_sim::monitors::{Selection, Verdict};
 use tanist_sim::observe::recording::Recording;
 use tanist_sim::recorded::{FileError, Judged, MergeError, Recorded, TOLERANCE, TraceFile};
-use tanist_sim::{Report, Scenario, library, run};
+use tanist_sim::scenario::library;
+use tanist_sim::{Report, Scenario, run};
 
 /// What a machine's clock shows when the run begins.
 pub(crate) const BOOTED: Duration = Duration::from_secs(4711);

@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde::Serialize;
 use serde_json::Value;
 use tanist::{Algorithm, NodeId};
-use tanist_sim::scenario::file::parse_duration;
+use tanist_sim::scenario::parse::parse_duration;
 
 use super::process::{Usage, usage};
 use crate::control::protocol::Ask;

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tanist_sim::scenario::file::parse_duration;
+use tanist_sim::scenario::parse::parse_duration;
 
 use crate::agent::change::ChangeLine;
 use crate::agent::report::{MembersReport, StatusReport};

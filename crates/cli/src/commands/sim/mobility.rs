@@ -9,7 +9,7 @@ use tanist_core::options::Options;
 use tanist_sim::map::Map;
 use tanist_sim::roaming::{Outcome, Roaming};
 use tanist_sim::scale::Wish;
-use tanist_sim::scenario::file::parse_duration;
+use tanist_sim::scenario::parse::parse_duration;
 use tanist_sim::scenario::text::span;
 use tanist_sim::world::places::Area;
 use tanist_sim::world::topology::Fading;

@@ -1,7 +1,8 @@
 //! Maps of the sources' rings, and of places that no circle has.
 
 use crate::diagram::svg::assert_balanced;
-use crate::{library, run};
+use crate::run;
+use crate::scenario::library;
 
 use super::sheet::list;
 use super::*;

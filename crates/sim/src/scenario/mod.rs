@@ -1,11 +1,13 @@
 //! A scenario: nodes, algorithm and options, timing, faults, and what must hold at the end.
 //!
-//! This is the checked form. [`mod@file`] reads it from the text that people write, with the line
+//! This is the checked form. [`parse`] reads it from the text that people write, with the line
 //! of every mistake; [`text`] writes it back, which is how a shrunk failure becomes a file.
 
 mod events;
-pub mod file;
+pub mod library;
+pub mod parse;
 mod radio;
+pub mod script;
 mod settings;
 pub mod text;
 
@@ -18,16 +20,16 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Header, SCHEMA, Source};
 use tanist_core::{GroupConfig, NodeId, Status};
 
-use crate::deed::Deed;
 use crate::monitors::Selection;
 use crate::observe::observers::{Watch, WatchConfig};
+use crate::scenario::script::Deed;
 use crate::world::application::{Application, Pace};
 use crate::world::faults::Fault;
 use crate::world::network::{Conditions, Network, Rule};
 use crate::world::topology::Topology;
 use crate::world::{Ingredients, World};
 
-pub use file::ScenarioError;
+pub use parse::ScenarioError;
 
 /// Everything that a run follows from, but the seed that may replace its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
