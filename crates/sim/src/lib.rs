@@ -8,14 +8,12 @@
 
 pub mod agreement;
 pub mod compare;
-pub mod diagram;
 pub mod explore;
 pub mod fuzz;
 pub mod graph;
-pub mod map;
 pub mod monitors;
 pub mod observe;
-pub mod plot;
+pub mod pictures;
 pub mod recorded;
 pub mod roaming;
 pub mod run;
@@ -23,7 +21,6 @@ pub mod sample;
 pub mod scale;
 pub mod scenario;
 pub mod shrink;
-pub mod story;
 pub mod sweep;
 pub mod theory;
 pub mod world;

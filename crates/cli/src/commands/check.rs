@@ -10,7 +10,7 @@ use indicatif::{HumanBytes, HumanCount, ProgressBar};
 use tanist_check::{Answer, Assumption, Beginning, Bounds, Order, Progress, Question, Verdict};
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
-use tanist_sim::diagram;
+use tanist_sim::pictures::diagram;
 
 use super::{algorithm, mutant, sim::run::pair};
 use crate::exit::Exit;

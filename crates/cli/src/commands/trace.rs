@@ -13,9 +13,10 @@ use std::time::Duration;
 use tanist_core::Time;
 use tanist_core::trace::Entry;
 use tanist_sim::monitors::Selection;
+use tanist_sim::pictures::diagram;
+use tanist_sim::pictures::story;
 use tanist_sim::recorded::{Judged, Recorded, TOLERANCE, TraceFile, Window};
 use tanist_sim::scenario::parse::parse_duration;
-use tanist_sim::{diagram, story};
 
 use crate::exit::Exit;
 use crate::problem::Problem;

@@ -13,9 +13,9 @@
 use tanist_core::election::Algorithm;
 
 use super::{Limit, Quantity, Row, Script};
-use crate::diagram::svg::{FAINT, Font, INK, Pen, RED, Spot, Svg};
-use crate::plot::axis::{Axis, Spacing, number};
-use crate::plot::{COLOURS, GRID};
+use crate::pictures::plot::axis::{Axis, Spacing, number};
+use crate::pictures::plot::{COLOURS, GRID};
+use crate::pictures::svg::{FAINT, Font, INK, Pen, RED, Spot, Svg};
 
 /// Draws the rows, which come algorithm by algorithm, as a standalone SVG.
 #[must_use]
@@ -290,7 +290,7 @@ const DASHES: [&str; 3] = ["7 4", "2 3", "10 3 2 3"];
 mod tests {
     use super::*;
     use crate::compare::{limits, measure};
-    use crate::diagram::svg::assert_balanced;
+    use crate::pictures::svg::assert_balanced;
 
     fn rows(script: Script, algorithms: &[Algorithm], seeds: u32) -> Vec<Row> {
         let each = algorithms.iter().flat_map(|algorithm| (2..=4).map(move |n| (*algorithm, n)));

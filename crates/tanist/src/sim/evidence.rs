@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use tanist_core::{NodeId, Time};
 use tanist_sim::observe::recording::Recording;
-use tanist_sim::{diagram, story};
+use tanist_sim::pictures::diagram;
+use tanist_sim::pictures::story;
 
 use super::world::World;
 use crate::task::GroupTask;

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use serde_json::{Value, json};
 use tanist_check::{Answer, Bounds, Order, Question};
-use tanist_sim::story;
+use tanist_sim::pictures::story;
 
 use crate::terminal::output;
 use crate::terminal::table::{Table, left, right};

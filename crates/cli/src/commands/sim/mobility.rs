@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tanist_core::election::Algorithm;
 use tanist_core::options::Options;
-use tanist_sim::map::Map;
+use tanist_sim::pictures::map::Map;
 use tanist_sim::roaming::{Outcome, Roaming};
 use tanist_sim::scale::Wish;
 use tanist_sim::scenario::parse::parse_duration;

@@ -2,11 +2,13 @@
 
 use std::fmt::{self, Write};
 
-use tanist_sim::diagram::scene::{self, Scene};
 use tanist_sim::monitors::Verdict;
 use tanist_sim::observe::observers::Judgement;
+use tanist_sim::pictures::diagram;
+use tanist_sim::pictures::scene::{self, Scene};
+use tanist_sim::pictures::story;
 use tanist_sim::run::NodeAtEnd;
-use tanist_sim::{Report, Scenario, diagram, run, story};
+use tanist_sim::{Report, Scenario, run};
 
 use crate::exit::Exit;
 use crate::library;

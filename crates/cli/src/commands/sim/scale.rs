@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tanist_sim::plot::{self, Plot, Point, Series};
+use tanist_sim::pictures::plot::{self, Plot, Point, Series};
 use tanist_sim::scale::{self, Progress, Row, Wish};
 
 use crate::exit::Exit;

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value, json};
 use tanist_core::election::Algorithm;
-use tanist_sim::plot::{self, Plot, Point, Series};
+use tanist_sim::pictures::plot::{self, Plot, Point, Series};
 use tanist_sim::sweep::{self, Row, Spread};
 use tanist_sim::theory::Amount;
 

@@ -11,7 +11,7 @@ use tanist::{GroupNumber, NodeId, NodeSet, Phase};
 use tanist_core::Time;
 use tanist_core::membership::Member;
 use tanist_core::trace::{Entry, Event, Header, Kind, NodeState, Outcome, TimerName};
-use tanist_sim::story::timer_words;
+use tanist_sim::pictures::story::timer_words;
 
 use super::round::{Round, names, questions};
 use crate::terminal::moment;

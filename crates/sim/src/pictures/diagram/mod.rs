@@ -15,12 +15,9 @@
 //! ```
 
 pub(crate) mod links;
-pub mod scene;
-pub(crate) mod svg;
 
 mod labels;
 mod lanes;
-mod looks;
 mod marks;
 mod messages;
 mod scale;
@@ -28,12 +25,12 @@ mod scale;
 use tanist_core::trace::{Entry, Event, Header};
 
 use self::lanes::{BAR, Lanes};
-use self::looks::{Legend, Mark};
 use self::marks::Marks;
 use self::messages::Message;
 use self::scale::Scale;
-use self::svg::{FAINT, Font, INK, RED, Spot, Svg};
 use crate::observe::recording::without_heartbeats;
+use crate::pictures::looks::{Legend, Mark};
+use crate::pictures::svg::{FAINT, Font, INK, RED, Spot, Svg};
 
 /// Draws a trace as a standalone SVG.
 #[must_use]

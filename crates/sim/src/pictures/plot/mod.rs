@@ -8,7 +8,7 @@
 pub(crate) mod axis;
 
 use self::axis::{Axis, Spacing, number};
-use crate::diagram::svg::{FAINT, Font, INK, Pen, RED, Spot, Svg};
+use crate::pictures::svg::{FAINT, Font, INK, Pen, RED, Spot, Svg};
 use crate::sweep::Spread;
 
 /// One panel.
@@ -228,7 +228,7 @@ pub(crate) const COLOURS: [&str; 10] = [
 
 #[cfg(test)]
 mod tests {
-    use crate::diagram::svg::assert_balanced;
+    use crate::pictures::svg::assert_balanced;
 
     use super::*;
 

@@ -6,7 +6,7 @@
 
 use tanist_core::Time;
 
-use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
+use crate::pictures::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 
 /// The scale of one picture.
 pub(super) struct Scale {

@@ -3,8 +3,8 @@
 use tanist_core::{Member, NodeId};
 
 use super::{Arrow, Marks, Place, Scene};
-use crate::diagram::looks::{self, Mark};
-use crate::diagram::svg::{FAINT, Font, INK, Pen, Spot, Svg};
+use crate::pictures::looks::{self, Mark};
+use crate::pictures::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 
 /// The places in pixels.
 pub(super) struct Sheet {

@@ -3,10 +3,10 @@
 use tanist_core::trace::{Entry, Event, Header, TimerName};
 use tanist_core::{GroupNumber, NodeId, Status, Time};
 
-use super::looks::{self, Legend, Mark};
 use super::scale::Scale;
-use super::scene;
-use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
+use crate::pictures::looks::{self, Legend, Mark};
+use crate::pictures::scene;
+use crate::pictures::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 
 /// The node lines of a picture, highest rank first.
 pub(super) struct Lanes {

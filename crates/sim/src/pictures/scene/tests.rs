@@ -1,6 +1,6 @@
 //! Maps of the sources' rings, and of places that no circle has.
 
-use crate::diagram::svg::assert_balanced;
+use crate::pictures::svg::assert_balanced;
 use crate::run;
 use crate::scenario::library;
 

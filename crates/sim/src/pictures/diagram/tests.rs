@@ -3,8 +3,8 @@
 use tanist_core::trace::{Kind, Link, Loss, MessageFacts, NodeState, Outcome, Source, TimerName};
 use tanist_core::{GroupNumber, Member, NodeId, NodeSet, Priority, Status, Time};
 
-use super::svg::assert_balanced;
 use super::*;
+use crate::pictures::svg::assert_balanced;
 
 fn header(algorithm: &str) -> Header {
     Header {

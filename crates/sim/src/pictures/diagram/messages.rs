@@ -7,9 +7,9 @@ use tanist_core::{NodeId, Time};
 
 use super::labels::Labels;
 use super::lanes::{BAR, Lanes};
-use super::looks::{self, Legend, Mark};
 use super::scale::Scale;
-use super::svg::{Pen, Spot, Svg};
+use crate::pictures::looks::{self, Legend, Mark};
+use crate::pictures::svg::{Pen, Spot, Svg};
 
 /// One message on its way.
 pub(super) struct Message {

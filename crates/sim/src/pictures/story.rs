@@ -12,8 +12,8 @@ use tanist_core::trace::{
     Entry, Event, Header, Link, Loss, MessageFacts, NodeState, Outcome, TimerName,
 };
 
-use crate::diagram::links;
 use crate::observe::recording::without_heartbeats;
+use crate::pictures::diagram::links;
 
 /// Writes the story of a trace.
 pub fn story(header: &Header, entries: &[Entry], to: &mut dyn Write) -> fmt::Result {

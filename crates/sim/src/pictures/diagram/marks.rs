@@ -11,7 +11,7 @@ use tanist_core::{NodeId, Status, Time};
 use super::lanes::{BAR, Lanes};
 use super::links;
 use super::scale::Scale;
-use super::svg::{FAINT, Font, INK, Pen, RED, Spot, Svg};
+use crate::pictures::svg::{FAINT, Font, INK, Pen, RED, Spot, Svg};
 
 /// The vertical lines of a picture, with their labels in rows above the nodes.
 pub(super) struct Marks {

@@ -5,9 +5,9 @@
 //! with more than [`ARROWS_MAX`] arrows has colours and tooltips only.
 
 use super::lanes::BAR;
-use super::looks;
 use super::messages::LabelKey;
-use super::svg::{Font, Spot, Svg, escape};
+use crate::pictures::looks;
+use crate::pictures::svg::{Font, Spot, Svg, escape};
 
 /// The arrows of a picture and the names given so far.
 pub(super) struct Labels {
