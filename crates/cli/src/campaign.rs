@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tanist_sim::fuzz::Outcome;
+use tanist_sim::studies::fuzz::Outcome;
 
 use crate::process::interrupt;
 use crate::terminal::violation;

@@ -2,29 +2,19 @@
 //!
 //! A run is a pure function: scenario + seed -> trace. The world holds nodes, disks, timers, a
 //! network and a clock; every monitor looks at every step. Reading order: [`scenario`] (what a
-//! person writes), [`world`] (what happens), [`monitors`] (what must hold), [`mod@run`] (one
-//! scenario, judged), [`sweep`] and [`theory`] (counts against formulas), [`compare`] (algorithms
-//! against each other), [`fuzz`] and [`shrink`] (many seeds).
+//! person writes), [`world`] (what happens), [`observe`] (what looks at it), [`monitors`] (what must
+//! hold), [`studies`] (one run judged, counts against formulas, many seeds), [`pictures`] (a trace
+//! drawn), [`recorded`] (traces of live nodes), [`explore`] (the world driven by choice).
 
-pub mod agreement;
-pub mod compare;
 pub mod explore;
-pub mod fuzz;
-pub mod graph;
 pub mod monitors;
 pub mod observe;
 pub mod pictures;
 pub mod recorded;
-pub mod roaming;
-pub mod run;
-pub mod sample;
-pub mod scale;
 pub mod scenario;
-pub mod shrink;
-pub mod sweep;
-pub mod theory;
+pub mod studies;
 pub mod world;
 
-pub use run::{Report, run};
 pub use scenario::Scenario;
+pub use studies::run::{Report, run};
 pub use world::World;

@@ -8,7 +8,7 @@ use tanist_core::mutant::Mutant;
 use tanist_core::trace::Link;
 use tanist_core::{NodeId, Time};
 use tanist_sim::Scenario;
-use tanist_sim::fuzz::judge;
+use tanist_sim::studies::fuzz::judge;
 use tanist_sim::world::dice::Chance;
 use tanist_sim::world::faults::{Action, Fault, Moment};
 

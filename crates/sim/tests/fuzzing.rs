@@ -4,8 +4,8 @@
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_core::recall::Recall;
-use tanist_sim::fuzz::{judge, scenario};
-use tanist_sim::shrink::shrink;
+use tanist_sim::studies::fuzz::{judge, scenario};
+use tanist_sim::studies::shrink::shrink;
 use tanist_sim::world::faults::{Action, Fault};
 use tanist_sim::{Scenario, run};
 

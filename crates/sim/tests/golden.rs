@@ -15,7 +15,8 @@ use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_sim::observe::recording::Recording;
 use tanist_sim::scenario::library;
-use tanist_sim::{Scenario, fuzz, run, shrink};
+use tanist_sim::studies::{fuzz, shrink};
+use tanist_sim::{Scenario, run};
 
 /// How many fuzz seeds of each algorithm are in the list.
 const FUZZ_SEEDS: u64 = 200;

@@ -6,9 +6,10 @@ use std::time::Duration;
 use tanist_core::election::Algorithm;
 use tanist_core::node::{Command, Notice};
 use tanist_core::{Definition, NodeId, Report, Status};
+use tanist_sim::World;
+use tanist_sim::studies::fuzz;
 use tanist_sim::world::application::{self, Application, Pace, Told};
 use tanist_sim::world::faults::Action;
-use tanist_sim::{World, fuzz};
 
 /// Answers as the world's own application would.
 fn play(world: &mut World, pace: Pace) {

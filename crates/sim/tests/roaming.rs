@@ -5,12 +5,13 @@ use std::time::Duration;
 use tanist_core::election::Algorithm;
 use tanist_core::options::Options;
 use tanist_core::{NodeId, Time};
-use tanist_sim::roaming::{Outcome, Roaming};
-use tanist_sim::scale::Wish;
+use tanist_sim::Scenario;
+use tanist_sim::studies::agreement;
+use tanist_sim::studies::roaming::{Outcome, Roaming};
+use tanist_sim::studies::scale::Wish;
 use tanist_sim::world::places::Area;
 use tanist_sim::world::topology::Fading;
 use tanist_sim::world::walking::Mobility;
-use tanist_sim::{Scenario, agreement};
 
 /// As in the paper, at the density of 500 nodes in two kilometres by two.
 fn roaming(algorithm: Algorithm, nodes: u32, side: u32) -> Roaming {

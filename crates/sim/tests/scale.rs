@@ -1,6 +1,6 @@
 //! A network that is large for a test, counted to the message.
 
-use tanist_sim::scale::{Wish, scale};
+use tanist_sim::studies::scale::{Wish, scale};
 
 #[test]
 fn ten_thousand_nodes_elect_with_the_messages_of_the_formula() {

@@ -5,8 +5,8 @@ use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_core::trace::{Event, Peerage};
 use tanist_core::{NodeId, NodeSet};
-use tanist_sim::fuzz::{judge, scenario};
 use tanist_sim::scenario::library;
+use tanist_sim::studies::fuzz::{judge, scenario};
 use tanist_sim::{Report, Scenario, run};
 
 /// Enough to catch each of these mutants many times over.

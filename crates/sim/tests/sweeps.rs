@@ -1,7 +1,7 @@
 //! Messages and times are exactly what theory says, for every case and every size from 2 to 64.
 
 use tanist_core::election::Algorithm;
-use tanist_sim::sweep::{cases, csv, sweep};
+use tanist_sim::studies::sweep::{cases, csv, sweep};
 
 fn check(algorithm: Algorithm, named: &[&str]) {
     for case in named {

@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 use tanist_core::election::Algorithm;
-use tanist_sim::compare::{self, Limit, Quantity, Row, Script, picture};
+use tanist_sim::studies::compare::{self, Limit, Quantity, Row, Script, picture};
 
 use super::algorithm;
 use super::sizes::Sizes;

@@ -5,7 +5,7 @@ use std::fs;
 use assert_cmd::cargo_bin_cmd;
 use serde_json::Value;
 use tanist_core::election::Algorithm;
-use tanist_sim::compare::Script;
+use tanist_sim::studies::compare::Script;
 
 fn compare(args: &[&str]) -> String {
     let output = cargo_bin_cmd!("tanist").arg("compare").args(args).output();

@@ -8,7 +8,7 @@ use std::fmt::{self, Write};
 
 use tanist_core::NodeId;
 
-use crate::agreement::Component;
+use crate::studies::agreement::Component;
 use crate::world::places::{Area, Position};
 
 /// What is drawn.

@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_core::time::micros;
-use tanist_sim::{Scenario, fuzz, shrink};
+use tanist_sim::Scenario;
+use tanist_sim::studies::fuzz;
+use tanist_sim::studies::shrink;
 
 use crate::campaign::{Bag, Failure, Hunt, Until};
 use crate::commands::{algorithm, mutant};

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use serde_json::{Value, json};
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
-use tanist_sim::fuzz;
+use tanist_sim::studies::fuzz;
 
 use super::fuzz::jobs;
 use crate::campaign::{Failure, Hunt, Until};

@@ -7,7 +7,7 @@ use tanist_sim::observe::observers::Judgement;
 use tanist_sim::pictures::diagram;
 use tanist_sim::pictures::scene::{self, Scene};
 use tanist_sim::pictures::story;
-use tanist_sim::run::NodeAtEnd;
+use tanist_sim::studies::run::NodeAtEnd;
 use tanist_sim::{Report, Scenario, run};
 
 use crate::exit::Exit;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tanist_sim::pictures::plot::{self, Plot, Point, Series};
-use tanist_sim::scale::{self, Progress, Row, Wish};
+use tanist_sim::studies::scale::{self, Progress, Row, Wish};
 
 use crate::exit::Exit;
 use crate::problem::Problem;

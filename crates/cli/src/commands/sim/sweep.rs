@@ -3,8 +3,8 @@
 use serde_json::{Number, Value, json};
 use tanist_core::election::Algorithm;
 use tanist_sim::pictures::plot::{self, Plot, Point, Series};
-use tanist_sim::sweep::{self, Row, Spread};
-use tanist_sim::theory::Amount;
+use tanist_sim::studies::sweep::{self, Row, Spread};
+use tanist_sim::studies::theory::Amount;
 
 use crate::commands::algorithm;
 use crate::commands::sizes::Sizes;

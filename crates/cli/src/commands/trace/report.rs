@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 use tanist_sim::monitors::Verdict;
 use tanist_sim::observe::global_state::{Board, Seat};
 use tanist_sim::recorded::{Fit, Judged, Recorded};
-use tanist_sim::run::NodeAtEnd;
+use tanist_sim::studies::run::NodeAtEnd;
 
 use crate::terminal::output;
 use crate::terminal::table::{Table, left, right};

@@ -9,7 +9,7 @@ pub(crate) mod axis;
 
 use self::axis::{Axis, Spacing, number};
 use crate::pictures::svg::{FAINT, Font, INK, Pen, RED, Spot, Svg};
-use crate::sweep::Spread;
+use crate::studies::sweep::Spread;
 
 /// One panel.
 #[derive(Clone, Debug, PartialEq)]

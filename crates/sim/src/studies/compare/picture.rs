@@ -289,8 +289,8 @@ const DASHES: [&str; 3] = ["7 4", "2 3", "10 3 2 3"];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::{limits, measure};
     use crate::pictures::svg::assert_balanced;
+    use crate::studies::compare::{limits, measure};
 
     fn rows(script: Script, algorithms: &[Algorithm], seeds: u32) -> Vec<Row> {
         let each = algorithms.iter().flat_map(|algorithm| (2..=4).map(move |n| (*algorithm, n)));

@@ -14,11 +14,11 @@ use tanist_core::recall::Recall;
 use tanist_core::timing::{TimingConfig, TimingError};
 use tanist_core::{GroupConfig, Membership, NodeId, Time, Timing};
 
-use crate::agreement::{self, Agreement, Component};
 use crate::monitors::Selection;
 use crate::observe::observers::{Counts, Watch};
-use crate::scale::Wish;
 use crate::scenario::{Expect, Scenario};
+use crate::studies::agreement::{self, Agreement, Component};
+use crate::studies::scale::Wish;
 use crate::world::World;
 use crate::world::application::Pace;
 use crate::world::network::{Conditions, Delay};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tanist_core::options::Options;
 use tanist_core::{Membership, NodeId, NodeSet};
 
-use crate::fuzz::judge;
 use crate::scenario::Scenario;
+use crate::studies::fuzz::judge;
 use crate::world::application::Pace;
 use crate::world::faults::{Action, Moment};
 use crate::world::network::Delay;

@@ -5,7 +5,7 @@ use tanist_core::membership::Label;
 use tanist_core::trace::Kind;
 
 use super::{Case, Measure, Plan, Verdict};
-use crate::theory::super_peers;
+use crate::studies::theory::super_peers;
 use crate::world::faults::Action;
 
 /// The elections' own messages, without those that find the other super-peers.

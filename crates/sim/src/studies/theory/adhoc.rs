@@ -8,7 +8,7 @@
 //! A ring counts transmissions: a flood of TTL r from v costs |B(v, r - 1)|.
 
 use super::{Bounds, Cost, cost};
-use crate::graph::Graph;
+use crate::studies::graph::Graph;
 
 /// The complete graph: (n - 1)(2n - 1) messages, 5 delays; 3 for two nodes.
 #[must_use]

@@ -7,8 +7,8 @@ use tanist_core::{NodeId, Status};
 
 use super::cases::coordinator_dies;
 use super::{Case, D, Measure, Plan, Verdict};
-use crate::run::Report;
-use crate::theory;
+use crate::studies::run::Report;
+use crate::studies::theory;
 use crate::world::dice::Chance;
 use crate::world::faults::Action;
 

@@ -21,10 +21,10 @@ use tanist_core::trace::{Event, Kind};
 use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority, Status, Time, Timing};
 
 use crate::monitors::Selection;
-use crate::run::{Report, run};
-use crate::sample::Sample;
 use crate::scenario::{Expect, Scenario};
-use crate::theory::{Amount, Bounds, Cost};
+use crate::studies::run::{Report, run};
+use crate::studies::sample::Sample;
+use crate::studies::theory::{Amount, Bounds, Cost};
 use crate::world::application::Pace;
 use crate::world::faults::{Action, Fault, Moment};
 use crate::world::network::{Conditions, Delay};

@@ -3,7 +3,7 @@
 //! Assumes that the runs are independent and that there are enough for their mean to be about
 //! normal. Leaves out everything else that can be said of a distribution.
 
-use crate::theory::Amount;
+use crate::studies::theory::Amount;
 
 /// What was counted or measured in each of several runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use tanist_core::time::micros;
 use tanist_core::trace::{Event, Kind};
 
 use super::{Case, D, Measure, NEVER, Plan, Verdict};
-use crate::graph::Graph;
-use crate::run::Report;
-use crate::theory;
+use crate::studies::graph::Graph;
+use crate::studies::run::Report;
+use crate::studies::theory;
 use crate::world::faults::Action;
 
 /// Questions, answers and the result, each to one neighbour.

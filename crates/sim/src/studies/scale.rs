@@ -19,7 +19,7 @@ use tanist_core::{GroupConfig, Membership, Time, Timing};
 
 use crate::monitors::unsettled_super_peers;
 use crate::observe::observers::Watch;
-use crate::theory::super_peers::{cold_start, cold_start_above, per_node_max};
+use crate::studies::theory::super_peers::{cold_start, cold_start_above, per_node_max};
 use crate::world::application::{Application, Pace};
 use crate::world::network::{Conditions, Delay, Network};
 use crate::world::{Ingredients, World};

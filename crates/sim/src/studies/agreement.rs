@@ -16,7 +16,7 @@ use tanist_core::time::micros;
 use tanist_core::{NodeId, Status, Time};
 
 use crate::observe::global_state::{Board, Seat};
-use crate::scale::Wish;
+use crate::studies::scale::Wish;
 use crate::world::World;
 
 /// How far nodes agreed in a stretch of time.

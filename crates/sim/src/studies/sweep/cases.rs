@@ -4,7 +4,7 @@ use tanist_core::NodeId;
 use tanist_core::time::micros;
 
 use super::{Case, D, Measure, PHASE, Plan, Verdict};
-use crate::theory;
+use crate::studies::theory;
 use crate::world::faults::Action;
 
 /// N coordinates everybody, dies, and these nodes notice.

@@ -20,7 +20,7 @@ use std::time::Duration;
 use tanist_core::election::Algorithm;
 use tanist_core::time::micros;
 
-use crate::sample::Sample;
+use crate::studies::sample::Sample;
 
 pub use limit::{Limit, limits};
 pub use script::Script;

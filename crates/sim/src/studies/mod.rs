@@ -1,0 +1,13 @@
+//! What many runs say: one run judged, counts against formulas, algorithms against each other, seeds.
+
+pub mod agreement;
+pub mod compare;
+pub mod fuzz;
+pub mod graph;
+pub mod roaming;
+pub mod run;
+pub mod sample;
+pub mod scale;
+pub mod shrink;
+pub mod sweep;
+pub mod theory;
