@@ -1,35 +1,35 @@
-//! What must hold, one property per file, named after its assertion.
+//! What must hold, one property per file, named after it.
 //!
 //! A monitor sees every entry of a trace together with the [`Board`] and says when its assertion is
 //! broken. It knows nothing of where the trace comes from.
 
-mod a_1_1;
-mod a_1_2;
-mod a_2;
-mod a_3_1;
-mod a_3_2;
-mod a_4;
-mod b_37;
-mod cuts;
-mod g_09;
-mod g_14;
-mod g_15;
-mod g_16;
-mod i_02;
-mod i_07;
-mod i_50;
-mod i_51;
-mod p_01;
+mod ack_after_children; // VKT-2
+mod agreed_above; // V-05
+mod all_under_one;
+mod best_or_undefined; // G-15
+mod best_wins; // G-14
+mod cuts; // B-42 to B-45
+mod definition_only_in_reorganization; // I-50
+mod everybody_has_super_peers; // V-02
+mod everybody_knows; // G-16
+mod group_agrees_on_coordinator;
+mod group_agrees_on_definition;
+mod members_accepted; // I-51
+mod of_own_group; // V-03
+mod one_election_at_a_time; // G-09
+mod one_group_each; // I-02
+mod one_group_per_clique;
+mod one_leader_in_reach; // W-04
+mod one_leader_per_component; // W-05
+mod one_parent; // VKT-1
 mod peers;
+mod safe_inside; // V-04
+mod same_coordinator;
+mod same_definition;
 mod settled;
-mod v_02;
-mod v_03;
-mod v_04;
-mod v_05;
-mod vkt_1;
-mod vkt_2;
-mod w_04;
-mod w_05;
+mod stop_before_acknowledge; // B-37
+mod unique_numbers; // I-07
+mod withdrawn_takes_no_part; // P-01
 
 use std::hash::{Hash, Hasher};
 
@@ -219,9 +219,11 @@ pub fn is_on_request(id: &str) -> bool {
 /// The monitors for an algorithm.
 #[must_use]
 pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<Box<dyn Monitor>> {
-    let mut monitors: Vec<Box<dyn Monitor>> =
-        vec![Box::new(g_09::OneElectionAtATime), Box::new(i_07::UniqueNumbers::default())];
-    monitors.push(Box::new(p_01::AsideTakesNoPart::default()));
+    let mut monitors: Vec<Box<dyn Monitor>> = vec![
+        Box::new(one_election_at_a_time::OneElectionAtATime),
+        Box::new(unique_numbers::UniqueNumbers::default()),
+    ];
+    monitors.push(Box::new(withdrawn_takes_no_part::AsideTakesNoPart::default()));
     let peers = (algorithm == Algorithm::SuperPeer).then(|| Peers::of(header)).flatten();
     match algorithm {
         Algorithm::Bully
@@ -230,47 +232,51 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
         | Algorithm::RingList
         | Algorithm::RingActiveList => {
             if !selection.is_beyond_model {
-                monitors.push(Box::new(a_1_1::SameCoordinator));
-                monitors.push(Box::new(a_1_2::SameDefinition));
+                monitors.push(Box::new(same_coordinator::SameCoordinator));
+                monitors.push(Box::new(same_definition::SameDefinition));
             }
             // Its ring stays as it is for an election: whoever comes up waits for the next.
             if !selection.is_beyond_model && algorithm != Algorithm::RingActiveList {
-                monitors.push(Box::new(g_14::BestWins::default()));
+                monitors.push(Box::new(best_wins::BestWins::default()));
             }
-            monitors.push(Box::new(a_2::AllUnderOne::new(header)));
+            monitors.push(Box::new(all_under_one::AllUnderOne::new(header)));
             if algorithm != Algorithm::Bully {
-                monitors.push(Box::new(g_15::BestOrUndefined));
-                monitors.push(Box::new(g_16::EverybodyKnows));
+                monitors.push(Box::new(best_or_undefined::BestOrUndefined));
+                monitors.push(Box::new(everybody_knows::EverybodyKnows));
             }
         }
         Algorithm::Invitation => {
             let is_literal = selection.is_literal_a4;
-            monitors.push(Box::new(a_4::OneGroupPerClique::new(header, is_literal)));
+            monitors
+                .push(Box::new(one_group_per_clique::OneGroupPerClique::new(header, is_literal)));
         }
         Algorithm::BullyLecture => {
             if !selection.is_beyond_model {
-                monitors.push(Box::new(g_14::BestWins::default()));
+                monitors.push(Box::new(best_wins::BestWins::default()));
             }
-            monitors.push(Box::new(g_15::BestOrUndefined));
-            monitors.push(Box::new(g_16::EverybodyKnows));
+            monitors.push(Box::new(best_or_undefined::BestOrUndefined));
+            monitors.push(Box::new(everybody_knows::EverybodyKnows));
         }
         Algorithm::AdhocExpandingRing => {
-            monitors.push(Box::new(w_04::OneLeaderInReach::new(header)));
-            monitors.push(Box::new(w_05::OneLeaderPerComponent::new(header)));
+            monitors.push(Box::new(one_leader_in_reach::OneLeaderInReach::new(header)));
+            monitors.push(Box::new(one_leader_per_component::OneLeaderPerComponent::new(header)));
         }
         Algorithm::AdhocDiffusing => {
-            monitors.push(Box::new(vkt_1::OneParent::default()));
-            monitors.push(Box::new(vkt_2::AckAfterChildren::new(header)));
-            monitors.push(Box::new(w_04::OneLeaderInReach::new(header)));
-            monitors.push(Box::new(w_05::OneLeaderPerComponent::new(header)));
+            monitors.push(Box::new(one_parent::OneParent::default()));
+            monitors.push(Box::new(ack_after_children::AckAfterChildren::new(header)));
+            monitors.push(Box::new(one_leader_in_reach::OneLeaderInReach::new(header)));
+            monitors.push(Box::new(one_leader_per_component::OneLeaderPerComponent::new(header)));
         }
         Algorithm::SuperPeer => {
             if let Some(peers) = &peers {
-                monitors.push(Box::new(v_02::EverybodyHasSuperPeers::new(peers.clone(), header)));
-                monitors.push(Box::new(v_03::OfOwnGroup::new(peers.clone())));
+                monitors.push(Box::new(everybody_has_super_peers::EverybodyHasSuperPeers::new(
+                    peers.clone(),
+                    header,
+                )));
+                monitors.push(Box::new(of_own_group::OfOwnGroup::new(peers.clone())));
                 let is_beyond = selection.is_beyond_model;
-                monitors.push(Box::new(v_04::SafeInside::new(peers.clone(), is_beyond)));
-                monitors.push(Box::new(v_05::AgreedAbove::new(peers.clone(), header)));
+                monitors.push(Box::new(safe_inside::SafeInside::new(peers.clone(), is_beyond)));
+                monitors.push(Box::new(agreed_above::AgreedAbove::new(peers.clone(), header)));
             }
         }
     }
@@ -283,12 +289,13 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
         | Algorithm::RingModified
         | Algorithm::RingList
         | Algorithm::RingActiveList => {
-            monitors.push(Box::new(a_3_1::GroupAgreesOnCoordinator));
-            monitors.push(Box::new(a_3_2::GroupAgreesOnDefinition));
-            monitors.push(Box::new(b_37::StopBeforeAcknowledge));
-            monitors.push(Box::new(i_02::OneGroupEach));
-            monitors.push(Box::new(i_50::DefinitionOnlyInReorganization));
-            monitors.push(Box::new(i_51::MembersAccepted::default()));
+            monitors.push(Box::new(group_agrees_on_coordinator::GroupAgreesOnCoordinator));
+            monitors.push(Box::new(group_agrees_on_definition::GroupAgreesOnDefinition));
+            monitors.push(Box::new(stop_before_acknowledge::StopBeforeAcknowledge));
+            monitors.push(Box::new(one_group_each::OneGroupEach));
+            monitors
+                .push(Box::new(definition_only_in_reorganization::DefinitionOnlyInReorganization));
+            monitors.push(Box::new(members_accepted::MembersAccepted::default()));
         }
         Algorithm::BullyLecture
         | Algorithm::AdhocExpandingRing
@@ -306,8 +313,9 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
 #[must_use]
 pub fn unsettled_super_peers(header: &Header, board: &Board) -> Option<Breach> {
     let peers = Peers::of(header)?;
-    let below = v_02::EverybodyHasSuperPeers::new(peers.clone(), header).without(board);
-    below.or_else(|| v_05::AgreedAbove::new(peers, header).discord(board))
+    let below = everybody_has_super_peers::EverybodyHasSuperPeers::new(peers.clone(), header)
+        .without(board);
+    below.or_else(|| agreed_above::AgreedAbove::new(peers, header).discord(board))
 }
 
 /// Some numbers as one.

@@ -53,7 +53,7 @@ impl Monitor for BestOrUndefined {
 
 fn breach(board: &Board) -> Option<Breach> {
     let (wrong, best) = wrong(board)?;
-    let elected = super::a_1_1::name(wrong.state.coordinator);
+    let elected = super::same_coordinator::name(wrong.state.coordinator);
     let why = format!("{} has elected {elected}, the best live process is {best}", wrong.id);
     Some(Breach { nodes: vec![wrong.id, best], why })
 }

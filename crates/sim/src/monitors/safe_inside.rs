@@ -9,8 +9,8 @@ use tanist_core::election::Algorithm;
 use tanist_core::trace::Event;
 use tanist_core::{Status, Time};
 
-use super::a_1_1::name;
 use super::peers::Peers;
+use super::same_coordinator::name;
 use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 

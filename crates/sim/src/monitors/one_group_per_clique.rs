@@ -8,7 +8,7 @@
 use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeSet, Time};
 
-use super::a_2::out_of_line;
+use super::all_under_one::out_of_line;
 use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;

@@ -83,7 +83,7 @@ pub(super) fn out_of_line(board: &Board, nodes: &NodeSet) -> Option<(NodeId, Str
         "{} is {} under {}, not Normal under {}",
         astray.id,
         astray.state.status,
-        super::a_1_1::name(astray.state.coordinator),
+        super::same_coordinator::name(astray.state.coordinator),
         leader.id,
     );
     Some((astray.id, why))

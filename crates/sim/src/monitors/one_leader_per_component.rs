@@ -79,7 +79,7 @@ fn astray_in(board: &Board, component: &NodeSet) -> Option<(NodeId, String)> {
             && state.coordinator == Some(best)
             && state.group == group;
         (!is_in_line).then(|| {
-            let follows = super::a_1_1::name(state.coordinator);
+            let follows = super::same_coordinator::name(state.coordinator);
             let why = format!(
                 "{} is {} under {follows}, the best of its component {component} is {best}",
                 seat.id, state.status,

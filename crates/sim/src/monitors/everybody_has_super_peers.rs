@@ -7,8 +7,8 @@ use tanist_core::election::super_peer::Disperse;
 use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, NodeSet, Status, Time};
 
-use super::a_1_1::name;
 use super::peers::{Peers, peerage};
+use super::same_coordinator::name;
 use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;

@@ -4,8 +4,8 @@
 use tanist_core::trace::{Event, Header, SeatState};
 use tanist_core::{NodeId, NodeSet, Status, Time};
 
-use super::a_1_1::name;
 use super::peers::{Peers, peerage};
+use super::same_coordinator::name;
 use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;

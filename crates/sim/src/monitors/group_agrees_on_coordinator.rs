@@ -4,7 +4,7 @@
 use tanist_core::Time;
 use tanist_core::trace::Event;
 
-use super::a_1_1::name;
+use super::same_coordinator::name;
 use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 

@@ -38,7 +38,7 @@ impl Monitor for DefinitionOnlyInReorganization {
             why: format!(
                 "{node} takes a definition in {} (heard last: {})",
                 before.status,
-                super::a_1_1::name(heard),
+                super::same_coordinator::name(heard),
             ),
         })
     }
