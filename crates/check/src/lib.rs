@@ -4,25 +4,18 @@
 //! the first counterexample of an assertion is a shortest one. An [`Assumption`] says which steps may
 //! be taken; [`Bounds`] say how far. What lies beyond a bound is reported as unexplored, never as safe.
 
-mod answer;
 mod assumption;
-mod attempt;
-mod expansion;
-mod explorer;
+mod enabled;
+mod explore;
 mod export;
-mod frontier;
-mod hope;
-mod known;
-mod memo;
 mod model;
-mod question;
-mod segments;
-mod way;
+mod report;
+mod spec;
 
-pub use answer::{Answer, Counterexample, ELECTION_SUCCEEDS, HIGHER_PREEMPTS, Property, Verdict};
 pub use assumption::{Assumption, Hope};
-pub use explorer::{Exploration, Found, Progress, explore, explore_on, replay};
+pub use explore::{Exploration, Found, Progress, explore, explore_on, replay};
 pub use export::{Shows, export, words};
 pub use model::{Bounds, KeepsTrace, Model, Step};
-pub use question::{Beginning, Question, QuestionError};
+pub use report::{Answer, Counterexample, ELECTION_SUCCEEDS, HIGHER_PREEMPTS, Property, Verdict};
+pub use spec::{Beginning, Question, QuestionError};
 pub use tanist_sim::explore::choices::Order;

@@ -11,7 +11,7 @@ use tanist_sim::world::faults::Action;
 use tanist_sim::{Scenario, World};
 
 use crate::assumption::Assumption;
-use crate::way::{Way, is_clocked};
+use crate::enabled::{Way, is_clocked};
 
 /// How far the exploration goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

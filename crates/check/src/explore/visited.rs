@@ -4,7 +4,7 @@
 //! Assumes that equal numbers mean equal situations: with a billion of them, the chance that two
 //! different ones share 128 bits is less than one in a hundred million million million.
 
-use crate::segments::Segments;
+use crate::explore::segments::Segments;
 
 /// A set of numbers, each with its place in the order of arrival.
 pub(crate) struct Known {

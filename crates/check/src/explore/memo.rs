@@ -11,7 +11,7 @@ use tanist_core::NodeId;
 use tanist_sim::explore::outline::{Change, Event, Outline};
 use tanist_sim::observe::observers::Broken;
 
-use crate::expansion::Aids;
+use crate::explore::expansion::Aids;
 use crate::model::Model;
 
 /// Everything that one thread has found.

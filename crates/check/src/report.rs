@@ -2,10 +2,10 @@
 
 use tanist_sim::{Report, Scenario};
 
-use crate::explorer::Exploration;
+use crate::explore::Exploration;
 use crate::export::{Shows, export};
 use crate::model::Step;
-use crate::question::{Beginning, Question};
+use crate::spec::{Beginning, Question};
 
 /// An exploration, judged.
 #[derive(Clone, Debug)]

@@ -13,10 +13,10 @@ use tanist_sim::Scenario;
 use tanist_sim::scenario::ScenarioError;
 use tanist_sim::world::faults::{Action, Fault, Moment};
 
-use crate::answer::Answer;
 use crate::assumption::Assumption;
-use crate::explorer::{Progress, explore};
+use crate::explore::{Progress, explore};
 use crate::model::Bounds;
+use crate::report::Answer;
 
 /// A group, what it is to assume, and how far to go.
 #[derive(Clone, Debug, PartialEq, Eq)]

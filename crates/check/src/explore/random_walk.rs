@@ -10,8 +10,8 @@ use tanist_sim::explore::choices::{Choice, What};
 use tanist_sim::world::dice::Chance;
 
 use crate::assumption::is_wait;
+use crate::enabled::Way;
 use crate::model::{Model, Step};
-use crate::way::Way;
 
 /// Runs that were tried, and where something good came of them.
 pub(crate) struct Attempts {

@@ -13,11 +13,11 @@ use tanist_sim::explore::outline::{Change, Event, Outline};
 use tanist_sim::explore::snapshot::Store;
 use tanist_sim::observe::observers::Broken;
 
-use crate::attempt::Attempts;
-use crate::known::Known;
-use crate::memo::{Finding, Memo};
+use crate::enabled::Scene;
+use crate::explore::memo::{Finding, Memo};
+use crate::explore::random_walk::Attempts;
+use crate::explore::visited::Known;
 use crate::model::{Bounds, Budgets, Model, Step};
-use crate::way::Scene;
 
 /// Threads, each with a world of its own that is used again and again.
 pub(crate) struct Crew {

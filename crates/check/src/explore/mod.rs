@@ -8,6 +8,14 @@
 //! The result does not depend on the number of threads: they only expand, and what they find is
 //! taken in the order of one.
 
+mod expansion;
+mod frontier;
+mod memo;
+mod random_walk;
+mod reachability;
+mod segments;
+mod visited;
+
 use std::num::NonZeroUsize;
 use std::thread;
 
@@ -17,12 +25,12 @@ use tanist_sim::observe::observers::Broken;
 use tanist_sim::observe::recording::Recording;
 
 use crate::assumption::Assumption;
-use crate::expansion::{self, Block, Crew, New, Successor};
-use crate::frontier::{Batch, Frontier};
-use crate::hope::{Bits, Steps};
-use crate::known::{Arrived, Known};
+use crate::explore::expansion::{Block, Crew, New, Successor};
+use crate::explore::frontier::{Batch, Frontier};
+use crate::explore::reachability::{Bits, Steps};
+use crate::explore::segments::Segments;
+use crate::explore::visited::{Arrived, Known};
 use crate::model::{Bounds, KeepsTrace, Model, Step};
-use crate::segments::Segments;
 
 /// What came of an exploration.
 #[derive(Clone, Debug)]
