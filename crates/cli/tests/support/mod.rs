@@ -1,4 +1,8 @@
-//! What the tests of agents share.
+//! What the tests of agents share: addresses, waiting, processes and fleets of agents.
 
+pub(crate) mod addresses;
+pub(crate) mod agent;
 pub(crate) mod dev;
+pub(crate) mod fleet;
 pub(crate) mod namespaces;
+pub(crate) mod wait;

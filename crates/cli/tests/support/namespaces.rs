@@ -1,7 +1,7 @@
 //! Machines in a row that hear only the next ones: network namespaces joined by pairs of
 //! interfaces, `left` and `right`. They are removed with the value, also when a test panics.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// So many namespaces in a row.
@@ -68,6 +68,19 @@ impl Drop for Line {
             }
         }
     }
+}
+
+/// Whether this user may mount in a namespace of its own. If not, that is said.
+pub(crate) fn can_mount() -> bool {
+    let tried = Command::new("unshare")
+        .args(["-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt"])
+        .stderr(Stdio::null())
+        .status();
+    let is_able = tried.is_ok_and(|status| status.success());
+    if !is_able {
+        eprintln!("skipped: mounts need root and unshare");
+    }
+    is_able
 }
 
 /// What tests that were killed have left: namespaces of processes that are gone.

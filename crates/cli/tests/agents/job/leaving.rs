@@ -2,29 +2,31 @@
 
 use std::os::unix::net::UnixStream;
 
-use super::home::{Home, Started, until};
+use crate::support::agent::Process;
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
 const SCRIPT: &str =
     "trap 'echo end >> ends; exit 9' TERM; touch ready; while :; do sleep 0.01; done";
 
-fn leave(home: &Home) {
-    let left = home.tanist(&["leave", "--socket", "n1.sock"]).output().unwrap();
+fn leave(fleet: &Fleet) {
+    let left = fleet.tanist(&["leave", "--socket", "n1.sock"]).output().unwrap();
     assert!(left.status.success(), "{left:?}");
 }
 
-fn runs(home: &Home) {
-    until("the command", || home.file("ready").exists().then_some(()));
+fn runs(fleet: &Fleet) {
+    until("the command", || fleet.file("ready").exists().then_some(()));
 }
 
 /// What a run of the node itself exits with.
 fn code_of_node(options: &[&str]) -> i32 {
-    let home = Home::new(1, "");
-    let mut run = Started::new(&mut home.run(1, options, SCRIPT));
-    runs(&home);
-    leave(&home);
+    let fleet = Fleet::configured(1, "");
+    let mut run = Process::start(&mut fleet.job(1, options, SCRIPT));
+    runs(&fleet);
+    leave(&fleet);
     let code = run.code();
-    assert_eq!(home.read("ends"), "end\n");
-    home.is_deserted();
+    assert_eq!(fleet.read("ends"), "end\n");
+    fleet.is_deserted();
     code
 }
 
@@ -38,18 +40,18 @@ fn a_run_that_is_the_node_stops_its_command_and_exits_as_for_a_loss() {
 #[test]
 fn a_run_beside_an_agent_ends_with_it_and_not_as_if_the_agent_had_failed() {
     for (on_loss, code) in [("restart", 75), ("exit", 75), ("stop", 0)] {
-        let home = Home::new(1, "");
-        let mut agent = Started::new(&mut home.tanist(&["agent", "-c", "n1.toml"]));
+        let fleet = Fleet::configured(1, "");
+        let mut agent = Process::start(&mut fleet.tanist(&["agent", "-c", "n1.toml"]));
         // A socket that is there may not listen yet.
-        let is_up = || UnixStream::connect(home.file("n1.sock")).is_ok();
+        let is_up = || UnixStream::connect(fleet.file("n1.sock")).is_ok();
         until("the agent", || is_up().then_some(()));
-        let mut run = home.tanist(&["run", "--socket", "n1.sock", "--on-loss", on_loss]);
-        let mut run = Started::new(run.args(["--", "sh", "-c", SCRIPT]));
-        runs(&home);
-        leave(&home);
+        let mut run = fleet.tanist(&["run", "--socket", "n1.sock", "--on-loss", on_loss]);
+        let mut run = Process::start(run.args(["--", "sh", "-c", SCRIPT]));
+        runs(&fleet);
+        leave(&fleet);
         assert_eq!(run.code(), code, "{on_loss}");
         assert_eq!(agent.code(), 0, "{on_loss}");
-        assert_eq!(home.read("ends"), "end\n");
-        home.is_deserted();
+        assert_eq!(fleet.read("ends"), "end\n");
+        fleet.is_deserted();
     }
 }

@@ -1,27 +1,29 @@
 //! Losing leadership: a better node comes back.
 
-use super::home::{Home, Started, until};
+use crate::support::agent::Process;
 use crate::support::dev::Dev;
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
 /// A job at n2, which leads only while n3 is down.
 struct Second {
-    home: Home,
+    fleet: Fleet,
     dev: Dev,
-    run: Started,
+    run: Process,
 }
 
 impl Second {
     fn start(options: &[&str], script: &str) -> Self {
-        let home = Home::new(0, "");
+        let fleet = Fleet::new(0);
         let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
         dev.agree("all 3 nodes");
         dev.act(&["kill", "n3"]);
         let socket = dev.directory().join("n2.sock");
-        let mut run = home.tanist(&["run", "--socket", socket.to_str().unwrap()]);
-        let run = Started::new(run.args(options).args(["--", "sh", "-c", script]));
-        let starts = home.read_when("starts", |text| !text.is_empty());
+        let mut run = fleet.tanist(&["run", "--socket", socket.to_str().unwrap()]);
+        let run = Process::start(run.args(options).args(["--", "sh", "-c", script]));
+        let starts = fleet.read_when("starts", |text| !text.is_empty());
         assert_eq!(starts.lines().next(), Some("n2"));
-        Self { home, dev, run }
+        Self { fleet, dev, run }
     }
 
     fn lose(&self) {
@@ -36,14 +38,14 @@ const SIMPLE: &str = "echo $TANIST_NODE >> starts; trap 'echo end >> ends; exit 
 fn with_restart_the_command_starts_again_when_the_node_leads_again() {
     let mut second = Second::start(&[], SIMPLE);
     second.lose();
-    second.home.read_when("ends", |text| text == "end\n");
+    second.fleet.read_when("ends", |text| text == "end\n");
     second.dev.status_when("n3", |status| status["role"] == "leader");
-    assert_eq!(second.home.read("starts"), "n2\n");
+    assert_eq!(second.fleet.read("starts"), "n2\n");
     second.dev.act(&["kill", "n3"]);
-    second.home.read_when("starts", |text| text == "n2\nn2\n");
+    second.fleet.read_when("starts", |text| text == "n2\nn2\n");
     second.run.signal("-TERM");
     assert_eq!(second.run.code(), 9);
-    second.home.is_deserted();
+    second.fleet.is_deserted();
 }
 
 #[test]
@@ -51,8 +53,8 @@ fn with_exit_it_exits_with_75() {
     let mut second = Second::start(&["--on-loss", "exit"], SIMPLE);
     second.lose();
     assert_eq!(second.run.code(), 75);
-    assert_eq!(second.home.read("ends"), "end\n");
-    second.home.is_deserted();
+    assert_eq!(second.fleet.read("ends"), "end\n");
+    second.fleet.is_deserted();
 }
 
 #[test]
@@ -60,8 +62,8 @@ fn with_stop_it_exits_with_0() {
     let mut second = Second::start(&["--on-loss", "stop"], SIMPLE);
     second.lose();
     assert_eq!(second.run.code(), 0);
-    assert_eq!(second.home.read("ends"), "end\n");
-    second.home.is_deserted();
+    assert_eq!(second.fleet.read("ends"), "end\n");
+    second.fleet.is_deserted();
 }
 
 // consul#2022: TERM goes to the shell, and the job lives on.
@@ -70,11 +72,11 @@ fn the_grandchildren_of_a_shell_are_asked_then_killed() {
     let script = "echo $TANIST_NODE >> starts
         sh -c 'trap \"echo asked >> asked\" TERM; touch deaf; while :; do sleep 0.01; done' & wait";
     let mut second = Second::start(&["--on-loss", "exit", "--grace", "300ms"], script);
-    until("the grandchild", || second.home.file("deaf").exists().then_some(()));
+    until("the grandchild", || second.fleet.file("deaf").exists().then_some(()));
     second.lose();
     assert_eq!(second.run.code(), 75);
-    assert_eq!(second.home.read("asked"), "asked\n");
-    second.home.is_deserted_already();
+    assert_eq!(second.fleet.read("asked"), "asked\n");
+    second.fleet.is_deserted_already();
 }
 
 // The new leader waits for a guard that is held, so a hanging `tanist run` must not hold it for ever.
@@ -84,7 +86,7 @@ fn a_run_that_hangs_is_given_up_and_its_command_killed() {
     second.run.signal("-STOP");
     second.lose();
     let run = second.run.id();
-    until("the job to be gone", || (second.home.processes() == [run]).then_some(()));
+    until("the job to be gone", || (second.fleet.processes() == [run]).then_some(()));
     second.dev.status_when("n3", |status| status["role"] == "leader");
     second.run.signal("-CONT");
     assert_eq!(second.run.code(), 125);

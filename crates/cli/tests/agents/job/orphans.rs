@@ -1,7 +1,9 @@
 //! Nothing outlives a job.
 
-use super::home::{Home, Started, signal, until};
+use crate::support::agent::{Process, signal};
 use crate::support::dev::Dev;
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
 /// A shell around the real work, which has processes in another session, in nobody's care, and deaf
 /// to polite requests.
@@ -15,30 +17,30 @@ const FAMILY: &str = "
 /// How many processes it has: the shell, and four to whom it gave birth; some have a sleep.
 const FAMILY_MIN: usize = 5;
 
-fn wait_for_family(home: &Home, others: usize) {
-    until("the command", || home.file("ready").exists().then_some(()));
-    until("its family", || (home.processes().len() >= FAMILY_MIN + others).then_some(()));
+fn wait_for_family(fleet: &Fleet, others: usize) {
+    until("the command", || fleet.file("ready").exists().then_some(()));
+    until("its family", || (fleet.processes().len() >= FAMILY_MIN + others).then_some(()));
 }
 
 // consul#797, #873, #2022: the shell is killed, the job is not.
 #[test]
 fn when_tanist_run_is_killed_everything_that_it_started_is_gone() {
-    let home = Home::new(1, "");
-    let run = Started::new(&mut home.run(1, &["--grace", "1h"], FAMILY));
-    wait_for_family(&home, 2);
+    let fleet = Fleet::configured(1, "");
+    let run = Process::start(&mut fleet.job(1, &["--grace", "1h"], FAMILY));
+    wait_for_family(&fleet, 2);
     run.signal("-KILL");
-    home.is_deserted();
+    fleet.is_deserted();
 }
 
 #[test]
 fn when_the_keeper_is_killed_everything_is_gone_and_it_exits_with_125() {
-    let home = Home::new(1, "");
-    let mut run = Started::new(&mut home.run(1, &["--grace", "1h"], FAMILY));
-    wait_for_family(&home, 2);
-    let keeper = home.processes().into_iter().find(|process| is_keeper(*process)).unwrap();
+    let fleet = Fleet::configured(1, "");
+    let mut run = Process::start(&mut fleet.job(1, &["--grace", "1h"], FAMILY));
+    wait_for_family(&fleet, 2);
+    let keeper = fleet.processes().into_iter().find(|process| is_keeper(*process)).unwrap();
     signal(keeper, "-KILL");
     assert_eq!(run.code(), 125);
-    home.is_deserted();
+    fleet.is_deserted();
 }
 
 fn is_keeper(process: u32) -> bool {
@@ -48,49 +50,49 @@ fn is_keeper(process: u32) -> bool {
 
 #[test]
 fn what_a_command_leaves_behind_ends_with_it() {
-    let home = Home::new(1, "");
+    let fleet = Fleet::configured(1, "");
     let script = "setsid sleep 1000 & sh -c 'trap \"\" TERM; sleep 1000' & exit 6";
-    let mut run = Started::new(&mut home.run(1, &["--grace", "200ms"], script));
+    let mut run = Process::start(&mut fleet.job(1, &["--grace", "200ms"], script));
     assert_eq!(run.code(), 6);
-    home.is_deserted_already();
+    fleet.is_deserted_already();
 }
 
 #[test]
 fn asked_to_end_it_leaves_nobody_when_it_is_gone() {
-    let home = Home::new(1, "");
-    let mut run = Started::new(&mut home.run(1, &["--grace", "200ms"], FAMILY));
-    wait_for_family(&home, 2);
+    let fleet = Fleet::configured(1, "");
+    let mut run = Process::start(&mut fleet.job(1, &["--grace", "200ms"], FAMILY));
+    wait_for_family(&fleet, 2);
     run.signal("-TERM");
     run.ends();
-    home.is_deserted_already();
+    fleet.is_deserted_already();
 }
 
 #[test]
 fn when_the_agent_is_killed_everything_is_gone_and_it_exits_with_125() {
-    let home = Home::new(0, "");
+    let fleet = Fleet::new(0);
     let mut dev = Dev::start(&["--nodes", "2", "--algorithm", "bully"]);
     dev.agree("all 2 nodes");
     let socket = dev.directory().join("n2.sock");
     let run = ["run", "--grace", "1h", "--socket", socket.to_str().unwrap(), "--", "sh", "-c"];
-    let mut run = Started::new(home.tanist(&run).arg(FAMILY));
-    wait_for_family(&home, 2);
+    let mut run = Process::start(fleet.tanist(&run).arg(FAMILY));
+    wait_for_family(&fleet, 2);
     dev.act(&["kill", "n2"]);
     assert_eq!(run.code(), 125);
-    home.is_deserted();
+    fleet.is_deserted();
 }
 
 #[test]
 fn when_tanist_run_hangs_and_the_agent_is_killed_everything_but_it_is_gone() {
-    let home = Home::new(0, "");
+    let fleet = Fleet::new(0);
     let mut dev = Dev::start(&["--nodes", "2", "--algorithm", "bully"]);
     dev.agree("all 2 nodes");
     let socket = dev.directory().join("n2.sock");
     let run = ["run", "--grace", "1h", "--socket", socket.to_str().unwrap(), "--", "sh", "-c"];
-    let mut run = Started::new(home.tanist(&run).arg(FAMILY));
-    wait_for_family(&home, 2);
+    let mut run = Process::start(fleet.tanist(&run).arg(FAMILY));
+    wait_for_family(&fleet, 2);
     run.signal("-STOP");
     dev.act(&["kill", "n2"]);
-    until("the job to be gone", || (home.processes() == [run.id()]).then_some(()));
+    until("the job to be gone", || (fleet.processes() == [run.id()]).then_some(()));
     run.signal("-CONT");
     assert_eq!(run.code(), 125);
 }

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{getpid, set_child_subreaper};
 use serde_json::Value;
 
-use super::home::{Home, Started, signal, until};
+use crate::support::agent::{Process, signal};
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
 /// It needs a moment to end when it is asked to, as real ones do.
 const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
@@ -18,26 +20,26 @@ const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH
 const TIMING: &str =
     "[timing]\nheartbeat = \"100ms\"\nsuspect_after = \"5s\"\ncheck_every = \"500ms\"\n";
 
-struct Fleet {
-    home: Home,
-    runs: Vec<Started>,
+struct Jobs {
+    fleet: Fleet,
+    runs: Vec<Process>,
 }
 
-impl Fleet {
+impl Jobs {
     fn start(nodes: usize, algorithm: &str) -> Self {
-        let home = Home::new(nodes, &format!("algorithm = {algorithm:?}\n{TIMING}"));
-        let mut fleet = Self { home, runs: Vec::new() };
-        fleet.runs = (1..=nodes).map(|node| fleet.spawn(node)).collect();
-        fleet
+        let fleet = Fleet::configured(nodes, &format!("algorithm = {algorithm:?}\n{TIMING}"));
+        let mut jobs = Self { fleet, runs: Vec::new() };
+        jobs.runs = (1..=nodes).map(|node| jobs.spawn(node)).collect();
+        jobs
     }
 
-    fn spawn(&self, node: usize) -> Started {
-        Started::new(&mut self.home.run(node, &["--grace", "2s"], JOB))
+    fn spawn(&self, node: usize) -> Process {
+        Process::start(&mut self.fleet.job(node, &["--grace", "2s"], JOB))
     }
 
     /// How many jobs have started, and on which node the newest one did.
     fn newest(&self) -> Option<(usize, usize)> {
-        let starts = self.home.read("starts");
+        let starts = self.fleet.read("starts");
         let node = starts.lines().last()?.strip_prefix('n')?.split(' ').next()?.parse().ok()?;
         Some((starts.lines().count(), node))
     }
@@ -62,7 +64,7 @@ impl Fleet {
     fn is_joined(&self, node: usize) {
         let socket = format!("n{node}.sock");
         until("the node to join", || {
-            let asked = self.home.tanist(&["status", "-o", "json", "--socket", &socket]).output();
+            let asked = self.fleet.tanist(&["status", "-o", "json", "--socket", &socket]).output();
             let status: Value = serde_json::from_slice(&asked.unwrap().stdout).ok()?;
             let members = status["members"].as_array().map_or(0, Vec::len);
             (members == self.runs.len() && status["role"] != "suspended").then_some(())
@@ -70,28 +72,28 @@ impl Fleet {
     }
 
     fn check(&self) {
-        assert_eq!(self.home.read("overlaps"), "", "starts:\n{}", self.home.read("starts"));
+        assert_eq!(self.fleet.read("overlaps"), "", "starts:\n{}", self.fleet.read("starts"));
     }
 }
 
 fn survives_kills(nodes: usize, algorithm: &str, kills: usize) {
-    let mut fleet = Fleet::start(nodes, algorithm);
+    let mut jobs = Jobs::start(nodes, algorithm);
     for round in 0..kills {
-        let killed = fleet.kill_leader();
+        let killed = jobs.kill_leader();
         // Every other time the next one is killed while the last one is still coming back.
         if round % 2 == 0 {
-            fleet.is_joined(killed);
+            jobs.is_joined(killed);
         }
-        fleet.check();
+        jobs.check();
     }
-    for run in &mut fleet.runs {
+    for run in &mut jobs.runs {
         run.signal("-TERM");
     }
-    for run in &mut fleet.runs {
+    for run in &mut jobs.runs {
         run.ends();
     }
-    fleet.check();
-    fleet.home.is_deserted();
+    jobs.check();
+    jobs.fleet.is_deserted();
 }
 
 #[test]
@@ -106,51 +108,51 @@ fn leaders_by_bully_are_killed_and_no_two_jobs_run_at_once() {
 
 #[test]
 fn a_leader_that_steps_down_has_ended_its_job_before_the_next_one_starts() {
-    let fleet = Fleet::start(3, "bully");
-    fleet.newest_when(|_, node| node == 3);
-    fleet.is_joined(3);
-    let told = fleet.home.tanist(&["step-down", "--socket", "n3.sock"]).output().unwrap();
+    let jobs = Jobs::start(3, "bully");
+    jobs.newest_when(|_, node| node == 3);
+    jobs.is_joined(3);
+    let told = jobs.fleet.tanist(&["step-down", "--socket", "n3.sock"]).output().unwrap();
     assert!(told.status.success(), "{told:?}");
-    fleet.newest_when(|_, node| node == 2);
-    fleet.check();
+    jobs.newest_when(|_, node| node == 2);
+    jobs.check();
 }
 
 /// Agents and attached runs are killed in turn.
 #[test]
 fn agents_and_runs_are_killed_and_no_two_jobs_run_at_once() {
-    let home = Home::new(3, &format!("algorithm = \"invitation\"\n{TIMING}"));
-    let mut fleet = Fleet { home, runs: Vec::new() };
-    let agent = |home: &Home, node: usize| {
+    let fleet = Fleet::configured(3, &format!("algorithm = \"invitation\"\n{TIMING}"));
+    let mut jobs = Jobs { fleet, runs: Vec::new() };
+    let agent = |fleet: &Fleet, node: usize| {
         let file = format!("n{node}.toml");
-        let mut command = home.tanist(&["agent", "-c", &file]);
-        Started::new(command.stdout(std::process::Stdio::null()))
+        let mut command = fleet.tanist(&["agent", "-c", &file]);
+        Process::start(command.stdout(std::process::Stdio::null()))
     };
     // A run needs an agent that answers; until there is one it is refused and tries again.
-    let run = |home: &Home, node: usize| {
+    let run = |fleet: &Fleet, node: usize| {
         let socket = format!("n{node}.sock");
-        until("the socket", || std::os::unix::net::UnixStream::connect(home.file(&socket)).ok());
-        let mut command = home.tanist(&["run", "--grace", "2s", "--socket", &socket]);
-        Started::new(command.args(["--", "sh", "-c", JOB]))
+        until("the socket", || std::os::unix::net::UnixStream::connect(fleet.file(&socket)).ok());
+        let mut command = fleet.tanist(&["run", "--grace", "2s", "--socket", &socket]);
+        Process::start(command.args(["--", "sh", "-c", JOB]))
     };
-    let mut agents: Vec<Started> = (1..=3).map(|node| agent(&fleet.home, node)).collect();
-    fleet.runs = (1..=3).map(|node| run(&fleet.home, node)).collect();
+    let mut agents: Vec<Process> = (1..=3).map(|node| agent(&jobs.fleet, node)).collect();
+    jobs.runs = (1..=3).map(|node| run(&jobs.fleet, node)).collect();
     for round in 0..ATTACHED_KILLS {
-        let (before, leader) = fleet.newest_when(|_, _| true);
+        let (before, leader) = jobs.newest_when(|_, _| true);
         if round % 2 == 0 {
             signal(agents[leader - 1].id(), "-KILL");
             agents[leader - 1].ends();
-            assert_eq!(fleet.runs[leader - 1].code(), 125);
-            fleet.newest_when(|_, node| node != leader);
-            agents[leader - 1] = agent(&fleet.home, leader);
-            fleet.runs[leader - 1] = run(&fleet.home, leader);
-            fleet.is_joined(leader);
+            assert_eq!(jobs.runs[leader - 1].code(), 125);
+            jobs.newest_when(|_, node| node != leader);
+            agents[leader - 1] = agent(&jobs.fleet, leader);
+            jobs.runs[leader - 1] = run(&jobs.fleet, leader);
+            jobs.is_joined(leader);
         } else {
-            fleet.runs[leader - 1].signal("-KILL");
-            fleet.runs[leader - 1].ends();
-            fleet.runs[leader - 1] = run(&fleet.home, leader);
-            fleet.newest_when(|count, _| count > before);
+            jobs.runs[leader - 1].signal("-KILL");
+            jobs.runs[leader - 1].ends();
+            jobs.runs[leader - 1] = run(&jobs.fleet, leader);
+            jobs.newest_when(|count, _| count > before);
         }
-        fleet.check();
+        jobs.check();
     }
 }
 
@@ -158,27 +160,27 @@ fn agents_and_runs_are_killed_and_no_two_jobs_run_at_once() {
 #[test]
 fn nobody_starts_while_the_keeper_of_a_killed_node_has_not_ended_the_job() {
     let patient = TIMING.replace("\"5s\"", "\"30s\"");
-    let home = Home::new(3, &format!("algorithm = \"bully\"\n{patient}"));
-    let mut fleet = Fleet { home, runs: Vec::new() };
-    fleet.runs = (1..=3).map(|node| fleet.spawn(node)).collect();
-    fleet.newest_when(|_, node| node == 3);
-    fleet.is_joined(3);
-    let (before, _) = fleet.newest_when(|_, node| node == 3);
+    let fleet = Fleet::configured(3, &format!("algorithm = \"bully\"\n{patient}"));
+    let mut jobs = Jobs { fleet, runs: Vec::new() };
+    jobs.runs = (1..=3).map(|node| jobs.spawn(node)).collect();
+    jobs.newest_when(|_, node| node == 3);
+    jobs.is_joined(3);
+    let (before, _) = jobs.newest_when(|_, node| node == 3);
     // A group of processes that loses its last parent in the session is woken up: it gets another.
     set_child_subreaper(Some(getpid())).unwrap();
-    let keeper = keeper_of(fleet.runs[2].id());
+    let keeper = keeper_of(jobs.runs[2].id());
     signal(keeper, "-STOP");
-    fleet.runs[2].signal("-KILL");
-    fleet.runs[2].ends();
+    jobs.runs[2].signal("-KILL");
+    jobs.runs[2].ends();
     let watched = Instant::now() + Duration::from_secs(3);
     while Instant::now() < watched {
-        let newest = fleet.newest();
+        let newest = jobs.newest();
         assert_eq!(newest, Some((before, 3)), "a job started beside the one that runs");
         std::thread::sleep(Duration::from_millis(20));
     }
     signal(keeper, "-CONT");
-    fleet.newest_when(|_, node| node == 2);
-    fleet.check();
+    jobs.newest_when(|_, node| node == 2);
+    jobs.check();
 }
 
 /// The process that keeps the job of a run: a child of it.

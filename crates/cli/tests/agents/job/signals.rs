@@ -2,15 +2,17 @@
 
 use std::process::Stdio;
 
-use super::home::{Home, Started, until};
+use crate::support::agent::Process;
 use crate::support::dev::Dev;
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
 /// A node that waits, since another one leads.
-fn waiting(home: &Home, dev: &mut Dev) -> Started {
+fn waiting(fleet: &Fleet, dev: &mut Dev) -> Process {
     dev.agree("all 2 nodes");
     let socket = dev.directory().join("n1.sock");
-    let mut run = home.tanist(&["run", "--socket", socket.to_str().unwrap(), "--"]);
-    let run = Started::new(run.args(["touch", "started"]));
+    let mut run = fleet.tanist(&["run", "--socket", socket.to_str().unwrap(), "--"]);
+    let run = Process::start(run.args(["touch", "started"]));
     // It listens to signals before it connects.
     until("the run to be attached", || is_attached(run.id()).then_some(()));
     run
@@ -29,88 +31,88 @@ fn is_attached(process: u32) -> bool {
 #[test]
 fn asked_to_end_while_it_waits_it_ends_and_starts_nothing() {
     for name in ["-TERM", "-INT", "-QUIT", "-HUP"] {
-        let home = Home::new(0, "");
+        let fleet = Fleet::new(0);
         let mut dev = Dev::start(&["--nodes", "2", "--algorithm", "bully"]);
-        let mut run = waiting(&home, &mut dev);
+        let mut run = waiting(&fleet, &mut dev);
         run.signal(name);
         assert_eq!(run.code(), 0, "{name}");
         // n1 leads now, and nothing happens.
         dev.act(&["kill", "n2"]);
         dev.status_when("n1", |status| status["role"] == "leader");
-        assert!(!home.file("started").exists());
+        assert!(!fleet.file("started").exists());
     }
 }
 
 #[test]
 fn asked_to_end_it_exits_as_the_command_does() {
-    let home = Home::new(1, "");
+    let fleet = Fleet::configured(1, "");
     for (code, wanted) in [(0, 0), (3, 3)] {
         let script = format!("trap 'exit {code}' TERM; touch ready; while :; do sleep 0.01; done");
         for name in ["-TERM", "-INT"] {
-            let mut run = Started::new(&mut home.run(1, &[], &script));
-            until("the command", || home.file("ready").exists().then_some(()));
+            let mut run = Process::start(&mut fleet.job(1, &[], &script));
+            until("the command", || fleet.file("ready").exists().then_some(()));
             run.signal(name);
             assert_eq!(run.code(), wanted, "{name}");
-            std::fs::remove_file(home.file("ready")).unwrap();
-            home.is_deserted();
+            std::fs::remove_file(fleet.file("ready")).unwrap();
+            fleet.is_deserted();
         }
     }
 }
 
 #[test]
 fn a_command_that_ignores_the_end_is_killed_after_its_grace() {
-    let home = Home::new(1, "");
+    let fleet = Fleet::configured(1, "");
     let script = "trap '' TERM; touch ready; while :; do sleep 1000; done";
-    let mut run = Started::new(&mut home.run(1, &["--grace", "100ms"], script));
-    until("the command", || home.file("ready").exists().then_some(()));
+    let mut run = Process::start(&mut fleet.job(1, &["--grace", "100ms"], script));
+    until("the command", || fleet.file("ready").exists().then_some(()));
     run.signal("-TERM");
     assert_eq!(run.code(), 137);
-    home.is_deserted();
+    fleet.is_deserted();
 }
 
 #[test]
 fn asked_twice_it_kills_at_once_and_says_so() {
-    let home = Home::new(1, "");
+    let fleet = Fleet::configured(1, "");
     let script = "trap 'touch asked' TERM; touch ready; while :; do sleep 0.01; done";
-    let mut command = home.run(1, &["--grace", "1h"], script);
-    let mut run = Started::new(command.stderr(Stdio::piped()));
-    until("the command", || home.file("ready").exists().then_some(()));
+    let mut command = fleet.job(1, &["--grace", "1h"], script);
+    let mut run = Process::start(command.stderr(Stdio::piped()));
+    until("the command", || fleet.file("ready").exists().then_some(()));
     run.signal("-TERM");
-    until("the first request", || home.file("asked").exists().then_some(()));
+    until("the first request", || fleet.file("asked").exists().then_some(()));
     run.signal("-TERM");
     assert_eq!(run.code(), 137);
     let mut stderr = String::new();
-    std::io::Read::read_to_string(&mut run.0.stderr.take().unwrap(), &mut stderr).unwrap();
+    std::io::Read::read_to_string(&mut run.child().stderr.take().unwrap(), &mut stderr).unwrap();
     assert!(stderr.contains("asked twice"), "{stderr}");
-    home.is_deserted();
+    fleet.is_deserted();
 }
 
 // consul#1210: SIGQUIT ends the parent and leaves the child.
 #[test]
 fn other_signals_reach_the_command_and_strand_nobody() {
-    let home = Home::new(1, "");
+    let fleet = Fleet::configured(1, "");
     let script = "for s in HUP USR1 USR2; do trap \"echo $s >> heard\" $s; done
         trap 'echo QUIT >> heard; exit 4' QUIT; touch ready; while :; do sleep 0.01; done";
-    let mut run = Started::new(&mut home.run(1, &[], script));
-    until("the command", || home.file("ready").exists().then_some(()));
+    let mut run = Process::start(&mut fleet.job(1, &[], script));
+    until("the command", || fleet.file("ready").exists().then_some(()));
     for name in ["HUP", "USR1", "USR2", "QUIT"] {
         run.signal(&format!("-{name}"));
-        home.read_when("heard", |text| text.lines().any(|line| line == name));
+        fleet.read_when("heard", |text| text.lines().any(|line| line == name));
     }
     assert_eq!(run.code(), 4);
-    home.is_deserted();
+    fleet.is_deserted();
 }
 
 #[test]
 fn a_stopped_command_hears_that_it_must_end() {
-    let home = Home::new(1, "");
+    let fleet = Fleet::configured(1, "");
     let script = "trap 'exit 5' TERM; touch ready; kill -STOP $$; while :; do sleep 0.01; done";
-    let mut run = Started::new(&mut home.run(1, &["--grace", "1h"], script));
-    until("the command", || home.file("ready").exists().then_some(()));
-    until("it to be stopped", || home.processes().into_iter().any(is_stopped).then_some(()));
+    let mut run = Process::start(&mut fleet.job(1, &["--grace", "1h"], script));
+    until("the command", || fleet.file("ready").exists().then_some(()));
+    until("it to be stopped", || fleet.processes().into_iter().any(is_stopped).then_some(()));
     run.signal("-TERM");
     assert_eq!(run.code(), 5);
-    home.is_deserted();
+    fleet.is_deserted();
 }
 
 fn is_stopped(process: u32) -> bool {

@@ -3,72 +3,74 @@
 use std::fs::File;
 use std::process::{Command, Stdio};
 
-use super::home::{Home, Started, until};
+use crate::support::agent::Process;
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
-fn in_terminal(home: &Home, script: &str) -> Command {
+fn in_terminal(fleet: &Fleet, script: &str) -> Command {
     let program = env!("CARGO_BIN_EXE_tanist");
     let line = format!("{program} run -c n1.toml -- sh -c '{script}'");
     let mut command = Command::new("script");
     // The terminal shows the keys that it has taken.
-    command.args(["-E", "always", "-qec", &line, "/dev/null"]).current_dir(home.path());
-    command.env("TANIST_TEST_HOME", home.path()).stdout(Stdio::piped());
+    command.args(["-E", "always", "-qec", &line, "/dev/null"]);
+    fleet.mark(command.stdout(Stdio::piped()));
     command
 }
 
 #[test]
 fn the_command_has_the_terminal_and_can_read_from_it() {
-    let home = Home::new(1, "");
+    let fleet = Fleet::configured(1, "");
     let script = "test -t 0 && test -t 1 && test -t 2 && touch terminal; read word; \
                   echo \"$word\" > word; exit 3";
-    let mut run = in_terminal(&home, script).stdin(Stdio::piped()).spawn().unwrap();
-    until("the command", || home.file("terminal").exists().then_some(()));
+    let mut run = in_terminal(&fleet, script).stdin(Stdio::piped()).spawn().unwrap();
+    until("the command", || fleet.file("terminal").exists().then_some(()));
     std::io::Write::write_all(&mut run.stdin.take().unwrap(), b"hello\n").unwrap();
-    let mut run = Started(run);
+    let mut run = Process::from(run);
     assert_eq!(run.code(), 3);
-    assert_eq!(home.read("word"), "hello\n");
-    home.is_deserted();
+    assert_eq!(fleet.read("word"), "hello\n");
+    fleet.is_deserted();
 }
 
 #[test]
 fn ctrl_c_reaches_the_command_and_ctrl_z_does_not_hold_it() {
-    let home = Home::new(1, "");
+    let fleet = Fleet::configured(1, "");
     let script = "trap \"echo int > heard; exit 4\" INT; touch ready; \
                   while :; do sleep 0.01; touch alive; done";
-    let screen = File::create(home.file("screen")).unwrap();
-    let mut run = in_terminal(&home, script);
+    let screen = File::create(fleet.file("screen")).unwrap();
+    let mut run = in_terminal(&fleet, script);
     let mut run = run.stdin(Stdio::piped()).stdout(screen).spawn().unwrap();
     let mut keys = run.stdin.take().unwrap();
-    let mut run = Started(run);
-    until("the command", || home.file("ready").exists().then_some(()));
+    let mut run = Process::from(run);
+    until("the command", || fleet.file("ready").exists().then_some(()));
     // Again and again, so that it also comes while the shell is about to start something.
     for times in 1..=20 {
         std::io::Write::write_all(&mut keys, b"\x1a").unwrap();
         // The key is shown after its signal was sent.
-        home.read_when("screen", |text| text.matches("^Z").count() == times);
-        let _ = std::fs::remove_file(home.file("alive"));
-        until("the command to go on", || home.file("alive").exists().then_some(()));
+        fleet.read_when("screen", |text| text.matches("^Z").count() == times);
+        let _ = std::fs::remove_file(fleet.file("alive"));
+        until("the command to go on", || fleet.file("alive").exists().then_some(()));
     }
     std::io::Write::write_all(&mut keys, b"\x03").unwrap();
     assert_eq!(run.code(), 4);
-    assert_eq!(home.read("heard"), "int\n");
-    home.is_deserted();
+    assert_eq!(fleet.read("heard"), "int\n");
+    fleet.is_deserted();
 }
 
 #[test]
 fn the_terminal_is_given_back() {
-    let home = Home::new(1, "");
+    let fleet = Fleet::configured(1, "");
     let program = env!("CARGO_BIN_EXE_tanist");
     // The second reader is the shell's own: it would be stopped if another group had the terminal.
     let line =
         format!("{program} run -c n1.toml -- true; touch ready; read word; echo $word > word");
     let mut command = Command::new("script");
-    command.args(["-qec", &line, "/dev/null"]).current_dir(home.path());
-    command.env("TANIST_TEST_HOME", home.path()).stdout(Stdio::piped()).stdin(Stdio::piped());
+    command.args(["-qec", &line, "/dev/null"]);
+    fleet.mark(command.stdout(Stdio::piped()).stdin(Stdio::piped()));
     let mut run = command.spawn().unwrap();
     let mut keys = run.stdin.take().unwrap();
-    let mut run = Started(run);
-    until("the shell to go on", || home.file("ready").exists().then_some(()));
+    let mut run = Process::from(run);
+    until("the shell to go on", || fleet.file("ready").exists().then_some(()));
     std::io::Write::write_all(&mut keys, b"back\n").unwrap();
     assert_eq!(run.code(), 0);
-    assert_eq!(home.read("word"), "back\n");
+    assert_eq!(fleet.read("word"), "back\n");
 }

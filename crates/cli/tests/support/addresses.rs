@@ -1,0 +1,55 @@
+//! Addresses for tests: every fleet has a loopback host of its own, with fixed ports.
+//!
+//! Linux listens at every address of 127.0.0.0/8 without any setup. A host is claimed by listening
+//! at one of its ports for as long as the fleet exists, so two fleets never share a host, not even
+//! those of two test programs that run at the same time. No test has to look for free ports.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::wait::until;
+
+/// A loopback address that only one fleet uses.
+pub(crate) struct Host {
+    address: Ipv4Addr,
+    /// Added to every port.
+    offset: u16,
+    _claim: TcpListener,
+}
+
+impl Host {
+    pub(crate) fn claim() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // Programs that run at the same time begin at different hosts.
+        let first = std::process::id().wrapping_mul(TRIES);
+        let address = || {
+            let [_, a, b, c] =
+                first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)).to_be_bytes();
+            // 127.0.0.0/16 has localhost in it, which other programs use.
+            Ipv4Addr::new(127, a.max(1), b, c.clamp(1, 254))
+        };
+        let claim = |address| {
+            let claim = TcpListener::bind((address, CLAIM)).ok()?;
+            Some(Self { address, offset: 0, _claim: claim })
+        };
+        let hosts = std::iter::repeat_with(address).take(TRIES as usize);
+        hosts.filter_map(claim).next().expect("one of a thousand hosts is not claimed")
+    }
+
+    /// The host that is called localhost, once no other fleet has it. Its ports are those of no
+    /// other host, so that an agent of it may also listen at 0.0.0.0.
+    pub(crate) fn localhost() -> Self {
+        let address = Ipv4Addr::LOCALHOST;
+        let claim = until("localhost", || TcpListener::bind((address, CLAIM)).ok());
+        Self { address, offset: 10_000, _claim: claim }
+    }
+
+    pub(crate) fn port(&self, port: u16) -> SocketAddr {
+        SocketAddr::from((self.address, port + self.offset))
+    }
+}
+
+/// Fleets of one test program rarely need so many hosts.
+const TRIES: u32 = 1000;
+/// The port whose listener is the claim; no agent of a test listens there.
+const CLAIM: u16 = 7399;
