@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use super::fleet::{Fleet, try_ask};
+use super::group::Group;
+use crate::support::agent::ask;
 
-/// Clients of one fleet. They stop when they are dropped.
+/// Clients of one group. They stop when they are dropped.
 pub(crate) struct Load {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -23,13 +24,13 @@ struct Shared {
 }
 
 impl Load {
-    pub(crate) fn start(fleet: &Fleet) -> Self {
+    pub(crate) fn start(group: &Group) -> Self {
         let shared = Arc::new(Shared::default());
-        let start = |(socket, http): (PathBuf, u16)| {
+        let start = |(socket, http): (PathBuf, SocketAddr)| {
             let shared = Arc::clone(&shared);
-            thread::spawn(move || shared.ask(&socket, SocketAddr::from(([127, 0, 0, 1], http))))
+            thread::spawn(move || shared.ask(&socket, http))
         };
-        let places = fleet.nodes.iter().map(|node| (node.socket.clone(), node.http));
+        let places = group.nodes.iter().map(|node| (node.socket.clone(), node.http));
         Self { threads: places.map(start).collect(), shared }
     }
 
@@ -55,7 +56,7 @@ impl Shared {
             if self.is_ended.load(Ordering::Relaxed) {
                 return;
             }
-            let told = try_ask(socket, ASKS[turn % ASKS.len()]).is_some();
+            let told = ask(socket, ASKS[turn % ASKS.len()]).is_some();
             let got = get(http, PATHS[turn % PATHS.len()]).is_ok();
             self.answers.fetch_add(u64::from(told) + u64::from(got), Ordering::Relaxed);
             thread::sleep(PAUSE);

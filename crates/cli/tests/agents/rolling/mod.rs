@@ -2,7 +2,7 @@
 //! that have no version in common.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-mod fleet;
+mod group;
 mod load;
 mod refused;
 mod release;

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::fleet::Fleet;
+use super::group::Group;
 use super::release::{BRINGS, DROPS, FIRST};
-use crate::home::{Started, until};
+use crate::support::agent::Process;
+use crate::support::wait::until;
 
 /// Patience is short, so that a leader would soon act beside one that it cannot hear.
 const CONFIG: &str = "algorithm = \"invitation\"\n[timing]\nheartbeat = \"100ms\"\n\
@@ -16,63 +17,63 @@ const CONFIG: &str = "algorithm = \"invitation\"\n[timing]\nheartbeat = \"100ms\
 
 #[test]
 fn a_newcomer_without_a_common_version_is_refused_by_name_and_never_acts() {
-    let mut fleet = Fleet::new(3, CONFIG);
-    fleet.start(0, FIRST);
-    fleet.start(1, FIRST);
-    let leader = fleet.agree();
-    let number = fleet.nodes[0].ask("status")["epoch"].clone();
-    fleet.start(2, DROPS);
-    both_sides_refuse(&fleet, |acting| acting == [leader.as_str()]);
-    assert_eq!(fleet.nodes[0].ask("status")["epoch"], number, "the group has not changed");
-    assert_eq!(fleet.nodes[1].ask("status")["epoch"], number, "the group has not changed");
+    let mut group = Group::new(3, CONFIG);
+    group.start(0, FIRST);
+    group.start(1, FIRST);
+    let leader = group.agree();
+    let number = group.nodes[0].ask("status")["epoch"].clone();
+    group.start(2, DROPS);
+    both_sides_refuse(&group, |acting| acting == [leader.as_str()]);
+    assert_eq!(group.nodes[0].ask("status")["epoch"], number, "the group has not changed");
+    assert_eq!(group.nodes[1].ask("status")["epoch"], number, "the group has not changed");
     // With a release in between it is one group.
-    fleet.stop(2);
-    fleet.start(2, BRINGS);
-    fleet.agree();
-    fleet.no_overlap();
+    group.stop(2);
+    group.start(2, BRINGS);
+    group.agree();
+    group.no_overlap();
 }
 
 #[test]
 fn a_leader_without_a_common_version_keeps_all_others_from_acting() {
-    let mut fleet = Fleet::new(3, CONFIG);
-    fleet.start(2, DROPS);
-    assert_eq!(fleet.agree(), "n3");
-    fleet.start(0, FIRST);
-    fleet.start(1, FIRST);
-    both_sides_refuse(&fleet, |acting| acting == ["n3"]);
+    let mut group = Group::new(3, CONFIG);
+    group.start(2, DROPS);
+    assert_eq!(group.agree(), "n3");
+    group.start(0, FIRST);
+    group.start(1, FIRST);
+    both_sides_refuse(&group, |acting| acting == ["n3"]);
     // When it is gone, the others act.
-    fleet.stop(2);
-    assert_ne!(fleet.agree(), "n3");
-    fleet.no_overlap();
+    group.stop(2);
+    assert_ne!(group.agree(), "n3");
+    group.no_overlap();
 }
 
 #[test]
 fn an_agent_that_takes_no_experiments_speaks_what_its_release_speaks() {
-    let fleet = Fleet::new(1, CONFIG);
-    let log = std::fs::File::create(fleet.home.file("n1.log")).unwrap();
-    let mut agent = fleet.home.tanist(&["agent", "-c", "n1.toml"]);
+    let group = Group::new(1, CONFIG);
+    let log = std::fs::File::create(group.fleet.file("n1.log")).unwrap();
+    let mut agent = group.fleet.tanist(&["agent", "-c", "n1.toml"]);
     agent.env("TANIST_DEV_WIRE_VERSIONS", "9").stdout(Stdio::null()).stderr(log);
-    let _agent = Started::new(&mut agent);
-    assert_eq!(fleet.nodes[0].ask("status")["node"], "n1");
+    let _agent = Process::start(&mut agent);
+    assert_eq!(group.nodes[0].ask("status")["node"], "n1");
     let told = "TANIST_DEV_WIRE_VERSIONS: no key has this variable, so it is ignored";
-    until("a warning", || fleet.log(0).contains(told).then_some(()));
+    until("a warning", || group.log(0).contains(told).then_some(()));
 }
 
 /// Waits until n3 and the others have refused each other again and again, for longer than a leader
 /// waits for a silent node, and checks at every moment who acts.
-fn both_sides_refuse(fleet: &Fleet, is_allowed: impl Fn(&[&str]) -> bool) {
-    let (old, new) = (&fleet.nodes[..2], &fleet.nodes[2]);
+fn both_sides_refuse(group: &Group, is_allowed: impl Fn(&[&str]) -> bool) {
+    let (old, new) = (&group.nodes[..2], &group.nodes[2]);
     until("refusals on both sides", || {
         let acting = |all: Vec<Value>| -> Vec<String> {
             let acting = all.into_iter().filter(|status| status["acts"] == true);
             acting.map(|status| status["node"].as_str().unwrap().to_owned()).collect()
         };
-        let acting = acting(fleet.nodes.iter().map(|node| node.ask("status")).collect());
+        let acting = acting(group.nodes.iter().map(|node| node.ask("status")).collect());
         let acting: Vec<&str> = acting.iter().map(String::as_str).collect();
         assert!(is_allowed(&acting), "{acting:?} act");
-        fleet.no_overlap();
+        group.no_overlap();
         std::thread::sleep(Duration::from_millis(20));
-        let has_refused = fleet.nodes.iter().any(|node| node.count("refused_version") > 40);
+        let has_refused = group.nodes.iter().any(|node| node.count("refused_version") > 40);
         has_refused.then_some(())
     });
     let told = |about: &Value| about["refusal"].as_str().unwrap_or_default().to_owned();
@@ -84,7 +85,7 @@ fn both_sides_refuse(fleet: &Fleet, is_allowed: impl Fn(&[&str]) -> bool) {
         let reasons = ["n1", "n2"].map(|old| told(&new.about(old)));
         reasons.into_iter().find(|told| told.contains("it speaks versions 2, this node 3"))
     });
-    let logs = [0, 2].map(|at| fleet.log(at));
+    let logs = [0, 2].map(|at| group.log(at));
     assert!(
         logs[0].contains("n3") && logs[0].contains("upgrade one release at a time"),
         "{logs:?}"

@@ -8,10 +8,10 @@
 
 use serde_json::Value;
 
-use super::fleet::Fleet;
+use super::group::Group;
 use super::load::Load;
 use super::release::{BRINGS, DROPS, FIRST, Release};
-use crate::home::until;
+use crate::support::wait::until;
 
 /// On a busy machine no node is taken for dead by its silence, since none hangs here, and no answer
 /// is late: what is promised about leaders holds while messages arrive and are answered in time.
@@ -44,19 +44,19 @@ fn five_nodes_leave_an_old_version_behind_and_return_to_it() {
 
 /// Five nodes under load.
 struct Roll {
-    fleet: Fleet,
+    group: Group,
     load: Load,
 }
 
 impl Roll {
     fn start(release: Release) -> Self {
-        let mut fleet = Fleet::new(5, CONFIG);
-        for at in 0..fleet.nodes.len() {
-            fleet.start(at, release);
+        let mut group = Group::new(5, CONFIG);
+        for at in 0..group.nodes.len() {
+            group.start(at, release);
         }
-        fleet.agree();
-        let load = Load::start(&fleet);
-        let roll = Self { fleet, load };
+        group.agree();
+        let load = Load::start(&group);
+        let roll = Self { group, load };
         roll.check();
         roll
     }
@@ -81,8 +81,8 @@ impl Roll {
 
     /// A node that is not of this release: one that is preferred, or any other.
     fn next(&self, release: Release, is_preferred: impl Fn(bool) -> bool) -> Option<usize> {
-        let leader = self.fleet.agree();
-        let nodes = self.fleet.nodes.iter().enumerate();
+        let leader = self.group.agree();
+        let nodes = self.group.nodes.iter().enumerate();
         let left = || nodes.clone().filter(|(_, node)| node.release() != release);
         let preferred = left().find(|(_, node)| is_preferred(node.name == leader));
         preferred.or_else(|| left().next()).map(|(at, _)| at)
@@ -91,14 +91,14 @@ impl Roll {
     /// Restarts a node as another release. Gives how often the leader changed, as all other nodes
     /// saw it: once if it was the leader, else never.
     fn restart(&mut self, at: usize, release: Release) -> usize {
-        let leader = self.fleet.agree();
-        let was_leader = self.fleet.nodes[at].name == leader;
+        let leader = self.group.agree();
+        let was_leader = self.group.nodes[at].name == leader;
         let before: Vec<u64> = self.indices();
         let answers = self.load.answers();
         self.no_version_refused(at);
-        self.fleet.stop(at);
-        self.fleet.start(at, release);
-        self.fleet.agree();
+        self.group.stop(at);
+        self.group.start(at, release);
+        self.group.agree();
         let expected = usize::from(was_leader);
         for (other, index) in before.iter().enumerate().filter(|(other, _)| *other != at) {
             let seen = self.leaders(other, *index, &leader);
@@ -113,12 +113,12 @@ impl Roll {
     /// Which change of its role each node has seen last.
     fn indices(&self) -> Vec<u64> {
         let index = |status: Value| status["index"].as_u64().unwrap();
-        self.fleet.nodes.iter().map(|node| index(node.ask("status"))).collect()
+        self.group.nodes.iter().map(|node| index(node.ask("status"))).collect()
     }
 
     /// The leaders that a node has followed since a change, from the one that was known then.
     fn leaders(&self, at: usize, index: u64, first: &str) -> Vec<String> {
-        let history = self.fleet.nodes[at].ask("history");
+        let history = self.group.nodes[at].ask("history");
         let mut leaders = vec![first.to_owned()];
         for line in history.as_array().unwrap() {
             let is_later = line["index"].as_u64().unwrap() > index;
@@ -132,19 +132,19 @@ impl Roll {
 
     /// What holds at every stage: one job at most, links of the expected versions, none refused.
     fn check(&self) {
-        self.fleet.no_overlap();
-        let leader = self.fleet.agree();
-        for node in self.fleet.running() {
+        self.group.no_overlap();
+        let leader = self.group.agree();
+        for node in self.group.running() {
             self.versions_are_as_expected(&node.name, node.name == leader);
         }
-        for at in 0..self.fleet.nodes.len() {
+        for at in 0..self.group.nodes.len() {
             self.no_version_refused(at);
         }
     }
 
     /// Links of a node have the highest version of both ends. A leader has a link with all.
     fn versions_are_as_expected(&self, name: &str, is_leader: bool) {
-        let find = |name: &str| self.fleet.nodes.iter().find(|node| node.name == *name).unwrap();
+        let find = |name: &str| self.group.nodes.iter().find(|node| node.name == *name).unwrap();
         let node = find(name);
         until("the expected versions", || {
             let seen = node.try_ask("members")?;
@@ -162,20 +162,20 @@ impl Roll {
     }
 
     fn store_versions(&self) -> Vec<u16> {
-        (0..self.fleet.nodes.len()).map(|at| self.fleet.store_version(at)).collect()
+        (0..self.group.nodes.len()).map(|at| self.group.store_version(at)).collect()
     }
 
     fn no_version_refused(&self, at: usize) {
-        let refused = self.fleet.nodes[at].count("refused_version");
-        assert_eq!(refused, 0, "{}", self.fleet.log(at));
+        let refused = self.group.nodes[at].count("refused_version");
+        assert_eq!(refused, 0, "{}", self.group.log(at));
     }
 
     fn end(mut self) {
         drop(self.load);
-        for at in 0..self.fleet.nodes.len() {
-            self.fleet.stop(at);
+        for at in 0..self.group.nodes.len() {
+            self.group.stop(at);
         }
-        self.fleet.no_overlap();
-        self.fleet.home.is_deserted();
+        self.group.no_overlap();
+        self.group.fleet.is_deserted();
     }
 }

@@ -4,16 +4,17 @@
 //! jobs ran at once.
 
 use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::release::Release;
-use crate::home::{Home, Started, free_port, until};
+use crate::support::agent::{Process, ask};
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
 /// It needs a moment to end when it is asked to, as real ones do.
 const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
@@ -21,54 +22,54 @@ const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH
     trap 'sleep 0.05; exit 0' TERM; sleep 1000 & wait; sleep 0.05";
 
 /// A group of agents, each of a release of its own.
-pub(crate) struct Fleet {
-    pub(crate) home: Home,
+pub(crate) struct Group {
+    pub(crate) fleet: Fleet,
     pub(crate) nodes: Vec<Node>,
 }
 
 /// A place for an agent; it may be empty.
 pub(crate) struct Node {
     pub(crate) name: String,
-    pub(crate) http: u16,
+    pub(crate) http: SocketAddr,
     pub(crate) socket: PathBuf,
     running: Option<Running>,
 }
 
 struct Running {
     release: Release,
-    agent: Started,
-    job: Started,
+    agent: Process,
+    job: Process,
 }
 
-impl Fleet {
+impl Group {
     /// Files for so many agents. None is started.
     pub(crate) fn new(nodes: usize, more: &str) -> Self {
-        let home = Home::new(nodes, more);
+        let fleet = Fleet::configured(nodes, more);
         let node = |id| {
             let name = format!("n{id}");
-            let socket = home.file(&format!("{name}.sock"));
-            Node { name, http: free_port(), socket, running: None }
+            let socket = fleet.file(&format!("{name}.sock"));
+            Node { name, http: fleet.http(id), socket, running: None }
         };
         let nodes = (1..=nodes).map(node).collect();
-        Self { home, nodes }
+        Self { fleet, nodes }
     }
 
     /// Starts the agent of a node as a release, and attaches a job when it answers.
     pub(crate) fn start(&mut self, at: usize, release: Release) {
         let Node { name, http, socket, .. } = &self.nodes[at];
         let log = || {
-            let path = self.home.file(&format!("{name}.log"));
+            let path = self.fleet.file(&format!("{name}.log"));
             OpenOptions::new().create(true).append(true).open(path).unwrap()
         };
-        let (file, listen) = (format!("{name}.toml"), format!("http.listen=127.0.0.1:{http}"));
-        let mut agent = self.home.tanist(&["agent", "--dev", "-c", &file, "--set", &listen]);
+        let (file, listen) = (format!("{name}.toml"), format!("http.listen={http}"));
+        let mut agent = self.fleet.tanist(&["agent", "--dev", "-c", &file, "--set", &listen]);
         agent.env("TANIST_DEV_WIRE_VERSIONS", release.wire);
         agent.env("TANIST_TEST_STORE_VERSIONS", release.store);
-        let agent = Started::new(agent.stdout(Stdio::null()).stderr(log()));
+        let agent = Process::start(agent.stdout(Stdio::null()).stderr(log()));
         until("the socket", || UnixStream::connect(socket).ok());
         let socket = socket.to_str().unwrap();
-        let mut job = self.home.tanist(&["run", "--grace", "2s", "--socket", socket]);
-        let job = Started::new(job.args(["--", "sh", "-c", JOB]).stderr(log()));
+        let mut job = self.fleet.tanist(&["run", "--grace", "2s", "--socket", socket]);
+        let job = Process::start(job.args(["--", "sh", "-c", JOB]).stderr(log()));
         self.nodes[at].running = Some(Running { release, agent, job });
     }
 
@@ -106,19 +107,19 @@ impl Fleet {
 
     /// Fails if two jobs ever ran at once.
     pub(crate) fn no_overlap(&self) {
-        assert_eq!(self.home.read("overlaps"), "", "starts:\n{}", self.home.read("starts"));
+        assert_eq!(self.fleet.read("overlaps"), "", "starts:\n{}", self.fleet.read("starts"));
     }
 
     /// The version of a node's store, as its identity has it.
     pub(crate) fn store_version(&self, at: usize) -> u16 {
-        let path = self.home.file(&format!("data{}/identity", at + 1));
+        let path = self.fleet.file(&format!("data-{}/identity", self.nodes[at].name));
         let bytes = std::fs::read(path).unwrap();
         u16::from_be_bytes([bytes[8], bytes[9]])
     }
 
     /// What an agent and its job wrote on stderr.
     pub(crate) fn log(&self, at: usize) -> String {
-        self.home.read(&format!("{}.log", self.nodes[at].name))
+        self.fleet.read(&format!("{}.log", self.nodes[at].name))
     }
 }
 
@@ -128,7 +129,7 @@ impl Node {
     }
 
     pub(crate) fn try_ask(&self, what: &str) -> Option<Value> {
-        try_ask(&self.socket, what)
+        ask(&self.socket, what)
     }
 
     pub(crate) fn ask(&self, what: &str) -> Value {
@@ -147,15 +148,4 @@ impl Node {
         let members = seen["members"].as_array().unwrap();
         members.iter().find(|member| member["node"] == *other).unwrap().clone()
     }
-}
-
-/// Asks an agent over its socket. None: it does not answer.
-pub(crate) fn try_ask(socket: &Path, what: &str) -> Option<Value> {
-    let mut stream = UnixStream::connect(socket).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
-    stream.write_all(format!("{{\"ask\":\"{what}\"}}\n").as_bytes()).ok()?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).ok()?;
-    let answer: Value = serde_json::from_str(&line).ok()?;
-    answer.get("ok").cloned()
 }
