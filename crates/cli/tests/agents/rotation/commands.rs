@@ -8,9 +8,10 @@ use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use super::fleet::socket;
-use crate::home::{Home, Started, until};
-use crate::support::dev::tanist;
+use super::group::socket;
+use crate::support::agent::Process;
+use crate::support::fleet::{Fleet, tanist};
+use crate::support::wait::until;
 
 fn run(home: &Path, arguments: &[&str]) -> Output {
     tanist(home).args(arguments).current_dir(home).output().unwrap()
@@ -103,8 +104,8 @@ fn a_nodes_own_key_is_private_and_its_public_line_is_printed() {
 }
 
 /// A group of two files, n1 and n2, with an identity for n1.
-fn with_identity(more: &str) -> Home {
-    let home = Home::new(2, "");
+fn with_identity(more: &str) -> Fleet {
+    let home = Fleet::configured(2, "");
     let lines: String = ["n1", "n2"]
         .map(|node| well(home.path(), &["keygen", "--node", node, &format!("{node}.key")]))
         .concat();
@@ -152,7 +153,7 @@ fn a_reload_with_a_broken_key_file_changes_nothing() {
     let home = with_identity("");
     let log = fs::File::create(home.file("log")).unwrap();
     let mut command = home.tanist(&["agent", "-c", "n1.toml"]);
-    let _agent = Started::new(command.stdout(Stdio::null()).stderr(log));
+    let _agent = Process::start(command.stdout(Stdio::null()).stderr(log));
     let keys = || {
         let asked = run(home.path(), &["key", "status", "--socket", &socket(1), "-o", "json"]);
         serde_json::from_slice::<Value>(&asked.stdout).ok()

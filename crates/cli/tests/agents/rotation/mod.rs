@@ -5,5 +5,5 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 mod commands;
-mod fleet;
+mod group;
 mod live;

@@ -1,9 +1,8 @@
 //! Five nodes with a job, each with files of its own.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -11,8 +10,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::home::{Home, Started, until};
-use crate::support::dev::{LIMIT, is_running};
+use crate::support::agent::{Process, ask, is_running};
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
 pub(super) const NODES: usize = 5;
 
@@ -25,9 +25,9 @@ const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH
 const TIMING: &str =
     "[timing]\nheartbeat = \"100ms\"\nsuspect_after = \"10s\"\ncheck_every = \"500ms\"\n";
 
-pub(super) struct Fleet {
-    pub(super) home: Home,
-    runs: Vec<Started>,
+pub(super) struct Group {
+    pub(super) fleet: Fleet,
+    runs: Vec<Process>,
     /// The configuration of each node before it has an identity.
     plain: Vec<String>,
 }
@@ -48,21 +48,21 @@ impl Established {
     }
 }
 
-impl Fleet {
+impl Group {
     pub(super) fn start() -> Self {
-        let home = Home::new(NODES, &format!("algorithm = \"bully\"\n{TIMING}"));
+        let fleet = Fleet::configured(NODES, &format!("algorithm = \"bully\"\n{TIMING}"));
         let mut plain = Vec::new();
         for node in 1..=NODES {
-            fs::copy(home.file("group.key"), home.file(&ring(node))).unwrap();
-            let shared = home.file("group.key").display().to_string();
-            let own = home.file(&ring(node)).display().to_string();
-            let text = home.read(&format!("n{node}.toml")).replace(&shared, &own);
-            fs::write(home.file(&format!("n{node}.toml")), &text).unwrap();
+            fs::copy(fleet.file("group.key"), fleet.file(&ring(node))).unwrap();
+            let shared = fleet.file("group.key").display().to_string();
+            let own = fleet.file(&ring(node)).display().to_string();
+            let text = fleet.read(&format!("n{node}.toml")).replace(&shared, &own);
+            fs::write(fleet.file(&format!("n{node}.toml")), &text).unwrap();
             plain.push(text);
         }
-        let spawn = |node| Started::new(&mut home.run(node, &["--grace", "2s"], JOB));
+        let spawn = |node| Process::start(&mut fleet.job(node, &["--grace", "2s"], JOB));
         let runs = (1..=NODES).map(spawn).collect();
-        Self { home, runs, plain }
+        Self { fleet, runs, plain }
     }
 
     /// Waits until all are in one group whose leader runs the job.
@@ -77,7 +77,7 @@ impl Fleet {
                     && !status["leader"].is_null()
             };
             let leader = all.iter().position(|status| status["acts"] == true)? + 1;
-            let starts = self.home.read("starts");
+            let starts = self.fleet.read("starts");
             let last: Vec<&str> = starts.lines().last()?.split(' ').collect();
             let is_here = last[0] == format!("n{leader}") && last[1] == number;
             let job = last[2].parse().ok()?;
@@ -95,12 +95,12 @@ impl Fleet {
     pub(super) fn expect(&self, before: &Established, when: &str) {
         assert_eq!(self.established(), *before, "{when}");
         assert!(is_running(before.job), "{when}: the job has ended");
-        assert_eq!(self.home.read("overlaps"), "", "{when}");
+        assert_eq!(self.fleet.read("overlaps"), "", "{when}");
     }
 
     /// Runs a command that must succeed, and gives its stdout.
     pub(super) fn tanist(&self, arguments: &[&str]) -> String {
-        let output = self.home.tanist(arguments).output().unwrap();
+        let output = self.fleet.tanist(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
@@ -117,7 +117,7 @@ impl Fleet {
 
     /// What an agent answers over its socket.
     pub(super) fn ask(&self, node: usize, what: &str) -> Value {
-        ask(&self.home.file(&socket(node)), what).unwrap_or_default()
+        ask(&self.fleet.file(&socket(node)), what).unwrap_or_default()
     }
 
     /// What all nodes say of their keys, for people.
@@ -147,22 +147,17 @@ impl Fleet {
         let text = format!(
             "{}\n[identity]\nkey_file = {:?}\nrequire = {is_required}\n[identity.peer_keys]\n{}",
             self.plain[node - 1],
-            self.home.file(&format!("node{node}.key")),
+            self.fleet.file(&format!("node{node}.key")),
             lines.concat(),
         );
-        fs::write(self.home.file(&format!("n{node}.toml")), text).unwrap();
+        fs::write(self.fleet.file(&format!("n{node}.toml")), text).unwrap();
     }
 
     /// Clients that ask all nodes, and strangers that connect to them, until it is dropped.
     pub(super) fn load(&self) -> Load {
         let is_over = Arc::new(AtomicBool::new(false));
-        let sockets: Vec<_> = (1..=NODES).map(|node| self.home.file(&socket(node))).collect();
-        let text = &self.plain[0];
-        let ports = text.split("127.0.0.1:").skip(1).filter_map(|rest| {
-            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-            digits.parse::<u16>().ok()
-        });
-        let ports: Vec<u16> = ports.collect();
+        let sockets: Vec<_> = (1..=NODES).map(|node| self.fleet.file(&socket(node))).collect();
+        let addresses: Vec<_> = (1..=NODES).map(|node| self.fleet.peer(node)).collect();
         let over = Arc::clone(&is_over);
         let asking = thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
@@ -174,9 +169,9 @@ impl Fleet {
         let over = Arc::clone(&is_over);
         let dialling = thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
-                for port in &ports {
+                for address in &addresses {
                     // What a stranger gets does not matter here; that it was there does.
-                    if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", *port)) {
+                    if let Ok(mut stream) = TcpStream::connect(address) {
                         let _ = stream.write_all(b"GET / HTTP/1.1\r\n\r\n");
                     }
                 }
@@ -188,7 +183,7 @@ impl Fleet {
 
     /// Whether all are still there.
     pub(super) fn all_run(&mut self) -> bool {
-        self.runs.iter_mut().all(|run| run.0.try_wait().unwrap().is_none())
+        self.runs.iter_mut().all(|run| run.ended().is_none())
     }
 }
 
@@ -212,14 +207,4 @@ pub(super) fn ring(node: usize) -> String {
 
 pub(super) fn socket(node: usize) -> String {
     format!("n{node}.sock")
-}
-
-fn ask(socket: &std::path::Path, what: &str) -> Option<Value> {
-    let mut stream = UnixStream::connect(socket).ok()?;
-    stream.set_read_timeout(Some(LIMIT)).ok()?;
-    stream.write_all(format!("{{\"ask\":\"{what}\"}}\n").as_bytes()).ok()?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).ok()?;
-    let mut answer: Value = serde_json::from_str(&line).ok()?;
-    Some(answer["ok"].take())
 }
