@@ -17,6 +17,4 @@ mod super_peers;
 #[path = "../support/mod.rs"]
 mod support;
 
-use adversity::agents;
 use attacks::{proxy, strangers};
-use job::home;

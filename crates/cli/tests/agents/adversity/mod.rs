@@ -2,7 +2,6 @@
 //! stays up.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-pub(crate) mod agents;
 mod disk;
 mod identity;
 mod port;

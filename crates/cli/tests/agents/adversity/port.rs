@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::agents::Home;
+use crate::support::fleet::{Fleet, peers};
 
 /// How long strangers go on.
 const FLOOD: Duration = Duration::from_secs(3);
@@ -46,8 +46,8 @@ fn number(status: &Value) -> (Value, Value) {
 
 #[test]
 fn garbage_datagrams_at_a_high_rate_unseat_nobody_and_are_counted() {
-    let home = Home::new();
-    let agents = home.group(&["n1", "n2", "n3"]);
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&["n1", "n2", "n3"]);
     let before = number(&agents[0].ask("status"));
     let refused = |meter: &Value| {
         let names = ["refused_seal", "refused_unknown_session", "refused_version", "refused_kind"];
@@ -57,7 +57,7 @@ fn garbage_datagrams_at_a_high_rate_unseat_nobody_and_are_counted() {
     };
     let counted = refused(&agents[2].ask("meter"));
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let to = ("127.0.0.1", home.ports[2]);
+    let to = fleet.peer(3);
     let mut seed = 7;
     let rate = flood(|index| {
         let length = usize::try_from(index % 200).unwrap() + 1;
@@ -73,11 +73,11 @@ fn garbage_datagrams_at_a_high_rate_unseat_nobody_and_are_counted() {
 
 #[test]
 fn garbage_over_tcp_at_a_high_rate_unseats_nobody_and_is_counted() {
-    let home = Home::new();
-    let agents = home.group(&["n1", "n2", "n3"]);
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&["n1", "n2", "n3"]);
     let before = number(&agents[0].ask("status"));
     let counted = agents[2].count("handshakes_failed");
-    let to = ("127.0.0.1", home.ports[2]);
+    let to = fleet.peer(3);
     let mut streams: Vec<TcpStream> = Vec::new();
     let (mut seed, mut connections) = (11, 0_u32);
     let rate = flood(|index| {
@@ -103,16 +103,16 @@ fn garbage_over_tcp_at_a_high_rate_unseats_nobody_and_is_counted() {
 
 #[test]
 fn a_hundred_idle_connections_keep_no_node_out() {
-    let home = Home::new();
-    let mut agents = home.group(&["n1", "n2", "n3"]);
-    let to = ("127.0.0.1", home.ports[2]);
+    let fleet = Fleet::new(3);
+    let mut agents = fleet.group(&["n1", "n2", "n3"]);
+    let to = fleet.peer(3);
     let idle: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(to).unwrap()).collect();
     agents[2].when("meter", |meter| meter["transport"]["accepted"].as_u64() >= Some(100));
     assert_eq!(agents[0].ask("status")["leader"]["node"], "n3");
     // A node that comes back gets through the crowd.
     drop(agents.remove(0));
     agents[1].members_are(&["n2", "n3"]);
-    let again = home.start("n1");
+    let again = fleet.start("n1");
     again.members_are(&["n1", "n2", "n3"]);
     assert!(agents[1].count("connections_over_cap") > 0, "more than 64 shake no hands");
     agents[1].when("meter", |meter| meter["transport"]["handshakes_timed_out"].as_u64() > Some(0));
@@ -121,42 +121,40 @@ fn a_hundred_idle_connections_keep_no_node_out() {
 
 #[test]
 fn a_wrong_port_leaves_the_node_alone_and_is_shown() {
-    let home = Home::new();
-    let agents = home.group(&["n1", "n2"]);
-    let [one, two, nobody] = [home.ports[0], home.ports[1], home.ports[3]];
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&["n1", "n2"]);
+    let nobody = fleet.peer(4);
     // n3 looks for the others where nobody is, and is not where they look for it.
-    let elsewhere = super::agents::free_ports(1)[0];
-    let wrong = format!(
-        "[\"n1=127.0.0.1:{nobody}\", \"n2=127.0.0.1:{nobody}\", \"n3=127.0.0.1:{elsewhere}\"]"
-    );
-    let refused =
-        home.run(&["config", "check", "-c", &home.file("same", "n3", &[("peers", wrong)])]);
+    let elsewhere = fleet.peer(5);
+    let wrong = peers([(1, nobody), (2, nobody), (3, elsewhere)]);
+    let refused = fleet.run(&[
+        "config",
+        "check",
+        "-c",
+        &fleet.configure_as("same", "n3", &[("peers", wrong)]),
+    ]);
     assert_eq!(refused.status.code(), Some(6), "two peers at one address: {refused:?}");
-    let other = super::agents::free_ports(1)[0];
-    let wrong = format!(
-        "[\"n1=127.0.0.1:{nobody}\", \"n2=127.0.0.1:{other}\", \"n3=127.0.0.1:{elsewhere}\"]"
-    );
-    home.file("n3", "n3", &[("peers", wrong)]);
-    let third = home.start("n3");
+    let wrong = peers([(1, nobody), (2, fleet.peer(6)), (3, elsewhere)]);
+    fleet.configure_as("n3", "n3", &[("peers", wrong)]);
+    let third = fleet.start("n3");
     third.members_are(&["n3"]);
     third.when("members", |seen| seen["members"][0]["is_refused"] == true);
-    let output = home.run(&["doctor", "--socket", "n3.sock"]);
+    let output = fleet.run(&["doctor", "--socket", "n3.sock"]);
     let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains(&format!("nobody listens at 127.0.0.1:{nobody}")), "{told}");
+    assert!(told.contains(&format!("nobody listens at {nobody}")), "{told}");
     agents[0].members_are(&["n1", "n2"]);
-    assert!(one != two);
 }
 
 #[test]
 fn a_taken_port_is_refused_at_the_start_and_named_by_doctor() {
-    let home = Home::new();
-    let file = home.file("n1", "n1", &[]);
-    let _taken = TcpListener::bind(("127.0.0.1", home.ports[0])).unwrap();
-    let refused = home.run(&["agent", "-c", &file]);
+    let fleet = Fleet::new(3);
+    let file = fleet.configure_as("n1", "n1", &[]);
+    let _taken = TcpListener::bind(fleet.peer(1)).unwrap();
+    let refused = fleet.run(&["agent", "-c", &file]);
     let stderr = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(7), "{stderr}");
     assert!(stderr.contains("cannot listen") && stderr.contains("ss -ltnp"), "{stderr}");
-    let output = home.run(&["doctor", "-c", &file, "-o", "json"]);
+    let output = fleet.run(&["doctor", "-c", &file, "-o", "json"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let is_port = |finding: &&Value| finding["place"] == "port";

@@ -8,19 +8,19 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::agents::Home;
+use crate::support::fleet::Fleet;
 
-fn connect(home: &Home) -> UnixStream {
-    let stream = UnixStream::connect(home.path().join("n1.sock")).unwrap();
+fn connect(fleet: &Fleet) -> UnixStream {
+    let stream = UnixStream::connect(fleet.file("n1.sock")).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     stream
 }
 
 #[test]
 fn garbage_on_the_socket_is_answered_and_the_next_question_too() {
-    let home = Home::new();
-    let agents = home.group(&["n1", "n2"]);
-    let stream = connect(&home);
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&["n1", "n2"]);
+    let stream = connect(&fleet);
     let mut lines = BufReader::new(stream.try_clone().unwrap());
     let mut ask = |bytes: &[u8]| {
         (&stream).write_all(bytes).unwrap();
@@ -38,9 +38,9 @@ fn garbage_on_the_socket_is_answered_and_the_next_question_too() {
 
 #[test]
 fn bytes_that_are_no_text_end_that_connection_only() {
-    let home = Home::new();
-    let agents = home.group(&["n1", "n2"]);
-    let mut stream = connect(&home);
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&["n1", "n2"]);
+    let mut stream = connect(&fleet);
     stream.write_all(&[0xff, 0xfe, 0x00, b'\n']).unwrap();
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).unwrap();
@@ -49,9 +49,9 @@ fn bytes_that_are_no_text_end_that_connection_only() {
 
 #[test]
 fn a_line_of_ten_megabytes_is_not_read_to_its_end() {
-    let home = Home::new();
-    let agents = home.group(&["n1", "n2"]);
-    let mut stream = connect(&home);
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&["n1", "n2"]);
+    let mut stream = connect(&fleet);
     let written = stream.write_all(&vec![b'x'; 10 << 20]);
     assert!(written.is_err(), "the agent took ten megabytes");
     let mut line = String::new();
@@ -64,10 +64,10 @@ fn a_line_of_ten_megabytes_is_not_read_to_its_end() {
 
 #[test]
 fn clients_that_say_nothing_keep_nobody_waiting() {
-    let home = Home::new();
-    let agents = home.group(&["n1", "n2"]);
-    let silent: Vec<UnixStream> = (0..200).map(|_| connect(&home)).collect();
-    let half = connect(&home);
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&["n1", "n2"]);
+    let silent: Vec<UnixStream> = (0..200).map(|_| connect(&fleet)).collect();
+    let half = connect(&fleet);
     (&half).write_all(b"{\"ask\":").unwrap();
     assert_eq!(agents[0].ask("status")["node"], "n1");
     (&half).write_all(b"\"status\"}\n").unwrap();
@@ -87,22 +87,22 @@ fn another_user_may_look_if_the_mode_allows_it_but_not_act() {
         eprintln!("skipped: becoming another user needs root and setpriv");
         return;
     }
-    let home = Home::new();
-    let agents = home.group(&["n1", "n2"]);
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&["n1", "n2"]);
     let open = |path: &std::path::Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
-    open(home.path(), 0o755);
-    open(&home.path().join("n1.sock"), 0o666);
+    open(fleet.path(), 0o755);
+    open(&fleet.file("n1.sock"), 0o666);
     // The program may lie where that user cannot reach it.
-    let program = home.path().join("tanist");
+    let program = fleet.file("tanist");
     std::fs::copy(env!("CARGO_BIN_EXE_tanist"), &program).unwrap();
     let run = |arguments: &[&str]| {
         Command::new("setpriv")
             .args(["--reuid", "65534", "--clear-groups"])
             .arg(&program)
             .args(arguments)
-            .args(["--socket", home.path().join("n1.sock").to_str().unwrap()])
+            .args(["--socket", fleet.file("n1.sock").to_str().unwrap()])
             .output()
             .unwrap()
     };

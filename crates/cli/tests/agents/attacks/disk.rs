@@ -19,9 +19,10 @@ use tanist_core::policy::Preempt;
 use tanist_core::{GroupConfig, GroupNumber, Member, Membership, NodeId, Priority, Timing};
 use tanist_core::{recall, wire};
 
-use crate::agents::{Agent, Home};
-use crate::home::{self, Started, until};
-use crate::support::dev::LIMIT;
+use crate::support::agent::{Process, signal};
+use crate::support::fleet::Fleet;
+use crate::support::namespaces::can_mount;
+use crate::support::wait::{LIMIT, until};
 
 /// Every fsync of a process takes this long: much longer than its peers wait for a sign of life.
 const SLOW: &str = "inject=fsync,fdatasync:delay_enter=6000000";
@@ -39,8 +40,8 @@ struct SlowDisk(Child);
 
 impl SlowDisk {
     /// None if strace is not there or may not attach.
-    fn of(process: u32, home: &Path) -> Option<Self> {
-        let log = home.join(format!("strace-{process}.log"));
+    fn of(process: u32, fleet: &Path) -> Option<Self> {
+        let log = fleet.join(format!("strace-{process}.log"));
         let mut command = Command::new("strace");
         command.args(["-f", "-e", "trace=fsync,fdatasync", "-e", SLOW, "-p", &process.to_string()]);
         let log = std::fs::File::create(log).unwrap();
@@ -61,7 +62,7 @@ impl SlowDisk {
 impl Drop for SlowDisk {
     fn drop(&mut self) {
         // Told to end, strace lets go of the process; killed, it would take it along.
-        home::signal(self.0.id(), "-TERM");
+        signal(self.0.id(), "-TERM");
         let _ = self.0.wait();
     }
 }
@@ -75,23 +76,11 @@ fn can_trace() -> bool {
     is_able
 }
 
-fn can_mount() -> bool {
-    let tried = Command::new("unshare")
-        .args(["-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt"])
-        .stderr(Stdio::null())
-        .status();
-    let is_able = tried.is_ok_and(|status| status.success());
-    if !is_able {
-        eprintln!("skipped: mounts need root and unshare");
-    }
-    is_able
-}
-
 /// Waits until a node of a group with jobs leads all of it.
-fn leads_all(home: &home::Home, node: usize, members: usize) {
+fn leads_all(fleet: &Fleet, node: usize, members: usize) {
     let socket = format!("n{node}.sock");
     until("the node to lead all", || {
-        let asked = home.tanist(&["status", "-o", "json", "--socket", &socket]).output().unwrap();
+        let asked = fleet.tanist(&["status", "-o", "json", "--socket", &socket]).output().unwrap();
         let status: Value = serde_json::from_slice(&asked.stdout).ok()?;
         let count = status["members"].as_array().map_or(0, Vec::len);
         (count == members && status["role"] == "leader").then_some(())
@@ -120,14 +109,15 @@ fn a_leader_that_reserves_numbers_on_a_slow_disk_keeps_leading_and_no_two_jobs_r
     if !can_trace() {
         return;
     }
-    let home = home::Home::new(3, &format!("algorithm = \"bully\"\n{TIMING}"));
-    let mut runs: Vec<Started> =
-        (1..=3).map(|node| Started::new(&mut home.run(node, &["--grace", "1s"], JOB))).collect();
-    leads_all(&home, 3, 3);
-    home.read_when("starts", |starts| starts.lines().last().is_some_and(|it| it.starts_with("n3")));
-    let before = is_at_rest(&home.file("data3"));
-    let started = home.read("starts");
-    let Some(_slow) = SlowDisk::of(runs[2].id(), home.path()) else {
+    let fleet = Fleet::configured(3, &format!("algorithm = \"bully\"\n{TIMING}"));
+    let mut runs: Vec<Process> =
+        (1..=3).map(|node| Process::start(&mut fleet.job(node, &["--grace", "1s"], JOB))).collect();
+    leads_all(&fleet, 3, 3);
+    fleet
+        .read_when("starts", |starts| starts.lines().last().is_some_and(|it| it.starts_with("n3")));
+    let before = is_at_rest(&fleet.file("data-n3"));
+    let started = fleet.read("starts");
+    let Some(_slow) = SlowDisk::of(runs[2].id(), fleet.path()) else {
         eprintln!("skipped: strace cannot attach");
         return;
     };
@@ -135,10 +125,10 @@ fn a_leader_that_reserves_numbers_on_a_slow_disk_keeps_leading_and_no_two_jobs_r
     // later it puts the next ones there, which takes seconds.
     runs[0].signal("-KILL");
     runs[0].ends();
-    until("the reservation", || (record(&home.file("data3")) != before).then_some(()));
-    leads_all(&home, 3, 2);
-    let starts = home.read("starts");
-    assert_eq!(home.read("overlaps"), "", "two jobs at once:\n{starts}");
+    until("the reservation", || (record(&fleet.file("data-n3")) != before).then_some(()));
+    leads_all(&fleet, 3, 2);
+    let starts = fleet.read("starts");
+    assert_eq!(fleet.read("overlaps"), "", "two jobs at once:\n{starts}");
     let since: Vec<&str> = starts.lines().skip(started.lines().count()).collect();
     let is_other = |line: &&str| !line.starts_with("n3");
     assert!(!since.iter().any(is_other), "the slow leader was taken for dead:\n{starts}");
@@ -149,21 +139,19 @@ fn a_node_whose_disk_does_not_save_in_time_ends_and_says_how_long_it_took() {
     if !can_trace() {
         return;
     }
-    let home = Home::new();
-    let agents = home.group(&["n1", "n2"]);
-    home.file("n3", "n3", &[]);
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&["n1", "n2"]);
+    fleet.configure_as("n3", "n3", &[]);
     // The store is made on a quick disk.
-    let mut first = home.start("n3");
+    let mut first = fleet.start("n3");
     first.members_are(&["n1", "n2", "n3"]);
-    home::signal(first.child.id(), "-TERM");
+    first.signal("-TERM");
     assert_eq!(first.ends(), Some(0));
-    let log = std::fs::File::create(home.path().join("n3.log")).unwrap();
     let mut command = Command::new("strace");
     // With -D the child is the agent, and strace goes with it.
     command.args(["-D", "-f", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", SLOW]);
     command.args([env!("CARGO_BIN_EXE_tanist"), "agent", "-c", "n3.toml"]);
-    command.current_dir(home.path()).stdout(Stdio::null()).stderr(log);
-    let mut third = Agent::spawn(&home, "n3", &mut command);
+    let mut third = fleet.spawn("n3", &mut command);
     assert_eq!(third.ends(), Some(7), "{}", third.log());
     let log = third.log();
     assert!(log.contains("data-n3") && log.contains("suspect_after"), "{log}");
@@ -176,13 +164,14 @@ fn a_leader_whose_disk_hangs_in_a_save_has_ended_its_job_before_another_starts()
     if !can_trace() {
         return;
     }
-    let home = home::Home::new(3, &format!("algorithm = \"bully\"\n{TIMING}"));
-    let start = |node| Started::new(&mut home.run(node, &["--grace", "1s"], JOB));
+    let fleet = Fleet::configured(3, &format!("algorithm = \"bully\"\n{TIMING}"));
+    let start = |node| Process::start(&mut fleet.job(node, &["--grace", "1s"], JOB));
     let (_first, mut third) = (start(1), start(3));
-    leads_all(&home, 3, 2);
-    home.read_when("starts", |starts| starts.lines().last().is_some_and(|it| it.starts_with("n3")));
-    is_at_rest(&home.file("data3"));
-    let Some(_slow) = SlowDisk::of(third.id(), home.path()) else {
+    leads_all(&fleet, 3, 2);
+    fleet
+        .read_when("starts", |starts| starts.lines().last().is_some_and(|it| it.starts_with("n3")));
+    is_at_rest(&fleet.file("data-n3"));
+    let Some(_slow) = SlowDisk::of(third.id(), fleet.path()) else {
         eprintln!("skipped: strace cannot attach");
         return;
     };
@@ -193,10 +182,11 @@ fn a_leader_whose_disk_hangs_in_a_save_has_ended_its_job_before_another_starts()
         timeout_every: Duration::from_millis(500),
         ..tanist::default_timing()
     };
-    says(home.path(), settings(timing), 2, 3, &[recalls(5000)]);
+    says(&fleet, settings(timing), 2, 3, &[recalls(5000)]);
     assert_ne!(third.ends().code(), Some(0));
-    home.read_when("starts", |starts| starts.lines().last().is_some_and(|it| it.starts_with("n1")));
-    assert_eq!(home.read("overlaps"), "", "two jobs at once:\n{}", home.read("starts"));
+    fleet
+        .read_when("starts", |starts| starts.lines().last().is_some_and(|it| it.starts_with("n1")));
+    assert_eq!(fleet.read("overlaps"), "", "two jobs at once:\n{}", fleet.read("starts"));
 }
 
 #[test]
@@ -204,21 +194,20 @@ fn a_lone_survivor_on_a_full_disk_keeps_leading_with_the_number_that_it_has_save
     if !can_mount() {
         return;
     }
-    let home = Home::new();
-    home.file("n3", "n3", &[]);
-    let data = home.path().join("data-n3");
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n3", "n3", &[]);
+    let data = fleet.file("data-n3");
     std::fs::create_dir_all(&data).unwrap();
     let program = env!("CARGO_BIN_EXE_tanist");
     let mount = "mount -t tmpfs -o size=64k,mode=700 tmpfs data-n3";
     let script = format!("{mount} && exec {program} agent -c n3.toml");
-    let log = std::fs::File::create(home.path().join("n3.log")).unwrap();
     let mut command = Command::new("unshare");
-    command.args(["-m", "sh", "-c", &script]).current_dir(home.path());
-    let mut third = Agent::spawn(&home, "n3", command.stdout(Stdio::null()).stderr(log));
+    command.args(["-m", "sh", "-c", &script]).current_dir(fleet.path());
+    let mut third = fleet.spawn("n3", &mut command);
     third.members_are(&["n3"]);
-    let mut agents = home.group_with(&["n1", "n2"], &["n1", "n2", "n3"]);
+    let mut agents = fleet.group_with(&["n1", "n2"], &["n1", "n2", "n3"]);
     // Seen from outside, the file system of a process is below its root directory.
-    let inside = format!("/proc/{}/root{}", third.child.id(), data.display());
+    let inside = format!("/proc/{}/root{}", third.id(), data.display());
     is_at_rest(Path::new(&inside));
     let filler = format!("{inside}/filler");
     assert!(std::fs::write(&filler, vec![0; 1 << 20]).is_err(), "64 kB are full before 1 MB");
@@ -228,7 +217,7 @@ fn a_lone_survivor_on_a_full_disk_keeps_leading_with_the_number_that_it_has_save
     third.members_are(&["n3"]);
     let reason = "No space left";
     until("the warning", || {
-        assert_eq!(third.child.try_wait().unwrap(), None, "it ended: {}", third.log());
+        assert_eq!(third.ended(), None, "it ended: {}", third.log());
         third.log().contains(reason).then_some(())
     });
     let led = third.ask("status");
@@ -242,22 +231,22 @@ fn a_lone_survivor_on_a_full_disk_keeps_leading_with_the_number_that_it_has_save
 
 #[test]
 fn a_data_directory_that_others_may_write_is_refused_with_the_command_that_mends_it() {
-    let home = Home::new();
-    home.file("n1", "n1", &[]);
-    let data = home.path().join("data-n1");
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n1", "n1", &[]);
+    let data = fleet.file("data-n1");
     std::fs::create_dir(&data).unwrap();
     for mode in [0o777, 0o770, 0o702] {
         std::fs::set_permissions(&data, PermissionsExt::from_mode(mode)).unwrap();
-        let mut agent = home.start("n1");
+        let mut agent = fleet.start("n1");
         assert_eq!(agent.ends(), Some(6), "{mode:o}: {}", agent.log());
         assert!(agent.log().contains("chmod 700"), "{}", agent.log());
-        let checked = home.run(&["config", "check", "-c", "n1.toml"]);
+        let checked = fleet.run(&["config", "check", "-c", "n1.toml"]);
         let told = String::from_utf8_lossy(&checked.stderr).into_owned()
             + &String::from_utf8_lossy(&checked.stdout);
         assert!(!checked.status.success() && told.contains("chmod 700"), "{mode:o}: {told}");
     }
     std::fs::set_permissions(&data, PermissionsExt::from_mode(0o755)).unwrap();
-    let agent = home.start("n1");
+    let agent = fleet.start("n1");
     agent.members_are(&["n1"]);
 }
 
@@ -276,25 +265,19 @@ fn settings(timing: TimingConfig) -> Settings {
     })
 }
 
-/// A peer with the group's key, played by the test: it says what it likes. The others are those of
-/// a configuration in the directory.
-fn says(home: &Path, settings: Settings, node: u32, to: u32, messages: &[Message]) {
+/// A peer with the group's key, played by the test: it says what it likes.
+fn says(fleet: &Fleet, settings: Settings, node: u32, to: u32, messages: &[Message]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let file = std::fs::read_to_string(home.join("n1.toml")).unwrap();
-    let addresses = file.split('"').filter_map(|word| word.split_once("=127.0.0.1:"));
-    let peer = |(name, port): (&str, &str)| {
-        (NodeId(name[1..].parse().unwrap()), format!("127.0.0.1:{port}"))
-    };
-    let peers: Vec<(NodeId, String)> = addresses.map(peer).collect();
-    let own = peers.iter().find(|(id, _)| *id == NodeId(node)).unwrap().1.clone();
+    let address = |node: u32| fleet.peer(usize::try_from(node).unwrap()).to_string();
+    let own = address(node);
     let config = transport::Config {
         me: NodeId(node),
         group: "billing".into(),
-        secrets: transport::Secrets::of(tanist::GroupKey::read(&home.join("group.key")).unwrap())
+        secrets: transport::Secrets::of(tanist::GroupKey::read(&fleet.file("group.key")).unwrap())
             .unwrap(),
         settings,
         versions: transport::version::Versions::RELEASED,
-        peers,
+        peers: (1..=3).map(|node| (NodeId(node), address(node))).collect(),
         limits: transport::Limits::default(),
     };
     runtime.block_on(async {
@@ -321,8 +304,8 @@ fn recalls(counter: u64) -> Message {
 }
 
 /// The counter that a node's disk holds.
-fn saved_counter(home: &Home, name: &str) -> u64 {
-    let bytes = std::fs::read(home.path().join(format!("data-{name}/counter"))).unwrap();
+fn saved_counter(fleet: &Fleet, name: &str) -> u64 {
+    let bytes = std::fs::read(fleet.file(&format!("data-{name}/counter"))).unwrap();
     match record::decode(&bytes).unwrap() {
         record::Record::Counter(found) => found.counter,
         other @ record::Record::Identity(_) => panic!("not a counter: {other:?}"),
@@ -331,9 +314,9 @@ fn saved_counter(home: &Home, name: &str) -> u64 {
 
 #[test]
 fn a_counter_near_its_end_is_refused_before_it_is_saved() {
-    let home = Home::new();
-    home.file("n1", "n1", &[]);
-    let agent = home.start("n1");
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n1", "n1", &[]);
+    let agent = fleet.start("n1");
     agent.members_are(&["n1"]);
     let names = |counter| {
         let group = GroupNumber { counter, node: NodeId(1) };
@@ -342,12 +325,12 @@ fn a_counter_near_its_end_is_refused_before_it_is_saved() {
     let hostile = [names(u64::MAX - 1), names(1 << 40), recalls(u64::MAX), recalls(1 << 63)];
     // As in the files of these agents.
     let timing = TimingConfig { silence: Some(Duration::from_secs(5)), ..tanist::default_timing() };
-    says(home.path(), settings(timing), 2, 1, &hostile);
+    says(&fleet, settings(timing), 2, 1, &hostile);
     agent.when("meter", |meter| meter["refused_counters"] == 4);
     until("the peer's name in the log", || agent.log().contains("n2").then_some(()));
     agent.members_are(&["n1"]);
-    assert!(saved_counter(&home, "n1") < 1 << 20, "{}", saved_counter(&home, "n1"));
+    assert!(saved_counter(&fleet, "n1") < 1 << 20, "{}", saved_counter(&fleet, "n1"));
     // What an honest peer may say is still taken.
-    says(home.path(), settings(timing), 2, 1, &[recalls(5000)]);
-    until("the counter", || (saved_counter(&home, "n1") >= 5000).then_some(()));
+    says(&fleet, settings(timing), 2, 1, &[recalls(5000)]);
+    until("the counter", || (saved_counter(&fleet, "n1") >= 5000).then_some(()));
 }

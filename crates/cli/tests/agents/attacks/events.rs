@@ -10,7 +10,7 @@
 //! work that makes.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,8 +19,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::agents::{Agent, Home, free_ports};
-use crate::support::dev::LIMIT;
+use crate::support::agent::Agent;
+use crate::support::fleet::Fleet;
+use crate::support::wait::LIMIT;
 
 #[test]
 fn two_hundred_greedy_readers_do_not_slow_an_election() {
@@ -55,16 +56,15 @@ impl Medians {
 
 /// Three agents with full traces. n3 leads unless it is told not to.
 struct Trio {
-    home: Home,
+    fleet: Fleet,
     agents: Vec<Agent>,
     http: Vec<SocketAddr>,
 }
 
 impl Trio {
     fn start() -> Self {
-        let home = Home::new();
-        let at = |port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let http: Vec<SocketAddr> = free_ports(3).into_iter().map(at).collect();
+        let fleet = Fleet::new(3);
+        let http: Vec<SocketAddr> = (1..=3).map(|node| fleet.http(node)).collect();
         let start = |(number, http): (usize, &SocketAddr)| {
             let node = format!("n{number}");
             let lines = [
@@ -72,8 +72,8 @@ impl Trio {
                 // Every heartbeat's timer is in the trace, so that it fills.
                 ("timing", "{ suspect_after = \"5s\", heartbeat = \"2ms\" }".to_owned()),
             ];
-            home.file(&node, &node, &lines);
-            home.start(&node)
+            fleet.configure_as(&node, &node, &lines);
+            fleet.start(&node)
         };
         let agents: Vec<Agent> = (1..).zip(&http).map(start).collect();
         for agent in &agents {
@@ -86,7 +86,7 @@ impl Trio {
                 thread::sleep(Duration::from_millis(100));
             }
         }
-        Self { home, agents, http }
+        Self { fleet, agents, http }
     }
 
     /// n3 hands over to n2, and takes over again: how long both took, in microseconds.
@@ -117,7 +117,7 @@ impl Trio {
     }
 
     fn tell_n3(&self, action: &str, body: &str) {
-        let mut stream = UnixStream::connect(self.home.path().join("n3.sock.http")).unwrap();
+        let mut stream = UnixStream::connect(self.fleet.file("n3.sock.http")).unwrap();
         stream.set_read_timeout(Some(LIMIT)).unwrap();
         let length = body.len();
         let request = format!(

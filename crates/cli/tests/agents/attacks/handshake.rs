@@ -3,6 +3,7 @@
 //! Two agents reach each other through proxies, so that a test can break their links at any time;
 //! strangers connect to the agents directly.
 
+use std::net::SocketAddr;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,43 +11,38 @@ use std::time::{Duration, Instant};
 use super::proxy::Proxy;
 use super::samples::{are_linked, are_whole, group_number, watch};
 use super::strangers::Strangers;
-use crate::agents::{Agent, Home, free_ports};
-use crate::home::until;
-use crate::support::dev::LIMIT;
+use crate::support::agent::Agent;
+use crate::support::fleet::{Fleet, peers};
 use crate::support::namespaces::Line;
+use crate::support::wait::{LIMIT, until};
 
 /// Agents n1 and n2, each behind a proxy.
 struct Pair {
     agents: Vec<Agent>,
     proxies: Vec<Proxy>,
-    home: Home,
+    fleet: Fleet,
 }
 
 impl Pair {
     fn start() -> Self {
-        let home = Home::new();
-        let start = |(port, agent): (u16, &u16)| Proxy::start(port, *agent);
-        let proxies: Vec<Proxy> = free_ports(2).into_iter().zip(&home.ports).map(start).collect();
-        let peers = format!(
-            "[\"n1=127.0.0.1:{}\", \"n2=127.0.0.1:{}\"]",
-            proxies[0].port(),
-            proxies[1].port()
-        );
-        let agents: Vec<Agent> = ["n1", "n2"]
-            .iter()
-            .zip(&home.ports)
-            .map(|(node, port)| {
+        let fleet = Fleet::new(3);
+        let proxies: Vec<Proxy> =
+            (1..=2).map(|node| Proxy::start(fleet.spare(node), fleet.peer(node))).collect();
+        let peers = peers((1..).zip(proxies.iter().map(Proxy::address)));
+        let agents: Vec<Agent> = (1..=2)
+            .map(|id| {
+                let node = &format!("n{id}");
                 let lines = [
                     ("peers", peers.clone()),
-                    ("listen", format!("\"127.0.0.1:{port}\"")),
+                    ("listen", format!("\"{}\"", fleet.peer(id))),
                     ("algorithm", "\"invitation\"".to_owned()),
                     ("timing", "{ suspect_after = \"2s\" }".to_owned()),
                 ];
-                home.file(node, node, &lines);
-                home.start(node)
+                fleet.configure_as(node, node, &lines);
+                fleet.start(node)
             })
             .collect();
-        let pair = Self { agents, proxies, home };
+        let pair = Self { agents, proxies, fleet };
         until("one group", || pair.is_whole().then_some(()));
         pair
     }
@@ -111,11 +107,12 @@ impl Pair {
     fn strangers(
         &self,
         openings: Vec<Vec<Vec<u8>>>,
-        begin: impl Fn(u16, Vec<Vec<u8>>) -> Strangers,
+        begin: impl Fn(SocketAddr, Vec<Vec<u8>>) -> Strangers,
     ) -> Vec<Strangers> {
-        let ports = self.home.ports.iter().copied();
-        let all: Vec<Strangers> =
-            ports.zip(openings).map(|(port, openings)| begin(port, openings)).collect();
+        let all: Vec<Strangers> = (1..)
+            .zip(openings)
+            .map(|(node, openings)| begin(self.fleet.peer(node), openings))
+            .collect();
         until("strangers", || (made(&all) > 20).then_some(()));
         all
     }
@@ -219,10 +216,11 @@ fn refuse_one_dial(pair: &Pair, at: usize) {
     let (refusing, held) = (&pair.proxies[at], &pair.proxies[1 - at]);
     // The agent itself must not be faster with a link of its own.
     held.hold();
-    let port = refusing.port().to_string();
+    let port = refusing.address().port().to_string();
     reset_every_second_connection("-A", &port);
     let before = dials_refused();
     let links = pair.cut();
+    // The next dial follows soon, so this looks as often as it can.
     let end = Instant::now() + LIMIT;
     while dials_refused() == before {
         assert!(Instant::now() < end, "no dial was refused");

@@ -6,122 +6,135 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::agents::{Agent, Home};
-use crate::home::{self, until};
+use crate::support::agent::Agent;
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
 #[test]
 fn a_hook_on_a_file_system_that_hangs_is_ended_by_its_timeout() {
     let Some(hung) = Hung::new() else { return };
-    let home = Home::new();
+    let fleet = Fleet::new(3);
     let hook = hung.path("server/hook");
-    home.file("n1", "n1", &[("hooks", format!("{{ leader = {hook:?}, timeout = \"300ms\" }}"))]);
-    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    fleet.configure_as(
+        "n1",
+        "n1",
+        &[("hooks", format!("{{ leader = {hook:?}, timeout = \"300ms\" }}"))],
+    );
+    let mut agent = hung.start(&fleet, &["agent", "-c", "n1.toml"]);
     agent.members_are(&["n1"]);
     until("the timeout", || agent.log().contains("took too long").then_some(()));
     assert_eq!(agent.ask("status")["role"], "leader");
     // Nothing of it is left that could run late.
-    until("the end of the hook", || children(agent.child.id()).is_empty().then_some(()));
-    home::signal(agent.child.id(), "-TERM");
+    until("the end of the hook", || children(agent.id()).is_empty().then_some(()));
+    agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
 }
 
 #[test]
 fn a_hook_whose_interpreter_is_on_a_file_system_that_hangs_is_ended_by_its_timeout() {
     let Some(hung) = Hung::new() else { return };
-    let home = Home::new();
+    let fleet = Fleet::new(3);
     let hook = hung.script("hook", &format!("#!{}\n", hung.path("server/sh").display()));
-    home.file("n1", "n1", &[("hooks", format!("{{ any = {hook:?}, timeout = \"300ms\" }}"))]);
-    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    fleet.configure_as(
+        "n1",
+        "n1",
+        &[("hooks", format!("{{ any = {hook:?}, timeout = \"300ms\" }}"))],
+    );
+    let mut agent = hung.start(&fleet, &["agent", "-c", "n1.toml"]);
     agent.members_are(&["n1"]);
     until("the timeout", || agent.log().contains("took too long").then_some(()));
     assert_eq!(agent.ask("status")["role"], "leader");
-    home::signal(agent.child.id(), "-TERM");
+    agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
 }
 
 #[test]
 fn a_reload_from_a_file_system_that_hangs_does_not_block_the_agent() {
     let Some(hung) = Hung::new() else { return };
-    let home = Home::new();
-    home.file("n1", "n1", &[]);
-    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n1", "n1", &[]);
+    let mut agent = hung.start(&fleet, &["agent", "-c", "n1.toml"]);
     agent.members_are(&["n1"]);
-    let file = home.path().join("n1.toml");
+    let file = fleet.file("n1.toml");
     std::fs::remove_file(&file).unwrap();
     std::os::unix::fs::symlink(hung.path("server/n1.toml"), &file).unwrap();
-    home::signal(agent.child.id(), "-HUP");
-    until("a thread that hangs", || hangs(agent.child.id()).then_some(()));
+    agent.signal("-HUP");
+    until("a thread that hangs", || hangs(agent.id()).then_some(()));
     assert_eq!(agent.ask("status")["role"], "leader");
-    home::signal(agent.child.id(), "-TERM");
+    agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
 }
 
 #[test]
 fn a_health_program_on_a_file_system_that_hangs_counts_as_failed() {
     let Some(hung) = Hung::new() else { return };
-    let home = Home::new();
+    let fleet = Fleet::new(3);
     let program = hung.path("server/check");
     let health = format!(
         "{{ command = [{program:?}], every = \"300ms\", timeout = \"200ms\", fail_after = 3 }}"
     );
-    home.file("n1", "n1", &[("health", health)]);
-    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    fleet.configure_as("n1", "n1", &[("health", health)]);
+    let mut agent = hung.start(&fleet, &["agent", "-c", "n1.toml"]);
     agent.when("status", |status| status["fit"] == false);
-    home::signal(agent.child.id(), "-TERM");
+    agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
 }
 
 #[test]
 fn a_second_signal_ends_an_agent_that_starts_and_hangs() {
     let Some(hung) = Hung::new() else { return };
-    let home = Home::new();
+    let fleet = Fleet::new(3);
     let data = hung.path("server/data");
-    home.file("n1", "n1", &[("data_dir", format!("{data:?}"))]);
-    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    fleet.configure_as("n1", "n1", &[("data_dir", format!("{data:?}"))]);
+    let mut agent = hung.start(&fleet, &["agent", "-c", "n1.toml"]);
     signal_until_it_ends(&mut agent);
 }
 
 #[test]
 fn a_second_signal_ends_an_agent_whose_main_thread_hangs() {
     let Some(hung) = Hung::new() else { return };
-    let home = Home::new();
+    let fleet = Fleet::new(3);
     let socket = hung.path("server/n1.sock");
-    home.file("n1", "n1", &[("socket", format!("{socket:?}"))]);
-    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    fleet.configure_as("n1", "n1", &[("socket", format!("{socket:?}"))]);
+    let mut agent = hung.start(&fleet, &["agent", "-c", "n1.toml"]);
     signal_until_it_ends(&mut agent);
 }
 
 #[test]
 fn a_second_signal_ends_a_job_whose_node_starts_and_hangs() {
     let Some(hung) = Hung::new() else { return };
-    let home = Home::new();
+    let fleet = Fleet::new(3);
     let data = hung.path("server/data");
-    home.file("n1", "n1", &[("data_dir", format!("{data:?}"))]);
-    let mut agent = hung.start(&home, &["run", "-c", "n1.toml", "--", "true"]);
+    fleet.configure_as("n1", "n1", &[("data_dir", format!("{data:?}"))]);
+    let mut agent = hung.start(&fleet, &["run", "-c", "n1.toml", "--", "true"]);
     signal_until_it_ends(&mut agent);
 }
 
 #[test]
 fn a_second_signal_ends_an_agent_at_once_while_a_hook_runs() {
     let Some(hung) = Hung::new() else { return };
-    let home = Home::new();
+    let fleet = Fleet::new(3);
     let hook = hung.script("hook", "#!/bin/sh\ntrap '' TERM\necho stays\nsleep 1000\n");
-    home.file("n1", "n1", &[("hooks", format!("{{ stop = {hook:?}, timeout = \"10m\" }}"))]);
-    let mut agent = hung.start(&home, &["agent", "-c", "n1.toml"]);
+    fleet.configure_as(
+        "n1",
+        "n1",
+        &[("hooks", format!("{{ stop = {hook:?}, timeout = \"10m\" }}"))],
+    );
+    let mut agent = hung.start(&fleet, &["agent", "-c", "n1.toml"]);
     agent.members_are(&["n1"]);
-    home::signal(agent.child.id(), "-TERM");
+    agent.signal("-TERM");
     until("the hook", || agent.log().contains("stays").then_some(()));
-    home::signal(agent.child.id(), "-TERM");
+    agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(130));
 }
 
 /// Two signals are enough, once it listens for them; before that, one is.
 fn signal_until_it_ends(agent: &mut Agent) {
-    until("a thread that hangs", || hangs(agent.child.id()).then_some(()));
-    home::signal(agent.child.id(), "-TERM");
-    home::signal(agent.child.id(), "-INT");
+    until("a thread that hangs", || hangs(agent.id()).then_some(()));
+    agent.signal("-TERM");
+    agent.signal("-INT");
     let code = agent.ends();
     assert_eq!(code, Some(130), "{}", agent.log());
 }
@@ -188,11 +201,9 @@ impl Hung {
         command
     }
 
-    /// The program under test, as node n1 of a home.
-    fn start(&self, home: &Home, arguments: &[&str]) -> Agent {
-        let log = std::fs::File::create(home.path().join("n1.log")).unwrap();
+    /// The program under test, as node n1 of a fleet.
+    fn start(&self, fleet: &Fleet, arguments: &[&str]) -> Agent {
         let mut command = self.command(env!("CARGO_BIN_EXE_tanist"), arguments);
-        command.current_dir(home.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        Agent::spawn(home, "n1", &mut command)
+        fleet.spawn("n1", &mut command)
     }
 }

@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
-use crate::agents::{Agent, Home, free_ports};
-use crate::support::dev::LIMIT;
+use crate::support::agent::Agent;
+use crate::support::fleet::{Fleet, peers};
+use crate::support::wait::LIMIT;
 
 #[test]
 fn long_polls_hold_no_place_of_health_and_one_too_many_is_told() {
@@ -164,10 +165,10 @@ fn one_address_leaves_places_to_the_others_and_is_told_why_it_gets_none() {
 
 #[test]
 fn descriptors_are_left_however_many_connect() {
-    let victim = Victim::start_with(|home| {
+    let victim = Victim::start_with(|fleet| {
         let mut command = Command::new("sh");
-        let program = home.command().get_program().to_owned();
-        command.current_dir(home.path()).env("XDG_RUNTIME_DIR", home.path());
+        let program = fleet.tanist(&[]).get_program().to_owned();
+        command.current_dir(fleet.path()).env("XDG_RUNTIME_DIR", fleet.path());
         command.args(["-c", "ulimit -n 256; exec \"$0\" agent -c n1.toml"]).arg(program);
         command
     });
@@ -176,7 +177,7 @@ fn descriptors_are_left_however_many_connect() {
         (0..CROWD).map(|client| victim.send_from(client, &watch)).collect();
     let _checkers: Vec<TcpStream> = (0..CROWD / 4).map(|_| connect(1, victim.check)).collect();
     victim.health_is_answered();
-    let process = victim.agent.child.id();
+    let process = victim.agent.id();
     let open = std::fs::read_dir(format!("/proc/{process}/fd")).unwrap().count();
     assert!(open < 200, "{open} of 256 descriptors are open");
     // The control socket is another way in, and has descriptors for its clients.
@@ -188,34 +189,30 @@ struct Victim {
     agent: Agent,
     http: SocketAddr,
     check: SocketAddr,
-    _home: Home,
+    _home: Fleet,
 }
 
 impl Victim {
     fn start() -> Self {
-        Self::start_with(|home| {
-            let mut command = home.command();
+        Self::start_with(|fleet| {
+            let mut command = fleet.tanist(&[]);
             command.args(["agent", "-c", "n1.toml"]);
             command
         })
     }
 
     /// Starts it by a command of the test's own.
-    fn start_with(command: impl FnOnce(&Home) -> Command) -> Self {
-        let home = Home::new();
-        let ports = free_ports(2);
-        let at = |port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let (http, check) = (at(ports[0]), at(ports[1]));
+    fn start_with(command: impl FnOnce(&Fleet) -> Command) -> Self {
+        let fleet = Fleet::new(3);
+        let (http, check) = (fleet.http(1), fleet.agent_check(1));
         let lines = [
-            ("peers", format!("[\"n1=127.0.0.1:{}\"]", home.ports[0])),
+            ("peers", peers([(1, fleet.peer(1))])),
             ("http", format!("{{ listen = \"{http}\", agent_check = \"{check}\" }}")),
         ];
-        home.file("n1", "n1", &lines);
-        let log = std::fs::File::create(home.path().join("n1.log")).unwrap();
-        let mut command = command(&home);
-        let agent = Agent::spawn(&home, "n1", command.stdout(log.try_clone().unwrap()).stderr(log));
+        fleet.configure_as("n1", "n1", &lines);
+        let agent = fleet.spawn("n1", &mut command(&fleet));
         agent.when("status", |status| status["acts"] == true);
-        Self { agent, http, check, _home: home }
+        Self { agent, http, check, _home: fleet }
     }
 
     fn request(&self, path: &str) -> String {

@@ -1,10 +1,13 @@
 //! Two processes with one id, and peers that refuse this node.
 
+use std::net::SocketAddr;
+
 use super::proxy::Proxy;
-use super::reports::{has_error, problems, readyz};
+use super::reports::{has_error, readyz};
 use super::samples::{active, are_whole, group_number, one_acts_at_most, watch};
-use crate::agents::{Agent, Home, free_ports};
-use crate::home::{signal, until};
+use crate::support::agent::Agent;
+use crate::support::fleet::{Fleet, peers};
+use crate::support::wait::until;
 
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
 
@@ -19,14 +22,14 @@ fn ends_as_a_twin(agent: &mut Agent, node: &str) {
 
 /// Starts a second process with the id of a node that is in an established group.
 fn a_twin_ends_and_changes_nothing(node: &str) {
-    let home = Home::new();
-    let agents = home.group(&NODES);
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&NODES);
     let established: Vec<&Agent> = agents.iter().collect();
     until("one group", || are_whole(&established, &NODES).then_some(()));
     let number = group_number(established[0]);
-    let lines = [("listen", format!("\"127.0.0.1:{}\"", home.ports[3]))];
-    home.file("twin", node, &lines);
-    let mut twin = home.start("twin");
+    let lines = [("listen", format!("\"{}\"", fleet.peer(4)))];
+    fleet.configure_as("twin", node, &lines);
+    let mut twin = fleet.start("twin");
     until("the end of the twin", || {
         let all: Vec<&Agent> = established.iter().copied().chain([&twin]).collect();
         one_acts_at_most(&all);
@@ -35,7 +38,7 @@ fn a_twin_ends_and_changes_nothing(node: &str) {
             assert!(replaced <= 2, "links were replaced {replaced} times");
             assert_eq!(group_number(agent), number, "{}", agent.log());
         }
-        twin.child.try_wait().unwrap()
+        twin.ended()
     });
     ends_as_a_twin(&mut twin, node);
     watch(&established, 100, || are_whole(&established, &NODES));
@@ -59,30 +62,25 @@ fn a_twin_of_the_leader_ends_and_changes_nothing() {
 /// address. When the first one goes on, it has to end.
 #[test]
 fn a_process_that_was_replaced_while_it_was_stopped_ends_when_it_goes_on() {
-    let home = Home::new();
-    let front = Proxy::start(free_ports(1)[0], home.ports[2]);
-    let peers = format!(
-        "[\"n1=127.0.0.1:{}\", \"n2=127.0.0.1:{}\", \"n3=127.0.0.1:{}\"]",
-        home.ports[0],
-        home.ports[1],
-        front.port()
-    );
-    let start = |name: &str, node: &str, port: u16| {
-        let listen = ("listen", format!("\"127.0.0.1:{port}\""));
-        home.file(name, node, &[("peers", peers.clone()), listen]);
-        home.start(name)
+    let fleet = Fleet::new(3);
+    let front = Proxy::start(fleet.spare(1), fleet.peer(3));
+    let peers = peers([(1, fleet.peer(1)), (2, fleet.peer(2)), (3, front.address())]);
+    let start = |name: &str, node: &str, address: SocketAddr| {
+        let listen = ("listen", format!("\"{address}\""));
+        fleet.configure_as(name, node, &[("peers", peers.clone()), listen]);
+        fleet.start(name)
     };
-    let others = [start("n1", "n1", home.ports[0]), start("n2", "n2", home.ports[1])];
-    let mut old = start("old", "n3", home.ports[2]);
+    let others = [start("n1", "n1", fleet.peer(1)), start("n2", "n2", fleet.peer(2))];
+    let mut old = start("old", "n3", fleet.peer(3));
     let before: Vec<&Agent> = others.iter().chain([&old]).collect();
     until("one group", || are_whole(&before, &NODES).then_some(()));
-    signal(old.child.id(), "-STOP");
+    old.signal("-STOP");
     others.iter().for_each(|agent| agent.members_are(&["n1", "n2"]));
-    front.point_at(home.ports[3]);
-    let new = start("new", "n3", home.ports[3]);
+    front.point_at(fleet.peer(4));
+    let new = start("new", "n3", fleet.peer(4));
     let now: Vec<&Agent> = others.iter().chain([&new]).collect();
     watch(&now, 1, || are_whole(&now, &NODES));
-    signal(old.child.id(), "-CONT");
+    old.signal("-CONT");
     ends_as_a_twin(&mut old, "n3");
     watch(&now, 100, || are_whole(&now, &NODES));
     let led_by_the_new = active(&now);
@@ -93,24 +91,21 @@ fn a_process_that_was_replaced_while_it_was_stopped_ends_when_it_goes_on() {
 /// not there.
 #[test]
 fn a_node_that_is_not_in_the_lists_of_the_others_does_not_act() {
-    let home = Home::new();
-    let agents = home.group(&NODES);
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&NODES);
     let known: Vec<&Agent> = agents.iter().collect();
-    let peers: Vec<String> = (1..)
-        .zip(&home.ports)
-        .map(|(node, port): (u32, &u16)| format!("\"n{node}=127.0.0.1:{port}\""))
-        .collect();
-    home.file("n4", "n4", &[("peers", format!("[{}]", peers.join(", ")))]);
-    let unknown = home.start("n4");
+    let four = peers((1..=4).map(|node| (node, fleet.peer(node))));
+    fleet.configure_as("n4", "n4", &[("peers", four)]);
+    let unknown = fleet.start("n4");
     let all: Vec<&Agent> = known.iter().copied().chain([&unknown]).collect();
     watch(&all, 500, || {
         assert_ne!(unknown.ask("status")["acts"], true, "{}", unknown.log());
         has_error(&unknown, &NODES, &[])
     });
-    let (status, body) = readyz(&home, "n4");
+    let (status, body) = readyz(&fleet, "n4");
     assert_ne!(status, 200, "{body}");
     assert!(NODES.iter().any(|node| body.contains(node)), "{body}");
-    let told = problems(&home, "n4");
+    let told = fleet.problems("n4");
     assert!(NODES.iter().any(|node| told.contains(node)), "{told}");
     assert!(are_whole(&known, &NODES));
 }

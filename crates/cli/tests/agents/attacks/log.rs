@@ -2,27 +2,26 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-use crate::agents::{Agent, Home, free_ports};
-use crate::home::{self, until};
-use crate::support::dev::LIMIT;
+use crate::support::agent::{Agent, Process};
+use crate::support::fleet::Fleet;
+use crate::support::wait::{LIMIT, until};
 
 #[test]
 fn a_stderr_that_is_never_read_does_not_block_the_agent() {
-    let home = Home::new();
-    let port = free_ports(1)[0];
+    let fleet = Fleet::new(3);
     let lines = [
         ("log", "{ level = \"debug\" }".to_owned()),
-        ("http", format!("{{ listen = \"127.0.0.1:{port}\" }}")),
+        ("http", format!("{{ listen = \"{}\" }}", fleet.http(1))),
     ];
-    home.file("n1", "n1", &lines);
+    fleet.configure_as("n1", "n1", &lines);
     let (reader, stderr) = full_pipe();
-    let mut agent = start(&home, |command| command.stdout(Stdio::null()).stderr(stderr));
+    let mut agent = start(&fleet, |command| command.stdout(Stdio::null()).stderr(stderr));
     agent.members_are(&["n1"]);
     // Strangers at the peer port cause lines of the thread that elects.
     let end = Instant::now() + LIMIT;
@@ -30,51 +29,54 @@ fn a_stderr_that_is_never_read_does_not_block_the_agent() {
     while dropped() == 0 {
         assert!(Instant::now() < end, "no line was ever dropped");
         for _ in 0..500 {
-            let mut stranger = TcpStream::connect(("127.0.0.1", home.ports[0])).unwrap();
+            let mut stranger = TcpStream::connect(fleet.peer(1)).unwrap();
             stranger.write_all(&[0; 64]).unwrap();
         }
-        home::signal(agent.child.id(), "-USR1");
+        agent.signal("-USR1");
         assert_eq!(agent.ask("status")["role"], "leader");
     }
-    assert!(metric(port, "tanist_log_lines_dropped_total") > 0);
+    assert!(metric(fleet.http(1), "tanist_log_lines_dropped_total") > 0);
     // As soon as the pipe is read, a line says how many are missing.
     let mut lines = BufReader::new(reader).lines().map(|line| line.unwrap_or_default());
     lines.find(|line| line.contains("log lines were dropped")).unwrap();
     // It ends while nobody reads, too.
-    home::signal(agent.child.id(), "-TERM");
+    agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
 }
 
 #[test]
 fn an_agent_whose_stderr_is_full_ends_when_it_is_told_to() {
-    let home = Home::new();
-    home.file("n1", "n1", &[("log", "{ level = \"debug\" }".to_owned())]);
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n1", "n1", &[("log", "{ level = \"debug\" }".to_owned())]);
     let (_reader, stderr) = full_pipe();
-    let mut agent = start(&home, |command| command.stdout(Stdio::null()).stderr(stderr));
+    let mut agent = start(&fleet, |command| command.stdout(Stdio::null()).stderr(stderr));
     agent.members_are(&["n1"]);
-    home::signal(agent.child.id(), "-TERM");
+    agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
 }
 
 #[test]
 fn an_agent_that_fails_ends_although_nobody_reads_why() {
-    let home = Home::new();
-    home.file("n1", "n1", &[]);
-    let _taken = std::net::TcpListener::bind(("127.0.0.1", home.ports[0])).unwrap();
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n1", "n1", &[]);
+    let _taken = std::net::TcpListener::bind(fleet.peer(1)).unwrap();
     let (_reader, stderr) = full_pipe();
-    let mut agent = start(&home, |command| command.stdout(Stdio::null()).stderr(stderr));
+    let mut agent = start(&fleet, |command| command.stdout(Stdio::null()).stderr(stderr));
     assert_eq!(agent.ends(), Some(7));
 }
 
 #[test]
 fn junk_at_the_agent_check_is_logged_once_in_a_while() {
-    let home = Home::new();
-    let port = free_ports(1)[0];
-    home.file("n1", "n1", &[("http", format!("{{ agent_check = \"127.0.0.1:{port}\" }}"))]);
-    let agent = home.start("n1");
+    let fleet = Fleet::new(3);
+    fleet.configure_as(
+        "n1",
+        "n1",
+        &[("http", format!("{{ agent_check = \"{}\" }}", fleet.agent_check(1)))],
+    );
+    let agent = fleet.start("n1");
     agent.members_are(&["n1"]);
     for _ in 0..JUNK {
-        let mut stranger = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let mut stranger = TcpStream::connect(fleet.agent_check(1)).unwrap();
         stranger.write_all(b"junk\n").unwrap();
         let mut answer = String::new();
         stranger.read_to_string(&mut answer).unwrap();
@@ -86,62 +88,62 @@ fn junk_at_the_agent_check_is_logged_once_in_a_while() {
 
 #[test]
 fn a_stdout_on_a_full_disk_does_not_end_the_agent() {
-    let home = Home::new();
-    home.file("n1", "n1", &[]);
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n1", "n1", &[]);
     let full = File::options().write(true).open("/dev/full").unwrap();
-    let log = File::create(home.path().join("n1.log")).unwrap();
-    let mut agent = start(&home, |command| command.stdout(full).stderr(log));
+    let log = File::create(fleet.file("n1.log")).unwrap();
+    let mut agent = start(&fleet, |command| command.stdout(full).stderr(log));
     agent.members_are(&["n1"]);
     until("a warning", || agent.log().contains("stdout").then_some(()));
     assert_eq!(agent.ask("status")["role"], "leader");
-    home::signal(agent.child.id(), "-TERM");
+    agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
 }
 
 #[test]
 fn a_stdout_that_is_closed_does_not_end_the_agent() {
-    let home = Home::new();
-    home.file("n1", "n1", &[]);
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n1", "n1", &[]);
     let (reader, stdout) = std::io::pipe().unwrap();
     drop(reader);
-    let log = File::create(home.path().join("n1.log")).unwrap();
-    let mut agent = start(&home, |command| command.stdout(stdout).stderr(log));
+    let log = File::create(fleet.file("n1.log")).unwrap();
+    let mut agent = start(&fleet, |command| command.stdout(stdout).stderr(log));
     agent.members_are(&["n1"]);
-    home::signal(agent.child.id(), "-TERM");
+    agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
 }
 
 #[test]
 fn a_stdout_that_is_never_read_does_not_block_the_agent() {
-    let home = Home::new();
-    home.file("n1", "n1", &[]);
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n1", "n1", &[]);
     let (_reader, stdout) = full_pipe();
-    let log = File::create(home.path().join("n1.log")).unwrap();
-    let mut agent = start(&home, |command| command.stdout(stdout).stderr(log));
+    let log = File::create(fleet.file("n1.log")).unwrap();
+    let mut agent = start(&fleet, |command| command.stdout(stdout).stderr(log));
     agent.members_are(&["n1"]);
-    home::signal(agent.child.id(), "-TERM");
+    agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
 }
 
 #[test]
 fn a_job_runs_and_ends_although_nobody_reads_stderr() {
-    let home = home::Home::new(1, "[log]\nlevel = \"debug\"\n");
+    let fleet = Fleet::configured(1, "[log]\nlevel = \"debug\"\n");
     let (_reader, stderr) = full_pipe();
-    let mut command = home.run(1, &[], "echo runs > started; exec sleep 1000");
-    let mut run = home::Started::new(command.stderr(stderr));
-    home.read_when("started", |text| text == "runs\n");
+    let mut command = fleet.job(1, &[], "echo runs > started; exec sleep 1000");
+    let mut run = Process::start(command.stderr(stderr));
+    fleet.read_when("started", |text| text == "runs\n");
     run.signal("-TERM");
     assert_eq!(run.code(), 128 + 15);
-    home.is_deserted();
+    fleet.is_deserted();
 }
 
 /// An agent of the file n1.toml, with its output as wanted.
-fn start(home: &Home, output: impl FnOnce(&mut Command) -> &mut Command) -> Agent {
+fn start(fleet: &Fleet, output: impl FnOnce(&mut Command) -> &mut Command) -> Agent {
     // What the agent helper shows when it gives up.
-    File::options().create(true).append(true).open(home.path().join("n1.log")).unwrap();
-    let mut command = home.command();
+    File::options().create(true).append(true).open(fleet.file("n1.log")).unwrap();
+    let mut command = fleet.tanist(&[]);
     command.args(["agent", "-c", "n1.toml"]);
-    Agent::spawn(home, "n1", output(&mut command))
+    Agent::start(output(&mut command), fleet.path(), "n1")
 }
 
 /// A pipe with no room: a process that writes to it waits.
@@ -156,8 +158,8 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
 }
 
 /// The value of a metric without labels of its own.
-fn metric(port: u16, name: &str) -> u64 {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+fn metric(at: SocketAddr, name: &str) -> u64 {
+    let mut stream = TcpStream::connect(at).unwrap();
     stream
         .write_all(b"GET /metrics HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n")
         .unwrap();

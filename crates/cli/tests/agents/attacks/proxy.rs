@@ -4,8 +4,8 @@
 //! Assumes nothing about the bytes that it relays.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -18,9 +18,9 @@ pub(crate) struct Proxy {
 
 struct Shared {
     /// Where the proxy listens, for TCP and UDP.
-    port: u16,
+    address: SocketAddr,
     /// Where the agent listens.
-    agent: AtomicU16,
+    agent: Mutex<SocketAddr>,
     /// Locked while a connection is taken.
     listener: Mutex<TcpListener>,
     is_held: AtomicBool,
@@ -32,17 +32,17 @@ struct Shared {
 }
 
 impl Proxy {
-    pub(crate) fn start(port: u16, agent: u16) -> Self {
+    pub(crate) fn start(address: SocketAddr, agent: SocketAddr) -> Self {
         let shared = Arc::new(Shared {
-            port,
-            agent: AtomicU16::new(agent),
-            listener: Mutex::new(listen(port)),
+            address,
+            agent: Mutex::new(agent),
+            listener: Mutex::new(listen(address)),
             is_held: AtomicBool::new(false),
             is_ended: AtomicBool::new(false),
             streams: Mutex::default(),
             openings: Mutex::default(),
         });
-        let udp = UdpSocket::bind(("127.0.0.1", port)).unwrap();
+        let udp = UdpSocket::bind(address).unwrap();
         udp.set_read_timeout(Some(LOOK)).unwrap();
         let (tcp, datagrams) = (Arc::clone(&shared), Arc::clone(&shared));
         let threads = vec![
@@ -52,13 +52,13 @@ impl Proxy {
         Self { shared, threads }
     }
 
-    pub(crate) fn port(&self) -> u16 {
-        self.shared.port
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.shared.address
     }
 
     /// Relays to another process from here on.
-    pub(crate) fn point_at(&self, agent: u16) {
-        self.shared.agent.store(agent, Ordering::Relaxed);
+    pub(crate) fn point_at(&self, agent: SocketAddr) {
+        *self.shared.agent.lock().unwrap() = agent;
     }
 
     /// The first bytes of each dialler so far.
@@ -97,8 +97,8 @@ impl Drop for Proxy {
     }
 }
 
-fn listen(port: u16) -> TcpListener {
-    let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+fn listen(address: SocketAddr) -> TcpListener {
+    let listener = TcpListener::bind(address).unwrap();
     listener.set_nonblocking(true).unwrap();
     listener
 }
@@ -120,9 +120,9 @@ fn relay_connections(shared: &Arc<Shared>) {
 /// Relays one connection, in two threads that end with it.
 fn relay(shared: &Arc<Shared>, dialler: TcpStream) {
     dialler.set_nonblocking(false).unwrap();
-    let agent = shared.agent.load(Ordering::Relaxed);
+    let agent = *shared.agent.lock().unwrap();
     // Without an agent the dialler sees its connection closed.
-    let Ok(listener) = TcpStream::connect(("127.0.0.1", agent)) else { return };
+    let Ok(listener) = TcpStream::connect(agent) else { return };
     let clone = |stream: &TcpStream| {
         stream.set_nodelay(true).unwrap();
         stream.try_clone().unwrap()
@@ -159,9 +159,9 @@ fn relay_datagrams(shared: &Shared, udp: &UdpSocket) {
     let mut buffer = vec![0; 64 << 10];
     while !shared.is_ended.load(Ordering::Relaxed) {
         if let Ok((length, _)) = udp.recv_from(&mut buffer) {
-            let agent = shared.agent.load(Ordering::Relaxed);
+            let agent = *shared.agent.lock().unwrap();
             // A datagram to a process that has ended is lost.
-            let _ = udp.send_to(&buffer[..length], ("127.0.0.1", agent));
+            let _ = udp.send_to(&buffer[..length], agent);
         }
     }
 }

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use super::reports::{get, readyz};
 use super::samples::are_whole;
-use crate::agents::{Agent, Home};
-use crate::home::until;
+use crate::support::agent::Agent;
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
 const EQUAL: [&str; 2] = ["n1", "n2"];
 
@@ -15,18 +16,18 @@ fn timing(suspect_after: &str) -> (&'static str, String) {
 }
 
 /// What a command about n3 prints.
-fn told(home: &Home, arguments: &[&str]) -> String {
-    let output = home.run(&[arguments, &["--socket", "n3.sock"]].concat());
+fn told(fleet: &Fleet, arguments: &[&str]) -> String {
+    let output = fleet.run(&[arguments, &["--socket", "n3.sock"]].concat());
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
 fn a_node_that_is_refused_says_so_everywhere_and_those_that_are_well_stay_ready() {
-    let home = Home::new();
+    let fleet = Fleet::new(3);
     let start = |(name, suspect_after): (&str, &str)| {
-        home.file(name, name, &[timing(suspect_after)]);
-        home.start(name)
+        fleet.configure_as(name, name, &[timing(suspect_after)]);
+        fleet.start(name)
     };
     let agents: Vec<Agent> = EQUAL.map(|name| (name, "2s")).into_iter().map(start).collect();
     let two: Vec<&Agent> = agents.iter().collect();
@@ -40,32 +41,32 @@ fn a_node_that_is_refused_says_so_everywhere_and_those_that_are_well_stay_ready(
     let why = seen["members"][0]["refusal"].as_str().unwrap();
     assert!(why.contains("suspect_after") && why.contains("2s") && why.contains("7s"), "{why}");
 
-    let (status, body) = readyz(&home, "n3");
+    let (status, body) = readyz(&fleet, "n3");
     assert_eq!(status, 503, "{body}");
     let line = body.lines().find(|line| line.starts_with("[-]peers")).unwrap_or_default();
     assert!(EQUAL.iter().all(|name| line.contains(&format!("{name} refuses this node"))), "{body}");
     assert!(line.contains("suspect_after"), "{body}");
     for name in EQUAL {
-        let (status, body) = readyz(&home, name);
+        let (status, body) = readyz(&fleet, name);
         assert_eq!(status, 200, "{name} is well: {body}");
     }
 
-    let (_, page) = get(&home, "n3", "/metrics");
+    let (_, page) = get(&fleet, "n3", "/metrics");
     for name in EQUAL {
         let sample = format!("tanist_peer_refuses{{group=\"billing\",peer=\"{name}\"}} 1");
         assert!(page.contains(&sample), "no {sample} in {page}");
     }
-    let (_, page) = get(&home, "n3", "/v1/members");
+    let (_, page) = get(&fleet, "n3", "/v1/members");
     let page: Value = serde_json::from_str(&page).unwrap();
     assert!(page["members"][0]["refusal"].as_str().unwrap().contains("suspect_after"), "{page}");
 
-    let status = told(&home, &["status"]);
+    let status = told(&fleet, &["status"]);
     assert!(status.starts_with("n1 REFUSES this node: "), "{status}");
-    let members = told(&home, &["members", "-o", "wide"]);
+    let members = told(&fleet, &["members", "-o", "wide"]);
     assert!(members.contains("refuses  ") && members.contains("not given"), "{members}");
     assert!(members.contains("refuses this node: its settings differ"), "{members}");
-    let keys = told(&home, &["key", "status"]);
+    let keys = told(&fleet, &["key", "status"]);
     assert!(keys.contains("refuses this node"), "{keys}");
-    let election = told(&home, &["why"]);
+    let election = told(&fleet, &["why"]);
     assert!(election.contains("n1 REFUSES this node: "), "{election}");
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::agents::Agent;
-use crate::support::dev::LIMIT;
+use crate::support::agent::Agent;
+use crate::support::wait::LIMIT;
 
 /// Takes at least so many samples, and more until `is_done`. No two agents may act at one moment.
 pub(crate) fn watch(agents: &[&Agent], least: usize, mut is_done: impl FnMut() -> bool) {

@@ -9,8 +9,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::agents::{Agent, Home, free_ports};
-use crate::home::{self, Started, until};
+use crate::support::agent::{Agent, Process};
+use crate::support::fleet::Fleet;
+use crate::support::namespaces::can_mount;
+use crate::support::wait::until;
 
 /// The agent must be told to end by its manager, or refuse.
 const WRONG: Option<i32> = Some(6);
@@ -20,30 +22,30 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn peers(list: &[(&str, &str, u16)]) -> (&'static str, String) {
-    let peer = |(node, host, port): &(&str, &str, u16)| format!("\"{node}={host}:{port}\"");
-    ("peers", format!("[{}]", list.iter().map(peer).collect::<Vec<_>>().join(", ")))
+/// The port where a node listens for its peers.
+fn port(fleet: &Fleet, node: usize) -> u16 {
+    fleet.peer(node).port()
 }
 
 #[test]
 fn a_busy_port_is_tried_again() {
-    let home = Home::new();
-    let file = home.file("n1", "n1", &[]);
-    let _taken = TcpListener::bind(("127.0.0.1", home.ports[0])).unwrap();
-    let refused = home.run(&["agent", "-c", &file]);
+    let fleet = Fleet::new(3);
+    let file = fleet.configure_as("n1", "n1", &[]);
+    let _taken = TcpListener::bind(fleet.peer(1)).unwrap();
+    let refused = fleet.run(&["agent", "-c", &file]);
     assert_eq!(refused.status.code(), TRY_AGAIN, "{}", stderr(&refused));
     assert!(stderr(&refused).contains("cannot listen"), "{}", stderr(&refused));
 }
 
 #[test]
 fn a_busy_http_port_is_tried_again_and_the_node_was_in_no_group_meanwhile() {
-    let home = Home::new();
-    let agents = home.group(&["n1", "n2"]);
+    let fleet = Fleet::new(3);
+    let agents = fleet.group(&["n1", "n2"]);
     let before = agents[1].ask("status")["epoch"].clone();
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = TcpListener::bind(fleet.http(3)).unwrap();
     let http = format!("{{ listen = \"{}\" }}", taken.local_addr().unwrap());
-    let file = home.file("n3", "n3", &[("http", http)]);
-    let refused = home.run(&["agent", "-c", &file]);
+    let file = fleet.configure_as("n3", "n3", &[("http", http)]);
+    let refused = fleet.run(&["agent", "-c", &file]);
     assert_eq!(refused.status.code(), TRY_AGAIN, "{}", stderr(&refused));
     // n3 outranks both: had it started before it looked at the port, it would have led.
     assert_eq!(agents[1].ask("status")["epoch"], before);
@@ -51,37 +53,42 @@ fn a_busy_http_port_is_tried_again_and_the_node_was_in_no_group_meanwhile() {
 
 #[test]
 fn an_own_name_that_does_not_resolve_is_tried_again() {
-    let home = Home::new();
-    let file = home.file("n1", "n1", &[peers(&[("n1", "n1.tanist.invalid", home.ports[0])])]);
-    let refused = home.run(&["agent", "-c", &file]);
+    let fleet = Fleet::new(3);
+    let file = fleet.configure_as(
+        "n1",
+        "n1",
+        &[("peers", format!("[\"n1=n1.tanist.invalid:{}\"]", port(&fleet, 1)))],
+    );
+    let refused = fleet.run(&["agent", "-c", &file]);
     assert_eq!(refused.status.code(), TRY_AGAIN, "{}", stderr(&refused));
     assert!(stderr(&refused).contains("n1.tanist.invalid"), "{}", stderr(&refused));
 }
 
 #[test]
 fn the_name_of_a_peer_that_does_not_resolve_keeps_no_node_from_starting() {
-    let home = Home::new();
-    let all = [("n1", "127.0.0.1", home.ports[0]), ("n2", "n2.tanist.invalid", home.ports[1])];
-    home.file("n1", "n1", &[peers(&all)]);
-    home.start("n1").members_are(&["n1"]);
+    let fleet = Fleet::new(3);
+    let known = format!("\"n1={}\"", fleet.peer(1));
+    let unknown = format!("\"n2=n2.tanist.invalid:{}\"", port(&fleet, 2));
+    fleet.configure_as("n1", "n1", &[("peers", format!("[{known}, {unknown}]"))]);
+    fleet.start("n1").members_are(&["n1"]);
 }
 
 #[test]
 fn a_process_without_descriptors_is_started_again() {
-    let home = Home::new();
-    let file = home.file("n1", "n1", &[]);
+    let fleet = Fleet::new(3);
+    let file = fleet.configure_as("n1", "n1", &[]);
     let program = env!("CARGO_BIN_EXE_tanist");
     let mut limits_with_code = Vec::new();
     // Wherever in the start it is that the descriptors run out.
     for limit in 4..24 {
         let script = format!("ulimit -n {limit}; exec {program} agent -c {file}");
         let mut command = Command::new("sh");
-        command.args(["-c", &script]).current_dir(home.path());
+        command.args(["-c", &script]).current_dir(fleet.path());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut agent = Started::new(&mut command);
-        let ended = until("the agent's end or socket", || match agent.0.try_wait().unwrap() {
+        let mut agent = Process::start(&mut command);
+        let ended = until("the agent's end or socket", || match agent.ended() {
             Some(status) => Some(Some(status)),
-            None => home.path().join("n1.sock.http").exists().then_some(None),
+            None => fleet.file("n1.sock.http").exists().then_some(None),
         });
         let Some(status) = ended else { break };
         limits_with_code.push((limit, status.code()));
@@ -96,19 +103,19 @@ fn a_process_without_descriptors_is_started_again() {
 
 #[test]
 fn a_store_that_another_process_holds_is_tried_again() {
-    let home = Home::new();
-    let _agents = home.group(&["n1"]);
-    let listen = ("listen", format!("\"127.0.0.1:{}\"", free_ports(1)[0]));
-    let file = home.file("twin", "n1", &[listen, ("data_dir", "\"data-n1\"".to_owned())]);
-    let refused = home.run(&["agent", "-c", &file]);
+    let fleet = Fleet::new(3);
+    let _agents = fleet.group(&["n1"]);
+    let listen = ("listen", format!("\"{}\"", fleet.spare(1)));
+    let file = fleet.configure_as("twin", "n1", &[listen, ("data_dir", "\"data-n1\"".to_owned())]);
+    let refused = fleet.run(&["agent", "-c", &file]);
     assert_eq!(refused.status.code(), TRY_AGAIN, "{}", stderr(&refused));
 }
 
 #[test]
 fn a_wrong_file_key_or_store_is_given_up() {
-    let home = Home::new();
+    let fleet = Fleet::new(3);
     let code = |lines: &[(&str, String)]| {
-        let refused = home.run(&["agent", "-c", &home.file("n1", "n1", lines)]);
+        let refused = fleet.run(&["agent", "-c", &fleet.configure_as("n1", "n1", lines)]);
         (refused.status.code(), stderr(&refused))
     };
     for lines in [
@@ -119,35 +126,23 @@ fn a_wrong_file_key_or_store_is_given_up() {
         let (code, stderr) = code(&lines);
         assert_eq!(code, WRONG, "{lines:?}: {stderr}");
     }
-    fs::create_dir(home.path().join("data-n1")).unwrap();
-    fs::write(home.path().join("data-n1/thesis.tex"), "not a store").unwrap();
+    fs::create_dir(fleet.file("data-n1")).unwrap();
+    fs::write(fleet.file("data-n1/thesis.tex"), "not a store").unwrap();
     let (code, stderr) = code(&[]);
     assert_eq!(code, WRONG, "{stderr}");
 }
 
-/// Whether this user may mount in a namespace of its own.
-fn can_mount() -> bool {
-    let mut tried = Command::new("unshare");
-    tried.args(["-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt"]).stderr(Stdio::null());
-    let is_able = tried.status().is_ok_and(|status| status.success());
-    if !is_able {
-        eprintln!("skipped: mounts need root and unshare");
-    }
-    is_able
-}
-
 /// An agent whose data directory is a small file system of its own.
-fn start_on_small_disk(home: &Home, name: &str, before: &str) -> Agent {
-    fs::create_dir_all(home.path().join(format!("data-{name}"))).unwrap();
+fn start_on_small_disk(fleet: &Fleet, name: &str, before: &str) -> Agent {
+    fs::create_dir_all(fleet.file(&format!("data-{name}"))).unwrap();
     let program = env!("CARGO_BIN_EXE_tanist");
     let script = format!(
         "mount -t tmpfs -o size=64k tmpfs data-{name} && {before} && \
          exec {program} agent -c {name}.toml"
     );
-    let log = fs::File::create(home.path().join(format!("{name}.log"))).unwrap();
     let mut command = Command::new("unshare");
-    command.args(["-m", "sh", "-c", &script]).current_dir(home.path());
-    Agent::spawn(home, name, command.stdout(Stdio::null()).stderr(log))
+    command.args(["-m", "sh", "-c", &script]).current_dir(fleet.path());
+    fleet.spawn(name, &mut command)
 }
 
 #[test]
@@ -155,29 +150,28 @@ fn a_disk_that_is_full_at_the_start_is_tried_again() {
     if !can_mount() {
         return;
     }
-    let home = Home::new();
-    home.file("n1", "n1", &[("data_dir", "\"data-n1/store\"".to_owned())]);
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n1", "n1", &[("data_dir", "\"data-n1/store\"".to_owned())]);
     let fill = "mkdir data-n1/store && { cat /dev/zero > data-n1/filler 2>/dev/null || true; }";
-    let mut agent = start_on_small_disk(&home, "n1", fill);
+    let mut agent = start_on_small_disk(&fleet, "n1", fill);
     assert_eq!(agent.ends(), TRY_AGAIN, "{}", agent.log());
     assert!(agent.log().contains("No space left"), "{}", agent.log());
 }
 
 #[test]
 fn an_agent_that_crashes_leaves_no_image_of_its_memory() {
-    let home = Home::new();
-    home.file("n1", "n1", &[]);
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n1", "n1", &[]);
     let program = env!("CARGO_BIN_EXE_tanist");
     // The key is in that memory.
     let script = format!("ulimit -c unlimited; exec {program} agent -c n1.toml");
-    let log = fs::File::create(home.path().join("n1.log")).unwrap();
     let mut command = Command::new("sh");
-    command.args(["-c", &script]).current_dir(home.path());
-    let mut agent = Agent::spawn(&home, "n1", command.stdout(Stdio::null()).stderr(log));
+    command.args(["-c", &script]).current_dir(fleet.path());
+    let mut agent = fleet.spawn("n1", &mut command);
     agent.members_are(&["n1"]);
-    home::signal(agent.child.id(), "-ABRT");
+    agent.signal("-ABRT");
     agent.ends();
-    let status = agent.child.wait().unwrap();
+    let status = agent.ended().unwrap();
     assert_eq!(status.signal(), Some(6), "{status}");
     assert!(!status.core_dumped(), "the agent's memory was dumped");
 }
@@ -251,13 +245,13 @@ fn children_of(parent: u32) -> Vec<(u32, String)> {
 #[test]
 fn orphans_of_hooks_are_reaped_by_a_node_that_runs_a_job() {
     let orphans = Orphans::new();
-    let home = home::Home::new(1, &format!("health = {}\n", orphans.table()));
-    let log = fs::File::create(home.file("log")).unwrap();
-    let mut command = home.run(1, &[], "touch started; sleep 1000");
-    let run = Started::new(command.stderr(log));
-    until("the job", || home.file("started").exists().then_some(()));
+    let fleet = Fleet::configured(1, &format!("health = {}\n", orphans.table()));
+    let log = fs::File::create(fleet.file("log")).unwrap();
+    let mut command = fleet.job(1, &[], "touch started; sleep 1000");
+    let run = Process::start(command.stderr(log));
+    until("the job", || fleet.file("started").exists().then_some(()));
     orphans.are_reaped_by(run.id());
-    assert!(!home.read("log").contains("not fit"), "a status was lost: {}", home.read("log"));
+    assert!(!fleet.read("log").contains("not fit"), "a status was lost: {}", fleet.read("log"));
     run.signal("-TERM");
 }
 
@@ -270,16 +264,14 @@ fn orphans_of_hooks_are_reaped_by_an_agent_that_is_the_first_process_of_a_contai
         return;
     }
     let orphans = Orphans::new();
-    let home = Home::new();
-    home.file("n1", "n1", &[("health", orphans.table())]);
-    let log = fs::File::create(home.path().join("n1.log")).unwrap();
+    let fleet = Fleet::new(3);
+    fleet.configure_as("n1", "n1", &[("health", orphans.table())]);
     let mut command = Command::new("unshare");
     command.args(["--pid", "--fork", "--kill-child", "--mount-proc"]);
     command.arg(env!("CARGO_BIN_EXE_tanist")).args(["agent", "-c", "n1.toml"]);
-    command.current_dir(home.path()).stdout(Stdio::null()).stderr(log);
-    let agent = Agent::spawn(&home, "n1", &mut command);
+    let agent = fleet.spawn("n1", &mut command);
     agent.members_are(&["n1"]);
-    let first = children_of(agent.child.id())[0].0;
+    let first = children_of(agent.id())[0].0;
     orphans.are_reaped_by(first);
     assert!(!agent.log().contains("not fit"), "a status was lost: {}", agent.log());
 }

@@ -5,10 +5,11 @@
 
 use serde_json::Value;
 
-use super::reports::{has_error, problems, readyz};
+use super::reports::{has_error, readyz};
 use super::samples::{active, are_whole, watch};
-use crate::agents::{Agent, Home, free_ports};
-use crate::home::until;
+use crate::support::agent::Agent;
+use crate::support::fleet::{Fleet, peers};
+use crate::support::wait::until;
 
 type Lines<'a> = &'a [(&'a str, String)];
 
@@ -23,10 +24,10 @@ fn timing(suspect_after: &str) -> (&'static str, String) {
 }
 
 /// The two equal nodes with these lines in their files, once one of them acts.
-fn equal_ones(home: &Home, lines: Lines<'_>) -> Vec<Agent> {
+fn equal_ones(fleet: &Fleet, lines: Lines<'_>) -> Vec<Agent> {
     let start = |node: &&str| {
-        home.file(node, node, lines);
-        home.start(node)
+        fleet.configure_as(node, node, lines);
+        fleet.start(node)
     };
     let agents: Vec<Agent> = EQUAL.iter().map(start).collect();
     let all: Vec<&Agent> = agents.iter().collect();
@@ -36,23 +37,26 @@ fn equal_ones(home: &Home, lines: Lines<'_>) -> Vec<Agent> {
 
 /// A third node with other lines is refused by both sides, each with a line that has these words.
 fn the_odd_one_is_refused(equal: Lines<'_>, odd: Lines<'_>, words: &[&str]) {
-    let home = Home::new();
-    let agents = equal_ones(&home, equal);
+    the_odd_one_is_refused_in(&Fleet::new(3), equal, odd, words);
+}
+
+fn the_odd_one_is_refused_in(fleet: &Fleet, equal: Lines<'_>, odd: Lines<'_>, words: &[&str]) {
+    let agents = equal_ones(fleet, equal);
     let two: Vec<&Agent> = agents.iter().collect();
-    home.file("n3", "n3", &[equal, odd].concat());
-    let third = home.start("n3");
+    fleet.configure_as("n3", "n3", &[equal, odd].concat());
+    let third = fleet.start("n3");
     let all: Vec<&Agent> = two.iter().copied().chain([&third]).collect();
     watch(&all, 300, || {
         two.iter().all(|agent| has_error(agent, &["n3"], words))
             && has_error(&third, &EQUAL, words)
             && are_whole(&two, &EQUAL)
     });
-    let (status, body) = readyz(&home, "n3");
+    let (status, body) = readyz(fleet, "n3");
     assert_ne!(status, 200, "{body}");
-    let told = problems(&home, "n3");
+    let told = fleet.problems("n3");
     assert!(EQUAL.iter().any(|node| told.contains(node)), "{told}");
     for node in EQUAL {
-        let told = problems(&home, node);
+        let told = fleet.problems(node);
         assert!(told.contains("n3"), "{told}");
     }
     drop(third);
@@ -106,15 +110,12 @@ fn a_node_with_other_priorities_is_refused_by_name() {
 
 #[test]
 fn a_node_with_another_list_of_peers_is_refused_by_name() {
-    let list = |ports: &[u16]| {
-        let peer = |(node, port): (u32, &u16)| format!("\"n{node}=127.0.0.1:{port}\"");
-        let all: Vec<String> = (1..).zip(ports).map(peer).collect();
-        ("peers", format!("[{}]", all.join(", ")))
-    };
-    let ports = free_ports(4);
-    the_odd_one_is_refused(
-        &[("algorithm", text("invitation")), timing("2s"), list(&ports[..3])],
-        &[list(&ports)],
+    let fleet = Fleet::new(3);
+    let four = peers((1..=4).map(|node| (node, fleet.peer(node))));
+    the_odd_one_is_refused_in(
+        &fleet,
+        &[("algorithm", text("invitation")), timing("2s")],
+        &[("peers", four)],
         &["peers", "n4"],
     );
 }
@@ -132,19 +133,20 @@ fn a_node_that_preempts_otherwise_is_refused_by_name() {
 /// listens, how much it logs, and its own priority.
 #[test]
 fn settings_of_one_node_alone_are_not_compared() {
-    let home = Home::new();
+    // Its own host, so that a name stands for its address, and a wildcard for no other fleet's.
+    let fleet = Fleet::on_localhost(3);
     let common = [("algorithm", text("invitation")), timing("5s")];
-    let agents = equal_ones(&home, &common);
+    let agents = equal_ones(&fleet, &common);
     let names: Vec<String> =
-        (1..=3).map(|node| format!("\"n{node}=localhost:{}\"", home.ports[node - 1])).collect();
+        (1..=3).map(|node| format!("\"n{node}=localhost:{}\"", fleet.peer(node).port())).collect();
     let own = [
         ("peers", format!("[{}]", names.join(", "))),
-        ("listen", format!("\"0.0.0.0:{}\"", home.ports[2])),
+        ("listen", format!("\"0.0.0.0:{}\"", fleet.peer(3).port())),
         ("log", "{ level = \"debug\" }".to_owned()),
         ("priority", "7".to_owned()),
     ];
-    home.file("n3", "n3", &[&common[..], &own].concat());
-    let third = home.start("n3");
+    fleet.configure_as("n3", "n3", &[&common[..], &own].concat());
+    let third = fleet.start("n3");
     let all: Vec<&Agent> = agents.iter().chain([&third]).collect();
     watch(&all, 1, || are_whole(&all, &["n1", "n2", "n3"]));
     let leads: Vec<Value> = active(&all);

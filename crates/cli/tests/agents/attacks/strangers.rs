@@ -26,18 +26,18 @@ struct Attack {
 
 impl Strangers {
     /// Ten connections. Each stays open until the agent closes it, and is then made again.
-    pub(crate) fn patient(port: u16, openings: Vec<Vec<u8>>) -> Self {
-        Self::start(port, openings, 10, Attack::wait_until_closed)
+    pub(crate) fn patient(to: SocketAddr, openings: Vec<Vec<u8>>) -> Self {
+        Self::start(to, openings, 10, Attack::wait_until_closed)
     }
 
     /// As many connections as the agent takes. Only the latest are kept open.
-    pub(crate) fn fast(port: u16, openings: Vec<Vec<u8>>) -> Self {
-        Self::start(port, openings, 2, Attack::replace_the_oldest)
+    pub(crate) fn fast(to: SocketAddr, openings: Vec<Vec<u8>>) -> Self {
+        Self::start(to, openings, 2, Attack::replace_the_oldest)
     }
 
-    fn start(port: u16, openings: Vec<Vec<u8>>, threads: usize, run: fn(&Attack)) -> Self {
+    fn start(to: SocketAddr, openings: Vec<Vec<u8>>, threads: usize, run: fn(&Attack)) -> Self {
         let attack = Arc::new(Attack {
-            to: SocketAddr::from(([127, 0, 0, 1], port)),
+            to,
             openings,
             made: AtomicU64::new(0),
             is_ended: AtomicBool::new(false),

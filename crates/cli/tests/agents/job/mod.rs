@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 pub(crate) mod exits;
-pub(crate) mod home;
 pub(crate) mod leaving;
 pub(crate) mod loss;
 pub(crate) mod orphans;

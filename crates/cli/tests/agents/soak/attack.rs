@@ -51,7 +51,7 @@ impl Attacks {
     fn start_all(nodes: &Nodes, recordings: &[Vec<Vec<u8>>]) -> Self {
         let mut all = Vec::new();
         for (node, recorded) in nodes.all.iter().zip(recordings) {
-            let socket = nodes.home.file(&format!("{}.sock", node.name));
+            let socket = nodes.fleet.file(&format!("{}.sock", node.name));
             all.extend(peer_port(node, recorded));
             all.extend(http(node));
             all.extend(control_socket(&socket));
@@ -83,11 +83,11 @@ impl Attacks {
 fn peer_port(node: &Node, recorded: &[Vec<u8>]) -> Vec<(&'static str, Made)> {
     let fast = |openings| Made::Strangers(Strangers::fast(node.peer, openings));
     let halves: Vec<Vec<u8>> = recorded.iter().map(|one| one[..one.len() / 2].to_vec()).collect();
-    let mut dice = Dice::new(u64::from(node.peer));
+    let mut dice = Dice::new(u64::from(node.peer.port()));
     let mut garbage: Vec<Vec<u8>> = (0..50).map(|turn| dice.bytes(1 << (turn % 14))).collect();
     // Garbage that begins well is read further.
     garbage.extend(recorded.iter().map(|one| [&one[..8], &dice.bytes(4096)[..]].concat()));
-    let to = SocketAddr::from(([127, 0, 0, 1], node.peer));
+    let to = node.peer;
     let udp = Swarm::start(1, || {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let mut dice = Dice::new(7);
@@ -116,7 +116,7 @@ fn peer_port(node: &Node, recorded: &[Vec<u8>]) -> Vec<(&'static str, Made)> {
 
 fn http(node: &Node) -> Vec<(&'static str, Made)> {
     let request = |path: &str, more: &str| {
-        format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{more}\r\n", node.http).into_bytes()
+        format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{more}\r\n", node.http).into_bytes()
     };
     let waits = ["/v1/watch", "/v1/status?wait=60s&index=999999", "/v1/watch"];
     let waits: Vec<Vec<u8>> = waits.iter().map(|path| request(path, "")).collect();
@@ -129,10 +129,10 @@ fn http(node: &Node) -> Vec<(&'static str, Made)> {
         request("/livez", &header(60 << 10)),
         request("/livez", &header(100).repeat(500)),
     ];
-    let mut dice = Dice::new(u64::from(node.check));
+    let mut dice = Dice::new(u64::from(node.check.port()));
     let junk: Vec<Vec<u8>> = (0..20).map(|turn| dice.bytes(1 << (turn % 14))).collect();
-    let fast = |port, openings| Made::Strangers(Strangers::fast(port, openings));
-    let to = SocketAddr::from(([127, 0, 0, 1], node.http));
+    let fast = |to, openings| Made::Strangers(Strangers::fast(to, openings));
+    let to = node.http;
     let slow = request("/livez", &header(100_000));
     vec![
         ("HTTP watches and long polls", fast(node.http, waits.clone())),

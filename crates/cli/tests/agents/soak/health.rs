@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::support::dev::LIMIT;
+use crate::support::wait::LIMIT;
 
 /// Checks of one node. They stop when this is dropped.
 pub(crate) struct Health {
@@ -34,12 +34,9 @@ pub(crate) struct Checks {
 }
 
 impl Health {
-    pub(crate) fn start(port: u16) -> Self {
-        let shared = Arc::new(Shared {
-            to: SocketAddr::from(([127, 0, 0, 1], port)),
-            checks: Mutex::default(),
-            is_ended: AtomicBool::new(false),
-        });
+    pub(crate) fn start(to: SocketAddr) -> Self {
+        let shared =
+            Arc::new(Shared { to, checks: Mutex::default(), is_ended: AtomicBool::new(false) });
         let checked = Arc::clone(&shared);
         let thread = thread::spawn(move || {
             while !checked.is_ended.load(Ordering::Relaxed) {

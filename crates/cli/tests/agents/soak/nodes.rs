@@ -1,14 +1,16 @@
 //! Three nodes, each `tanist run -c` with the timings of a default configuration, HTTP, an agent
 //! check, and a stderr that is full and never read.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, PipeReader, Write};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-use crate::home::{Home, Started, free_port};
+use crate::support::agent::Process;
+use crate::support::fleet::Fleet;
 
 /// A job that tells when it runs beside another one, and which process it is.
 const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
@@ -16,61 +18,50 @@ const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH
 
 /// Three nodes, and where they can be attacked.
 pub(crate) struct Nodes {
-    pub(crate) home: Home,
+    pub(crate) fleet: Fleet,
     pub(crate) all: Vec<Node>,
 }
 
 pub(crate) struct Node {
     pub(crate) name: String,
-    pub(crate) peer: u16,
-    pub(crate) http: u16,
-    pub(crate) check: u16,
+    pub(crate) peer: SocketAddr,
+    pub(crate) http: SocketAddr,
+    pub(crate) check: SocketAddr,
     running: Option<Running>,
 }
 
 struct Running {
-    process: Started,
+    process: Process,
     /// Kept open, so that writing to stderr waits instead of failing.
     _stderr: PipeReader,
 }
 
 impl Nodes {
-    /// Files for three nodes. None runs.
+    /// Configurations of three nodes. None runs.
     pub(crate) fn new() -> Self {
-        let home = Home::new(3, "");
+        let fleet = Fleet::new(3);
         let node = |id: usize| {
-            let name = format!("n{id}");
-            let file = home.file(&format!("{name}.toml"));
-            let node = Node {
-                peer: peer_port(&home.read(&format!("{name}.toml")), &name),
-                http: free_port(),
-                check: free_port(),
-                name,
-                running: None,
-            };
-            let Node { http, check, .. } = &node;
-            let mut file = OpenOptions::new().append(true).open(file).unwrap();
-            let at = "127.0.0.1";
-            write!(file, "[http]\nlisten = \"{at}:{http}\"\nagent_check = \"{at}:{check}\"\n")
-                .unwrap();
-            node
+            let (http, check) = (fleet.http(id), fleet.agent_check(id));
+            let listen = format!("[http]\nlisten = \"{http}\"\nagent_check = \"{check}\"\n");
+            fleet.configure(id, &listen);
+            Node { name: format!("n{id}"), peer: fleet.peer(id), http, check, running: None }
         };
         let all = (1..=3).map(node).collect();
-        Self { home, all }
+        Self { fleet, all }
     }
 
     pub(crate) fn start(&mut self) {
         for (at, node) in (1..).zip(&mut self.all) {
             let (reader, writer) = full_pipe();
-            let mut command = self.home.run(at, &["--grace", "2s"], JOB);
-            let process = Started::new(command.stderr(writer));
+            let mut command = self.fleet.job(at, &["--grace", "2s"], JOB);
+            let process = Process::start(command.stderr(writer));
             node.running = Some(Running { process, _stderr: reader });
         }
     }
 
     /// The jobs that run at this moment.
     pub(crate) fn jobs(&self) -> usize {
-        let jobs = self.home.read("jobs");
+        let jobs = self.fleet.read("jobs");
         let is_running = |job: &&str| {
             let command = fs::read(format!("/proc/{job}/cmdline")).unwrap_or_default();
             command.starts_with(b"sleep\x00100000")
@@ -86,16 +77,9 @@ impl Node {
 
     /// Fails if the node has ended.
     pub(crate) fn is_running(&mut self) {
-        let ended = self.running.as_mut().unwrap().process.0.try_wait().unwrap();
+        let ended = self.running.as_mut().unwrap().process.ended();
         assert_eq!(ended, None, "{} has ended", self.name);
     }
-}
-
-/// Where a node listens for its peers, as its file says.
-fn peer_port(file: &str, name: &str) -> u16 {
-    let mut entries = file.split('"');
-    let entry = entries.find(|entry| entry.starts_with(&format!("{name}=")));
-    entry.unwrap().rsplit_once(':').unwrap().1.parse().unwrap()
 }
 
 /// A pipe with no room, and no reader: a write that waits for room never returns.

@@ -1,24 +1,26 @@
 //! Recordings of handshakes: what the other nodes say first when they dial a node. They are made
 //! before the soak, by proxies in front of the nodes, so that nothing stands between them later.
 
+use std::net::SocketAddr;
 use std::process::Stdio;
 
 use super::nodes::Nodes;
-use crate::home::{Started, free_port, until};
 use crate::proxy::Proxy;
+use crate::support::agent::Process;
+use crate::support::wait::until;
 
 /// Recordings for each node. One that was never dialled gets those of the others.
 pub(crate) fn record(nodes: &Nodes) -> Vec<Vec<Vec<u8>>> {
-    let behind: Vec<u16> = nodes.all.iter().map(|_| free_port()).collect();
+    let behind: Vec<SocketAddr> = (1..=nodes.all.len()).map(|at| nodes.fleet.spare(at)).collect();
     let fronts = nodes.all.iter().zip(&behind);
     let proxies: Vec<Proxy> =
         fronts.map(|(node, behind)| Proxy::start(node.peer, *behind)).collect();
     let agents = nodes.all.iter().zip(&behind).map(|(node, behind)| {
-        let (file, listen) = (format!("{}.toml", node.name), format!("127.0.0.1:{behind}"));
-        let mut agent = nodes.home.tanist(&["agent", "-c", &file, "--listen", &listen]);
-        Started::new(agent.stdout(Stdio::null()).stderr(Stdio::null()))
+        let (file, listen) = (format!("{}.toml", node.name), behind.to_string());
+        let mut agent = nodes.fleet.tanist(&["agent", "-c", &file, "--listen", &listen]);
+        Process::start(agent.stdout(Stdio::null()).stderr(Stdio::null()))
     });
-    let agents: Vec<Started> = agents.collect();
+    let agents: Vec<Process> = agents.collect();
     let recorded = || proxies.iter().map(Proxy::openings).collect::<Vec<_>>();
     until("handshakes", || {
         // Links that break are made again, by one side or the other.

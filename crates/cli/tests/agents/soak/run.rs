@@ -9,8 +9,9 @@ use super::health::Health;
 use super::nodes::Nodes;
 use super::recording;
 use super::samples::{RESOURCES, Samples, Usage};
-use super::watch::{Leadership, Watch, ask};
-use crate::home::until;
+use super::watch::{Leadership, Watch};
+use crate::support::agent::ask;
+use crate::support::wait::until;
 
 #[test]
 fn strangers_neither_move_a_leader_nor_make_a_node_grow() {
@@ -39,7 +40,7 @@ fn strangers_neither_move_a_leader_nor_make_a_node_grow() {
             findings.push(format!("a group changed: {changes:#?}"));
         }
     }
-    let overlaps = nodes.home.read("overlaps");
+    let overlaps = nodes.fleet.read("overlaps");
     if !overlaps.is_empty() {
         findings.push(format!("two jobs ran at once: {overlaps}"));
     }
@@ -49,7 +50,7 @@ fn strangers_neither_move_a_leader_nor_make_a_node_grow() {
 
 /// Waits until all are in one group and one job runs.
 fn agree(nodes: &Nodes) -> (Vec<Watch>, Leadership) {
-    let sockets = nodes.all.iter().map(|node| nodes.home.file(&format!("{}.sock", node.name)));
+    let sockets = nodes.all.iter().map(|node| nodes.fleet.file(&format!("{}.sock", node.name)));
     let watches: Vec<Watch> = sockets
         .map(|socket| {
             until("a socket", || std::os::unix::net::UnixStream::connect(&socket).ok());
@@ -106,7 +107,7 @@ fn tell_rates(attacks: &Attacks, report: &mut String, findings: &mut Vec<String>
 
 /// What a node says of the attacks on its peer port. One that has noticed none was not attacked.
 fn tell_counts(nodes: &Nodes, name: &str, report: &mut String, findings: &mut Vec<String>) {
-    let socket = nodes.home.file(&format!("{name}.sock"));
+    let socket = nodes.fleet.file(&format!("{name}.sock"));
     let meter = until("an answer after the attack", || ask(&socket, "meter"));
     write!(report, "{name}:").unwrap();
     for count in COUNTS {

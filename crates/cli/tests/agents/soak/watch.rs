@@ -5,7 +5,6 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -21,17 +20,6 @@ pub(crate) struct Leadership {
     pub(crate) leader: String,
     pub(crate) number: String,
     pub(crate) members: usize,
-}
-
-/// Asks a node once. None: it does not answer.
-pub(crate) fn ask(socket: &Path, what: &str) -> Option<Value> {
-    let mut stream = UnixStream::connect(socket).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
-    stream.write_all(format!("{{\"ask\":\"{what}\"}}\n").as_bytes()).ok()?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).ok()?;
-    let answer: Value = serde_json::from_str(&line).ok()?;
-    answer.get("ok").cloned()
 }
 
 impl Watch {
