@@ -5,8 +5,11 @@ use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::Command;
 
-use crate::hooks::fleet::{Fleet, LIMIT};
 use serde_json::Value;
+
+use crate::hooks::configure;
+use crate::support::fleet::Fleet;
+use crate::support::wait::LIMIT;
 
 /// The next thing that the manager is told, other than what has these words.
 fn told(manager: &UnixDatagram, but: &[&str]) -> String {
@@ -22,13 +25,13 @@ fn told(manager: &UnixDatagram, but: &[&str]) -> String {
 
 #[test]
 fn a_service_manager_is_told_that_the_node_is_up_what_it_is_that_it_lives_reloads_and_stops() {
-    let fleet = Fleet::new(1);
-    fleet.file(1, "");
-    let manager = UnixDatagram::bind(fleet.path("manager")).unwrap();
+    let fleet = Fleet::with_hooks(1);
+    configure(&fleet, 1, "");
+    let manager = UnixDatagram::bind(fleet.file("manager")).unwrap();
     manager.set_read_timeout(Some(LIMIT)).unwrap();
-    let mut agent = fleet.start_with(1, |command| {
-        command.env("NOTIFY_SOCKET", fleet.path("manager")).env("WATCHDOG_USEC", "100000");
-    });
+    let mut command = fleet.tanist(&["agent", "-c", "n1.toml"]);
+    command.env("NOTIFY_SOCKET", fleet.file("manager")).env("WATCHDOG_USEC", "100000");
+    let mut agent = fleet.spawn("n1", &mut command);
     let (status, alive) = ("STATUS=", "WATCHDOG=1");
     assert_eq!(told(&manager, &[status]), "READY=1");
     let sentence = loop {
@@ -54,14 +57,14 @@ fn a_service_manager_is_told_that_the_node_is_up_what_it_is_that_it_lives_reload
 
 #[test]
 fn a_watchdog_that_is_meant_for_another_process_is_not_fed() {
-    let fleet = Fleet::new(1);
-    fleet.file(1, "");
-    let manager = UnixDatagram::bind(fleet.path("manager")).unwrap();
+    let fleet = Fleet::with_hooks(1);
+    configure(&fleet, 1, "");
+    let manager = UnixDatagram::bind(fleet.file("manager")).unwrap();
     manager.set_read_timeout(Some(LIMIT)).unwrap();
-    let mut agent = fleet.start_with(1, |command| {
-        command.env("NOTIFY_SOCKET", fleet.path("manager"));
-        command.env("WATCHDOG_USEC", "2000").env("WATCHDOG_PID", "1");
-    });
+    let mut command = fleet.tanist(&["agent", "-c", "n1.toml"]);
+    command.env("NOTIFY_SOCKET", fleet.file("manager"));
+    command.env("WATCHDOG_USEC", "2000").env("WATCHDOG_PID", "1");
+    let mut agent = fleet.spawn("n1", &mut command);
     agent.tells("leads group");
     agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
@@ -74,10 +77,10 @@ fn a_watchdog_that_is_meant_for_another_process_is_not_fed() {
 
 #[test]
 fn the_state_goes_to_the_log_on_request_as_json_if_the_log_is_json() {
-    let fleet = Fleet::new(1);
+    let fleet = Fleet::with_hooks(1);
     fleet.script("leader", "echo it leads");
-    fleet.file(1, "[hooks]\nleader = \"@/leader\"\n[log]\nformat = \"json\"\n");
-    let mut agent = fleet.start(1);
+    configure(&fleet, 1, "[hooks]\nleader = \"@/leader\"\n[log]\nformat = \"json\"\n");
+    let mut agent = fleet.start("n1");
     agent.logs("it leads");
     agent.logs("ended well");
     agent.signal("-USR1");

@@ -1,13 +1,15 @@
 //! What hooks are told when an agent ends.
 
-use super::fleet::{Fleet, is_running, until};
+use super::{configure, is_running};
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
 #[test]
 fn a_clean_end_is_told_as_suspended_and_then_as_stop() {
-    let fleet = Fleet::new(1);
+    let fleet = Fleet::with_hooks(1);
     fleet.script("any", "echo \"$TANIST_EVENT $TANIST_REASON\" >> @/log");
-    fleet.file(1, "[hooks]\nany = \"@/any\"\n");
-    let mut agent = fleet.start(1);
+    configure(&fleet, 1, "[hooks]\nany = \"@/any\"\n");
+    let mut agent = fleet.start("n1");
     until("the members were told", || {
         fleet.lines("log").last().filter(|line| line.starts_with("members")).cloned()
     });
@@ -21,13 +23,13 @@ fn a_clean_end_is_told_as_suspended_and_then_as_stop() {
 
 #[test]
 fn a_second_request_to_end_waits_for_no_hook_and_leaves_none_behind() {
-    let fleet = Fleet::new(1);
+    let fleet = Fleet::with_hooks(1);
     fleet.script(
         "hangs",
         "trap '' TERM\nsleep 1000 &\necho $$ $! > @/new; mv @/new @/hanging; wait",
     );
-    fleet.file(1, "[hooks]\nstop = \"@/hangs\"\ntimeout = \"80s\"\n");
-    let mut agent = fleet.start(1);
+    configure(&fleet, 1, "[hooks]\nstop = \"@/hangs\"\ntimeout = \"80s\"\n");
+    let mut agent = fleet.start("n1");
     agent.tells("leads group");
     agent.signal("-TERM");
     let line = until("the hook hangs", || fleet.lines("hanging").first().cloned());

@@ -1,44 +1,45 @@
 //! Nodes that must not lead: refused at the gate, or not fit.
 
-use super::fleet::{Fleet, mode};
+use super::configure;
+use crate::support::fleet::{Fleet, set_mode};
 
 #[test]
 fn a_node_that_its_gate_refuses_never_acts_and_another_one_does() {
-    let fleet = Fleet::new(2);
+    let fleet = Fleet::with_hooks(2);
     fleet.script("refuses", "echo 'not today'; exit 1");
     fleet.script("leader", "touch @/led");
-    fleet.file(1, "");
-    fleet.file(2, "[hooks]\npre_leader = \"@/refuses\"\nleader = \"@/leader\"\n");
-    let mut low = fleet.start(1);
-    let mut high = fleet.start(2);
+    configure(&fleet, 1, "");
+    configure(&fleet, 2, "[hooks]\npre_leader = \"@/refuses\"\nleader = \"@/leader\"\n");
+    let mut low = fleet.start("n1");
+    let mut high = fleet.start("n2");
     high.logs("not today");
     high.logs("the pre_leader hook has refused");
     // It has stepped down, and stays out for a while.
     low.tells("of {n1} under n1");
-    let status = low.status_when("n1 acts", |status| status["acts"] == true);
+    let status = low.when("status", |status| status["acts"] == true);
     assert_eq!(status["role"], "leader");
     assert_eq!(high.ask("status")["acts"], false);
-    assert!(!fleet.path("led").exists(), "the leader hook ran although the gate refused");
+    assert!(!fleet.file("led").exists(), "the leader hook ran although the gate refused");
 }
 
 #[test]
 fn a_gate_that_lets_the_node_through_is_asked_before_it_acts() {
-    let fleet = Fleet::new(1);
+    let fleet = Fleet::with_hooks(1);
     fleet.script("gate", "echo gate >> @/log");
     fleet.script("leader", "echo leader >> @/log");
-    fleet.file(1, "[hooks]\npre_leader = \"@/gate\"\nleader = \"@/leader\"\n");
-    let mut agent = fleet.start(1);
-    agent.status_when("n1 acts", |status| status["acts"] == true);
+    configure(&fleet, 1, "[hooks]\npre_leader = \"@/gate\"\nleader = \"@/leader\"\n");
+    let mut agent = fleet.start("n1");
+    agent.when("status", |status| status["acts"] == true);
     agent.logs("hook=\"leader\" event=\"leader\"");
     assert_eq!(fleet.lines("log"), ["gate", "leader"]);
 }
 
 #[test]
 fn a_gate_that_hangs_counts_as_a_refusal() {
-    let fleet = Fleet::new(1);
+    let fleet = Fleet::with_hooks(1);
     fleet.script("hangs", "exec sleep 1000");
-    fleet.file(1, "[hooks]\npre_leader = \"@/hangs\"\ntimeout = \"100ms\"\n");
-    let mut agent = fleet.start(1);
+    configure(&fleet, 1, "[hooks]\npre_leader = \"@/hangs\"\ntimeout = \"100ms\"\n");
+    let mut agent = fleet.start("n1");
     agent.logs("took too long");
     agent.logs("the pre_leader hook has refused");
     assert_eq!(agent.ask("status")["acts"], false);
@@ -46,36 +47,37 @@ fn a_gate_that_hangs_counts_as_a_refusal() {
 
 #[test]
 fn a_node_that_is_not_fit_steps_aside_until_it_is_fit_again() {
-    let fleet = Fleet::new(2);
+    let fleet = Fleet::with_hooks(2);
     fleet.script("check", "test ! -e @/sick");
-    fleet.file(1, "");
-    fleet.file(
+    configure(&fleet, 1, "");
+    configure(
+        &fleet,
         2,
         "[health]\ncommand = [\"@/check\"]\nevery = \"50ms\"\nfail_after = 2\ntimeout = \"5s\"\n",
     );
-    let (low, high) = (fleet.start(1), fleet.start(2));
+    let (low, high) = (fleet.start("n1"), fleet.start("n2"));
     let leads = |status: &serde_json::Value| status["acts"] == true;
-    high.status_when("n2 leads both", |status| {
+    high.when("status", |status| {
         leads(status) && status["members"].as_array().is_some_and(|all| all.len() == 2)
     });
     assert_eq!(high.ask("status")["fit"], true);
-    std::fs::write(fleet.path("sick"), "").unwrap();
-    low.status_when("n1 leads instead", leads);
+    std::fs::write(fleet.file("sick"), "").unwrap();
+    low.when("status", leads);
     let status = high.ask("status");
     assert_eq!((&status["fit"], &status["acts"]), (&false.into(), &false.into()));
-    std::fs::remove_file(fleet.path("sick")).unwrap();
-    high.status_when("n2 leads again", |status| leads(status) && status["fit"] == true);
+    std::fs::remove_file(fleet.file("sick")).unwrap();
+    high.when("status", |status| leads(status) && status["fit"] == true);
 }
 
 #[test]
 fn a_hook_that_others_can_write_to_is_refused_loudly_and_the_election_goes_on() {
-    let fleet = Fleet::new(1);
+    let fleet = Fleet::with_hooks(1);
     let hook = fleet.script("leader", "touch @/ran");
-    mode(&hook, 0o777);
-    fleet.file(1, "[hooks]\nleader = \"@/leader\"\n");
-    let mut agent = fleet.start(1);
+    set_mode(&hook, 0o777);
+    configure(&fleet, 1, "[hooks]\nleader = \"@/leader\"\n");
+    let mut agent = fleet.start("n1");
     let line = agent.logs("is not run");
     assert!(line.contains("ERROR") && line.contains("chmod go-w"), "{line}");
-    agent.status_when("n1 acts", |status| status["acts"] == true);
-    assert!(!fleet.path("ran").exists());
+    agent.when("status", |status| status["acts"] == true);
+    assert!(!fleet.file("ran").exists());
 }

@@ -2,7 +2,19 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 pub(crate) mod ending;
-pub(crate) mod fleet;
 pub(crate) mod gate;
 pub(crate) mod order;
 pub(crate) mod program;
+
+use crate::support::agent;
+use crate::support::fleet::Fleet;
+
+/// Writes the configuration of a node: the highest node leads, as hooks are told to expect here.
+pub(crate) fn configure(fleet: &Fleet, node: usize, more: &str) {
+    fleet.configure(node, &format!("algorithm = \"bully\"\n{more}"));
+}
+
+/// Whether a process runs whose number a hook has written.
+pub(crate) fn is_running(process: &str) -> bool {
+    agent::is_running(process.parse().unwrap())
+}

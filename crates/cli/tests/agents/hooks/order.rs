@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::fleet::{Agent, Fleet, is_running, until};
+use super::{configure, is_running};
+use crate::support::agent::Agent;
+use crate::support::fleet::Fleet;
+use crate::support::wait::until;
 
 const FLAPS: usize = 50;
 
@@ -23,25 +26,25 @@ struct Pair {
 
 impl Pair {
     fn start(hooks: &str) -> Self {
-        let fleet = Fleet::new(2);
+        let fleet = Fleet::with_hooks(2);
         for name in ["leader", "member", "suspended", "any"] {
             fleet.script(name, WRITES);
         }
         fleet.script("hangs", HANGS);
-        fleet.file(1, hooks);
-        fleet.file(2, "");
-        let mut low = fleet.start(1);
+        configure(&fleet, 1, hooks);
+        configure(&fleet, 2, "");
+        let mut low = fleet.start("n1");
         low.tells("leads group");
         Self { fleet, low }
     }
 
     /// The other one comes, leads, and is killed: how long until this one leads again?
     fn flap(&mut self) -> Duration {
-        let mut high = self.fleet.start(2);
+        let mut high = self.fleet.start("n2");
         self.low.tells("of {n1 n2} under n2");
         high.tells("of {n1 n2} under n2");
         let began = Instant::now();
-        high.child.kill().unwrap();
+        high.kill();
         self.low.tells("of {n1} under n1");
         began.elapsed()
     }
@@ -63,7 +66,7 @@ fn after_fifty_changes_of_leader_hooks_ran_in_order_never_two_at_once_and_know_t
     }
     assert!(answers > 0, "no hook was seen to hang in {FLAPS} changes");
 
-    let status = with.low.status_when("n1 acts", |status| status["acts"] == true);
+    let status = with.low.when("status", |status| status["acts"] == true);
     let epoch = status["epoch"]["text"].as_str().unwrap();
     let last = format!("leader {} leader {epoch} end", status["index"]);
     until(&format!("hooks are told `{last}`"), || {

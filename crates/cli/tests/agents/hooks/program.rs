@@ -2,21 +2,24 @@
 
 use serde_json::Value;
 
-use super::fleet::{Fleet, is_running, mode, until};
+use super::{configure, is_running};
+use crate::support::agent::signal;
+use crate::support::fleet::{Fleet, set_mode};
+use crate::support::wait::until;
 
 /// Tries the hook for an event, and gives the exit code and what was told.
 fn tried(fleet: &Fleet, event: &str) -> (Option<i32>, Value) {
     let arguments = ["hook", "test", event, "-c", "n1.toml", "-o", "json"];
-    let output = fleet.tanist().args(arguments).env("SECRET", "of the agent").output().unwrap();
+    let output = fleet.tanist(&arguments).env("SECRET", "of the agent").output().unwrap();
     let told = serde_json::from_slice(&output.stdout);
     (output.status.code(), told.unwrap_or_else(|_| panic!("{output:?}")))
 }
 
 #[test]
 fn a_hook_gets_the_situation_and_nothing_else_of_the_agents() {
-    let fleet = Fleet::new(3);
+    let fleet = Fleet::with_hooks(3);
     fleet.script("leader", "env | sort; pwd; cat > @/input");
-    fleet.file(1, "[hooks]\nleader = \"@/leader\"\n");
+    configure(&fleet, 1, "[hooks]\nleader = \"@/leader\"\n");
     let (code, told) = tried(&fleet, "leader");
     assert_eq!(code, Some(0), "{told}");
     let hook = &told["hooks"][0];
@@ -40,7 +43,7 @@ fn a_hook_gets_the_situation_and_nothing_else_of_the_agents() {
     }
     assert!(!lines.iter().any(|line| line.contains("SECRET")), "{lines:#?}");
     let input: Value =
-        serde_json::from_slice(&std::fs::read(fleet.path("input")).unwrap()).unwrap();
+        serde_json::from_slice(&std::fs::read(fleet.file("input")).unwrap()).unwrap();
     assert_eq!(input["event"], "leader");
     assert_eq!(input["change"]["group"], "42.n1");
     assert_eq!(input["status"]["members"].as_array().unwrap().len(), 3);
@@ -48,13 +51,13 @@ fn a_hook_gets_the_situation_and_nothing_else_of_the_agents() {
 
 #[test]
 fn a_hook_inherits_no_socket_and_no_file_of_the_agents() {
-    let fleet = Fleet::new(1);
+    let fleet = Fleet::with_hooks(1);
     let hook = fleet.script("leader", "ls /proc/$$/fd > @/new$1; mv @/new$1 @/descriptors$1");
-    fleet.file(1, "[hooks]\nleader = \"@/leader\"\n");
+    configure(&fleet, 1, "[hooks]\nleader = \"@/leader\"\n");
     // What this test itself was given it cannot take away from its children.
     assert!(std::process::Command::new(hook).arg("-plain").status().unwrap().success());
     let plain = fleet.lines("descriptors-plain");
-    let _agent = fleet.start(1);
+    let _agent = fleet.start("n1");
     let seen = until("the hook has run", || {
         Some(fleet.lines("descriptors")).filter(|lines| !lines.is_empty())
     });
@@ -63,9 +66,9 @@ fn a_hook_inherits_no_socket_and_no_file_of_the_agents() {
 
 #[test]
 fn a_hook_that_ignores_the_request_to_end_is_killed_with_its_children() {
-    let fleet = Fleet::new(1);
+    let fleet = Fleet::with_hooks(1);
     fleet.script("stop", "trap '' TERM\nsleep 1000 &\necho $$ $! > @/ids\nwait\nwait");
-    fleet.file(1, "[hooks]\nstop = \"@/stop\"\ntimeout = \"300ms\"\n");
+    configure(&fleet, 1, "[hooks]\nstop = \"@/stop\"\ntimeout = \"300ms\"\n");
     let (code, told) = tried(&fleet, "stop");
     assert_eq!((code, &told["hooks"][0]["timed_out"]), (Some(1), &true.into()), "{told}");
     let line = fleet.lines("ids").first().cloned().expect("the hook has started");
@@ -76,21 +79,21 @@ fn a_hook_that_ignores_the_request_to_end_is_killed_with_its_children() {
 
 #[test]
 fn a_hook_that_leaves_something_in_the_background_has_ended_when_it_ends() {
-    let fleet = Fleet::new(1);
+    let fleet = Fleet::with_hooks(1);
     fleet.script("leader", "echo started; sleep 1000 & echo $! > @/id");
-    fleet.file(1, "[hooks]\nleader = \"@/leader\"\ntimeout = \"60s\"\n");
+    configure(&fleet, 1, "[hooks]\nleader = \"@/leader\"\ntimeout = \"60s\"\n");
     let (code, told) = tried(&fleet, "leader");
     let background = fleet.lines("id").first().cloned().unwrap();
     assert!(is_running(&background));
-    super::fleet::signal(background.parse().unwrap(), "-KILL");
+    signal(background.parse().unwrap(), "-KILL");
     assert_eq!((code, &told["hooks"][0]["output"][0]), (Some(0), &"started".into()), "{told}");
 }
 
 #[test]
 fn a_hook_that_floods_the_log_or_reads_nothing_is_cut_short_and_not_stuck() {
-    let fleet = Fleet::new(1);
+    let fleet = Fleet::with_hooks(1);
     fleet.script("leader", "seq 1 100000; exit 3");
-    fleet.file(1, "[hooks]\nleader = \"@/leader\"\ntimeout = \"60s\"\n");
+    configure(&fleet, 1, "[hooks]\nleader = \"@/leader\"\ntimeout = \"60s\"\n");
     let (code, told) = tried(&fleet, "leader");
     let hook = &told["hooks"][0];
     assert_eq!((code, &hook["code"]), (Some(1), &3.into()), "{told}");
@@ -100,16 +103,16 @@ fn a_hook_that_floods_the_log_or_reads_nothing_is_cut_short_and_not_stuck() {
 
 #[test]
 fn hooks_that_others_could_change_or_that_are_not_there_are_not_run() {
-    let fleet = Fleet::new(1);
+    let fleet = Fleet::with_hooks(1);
     let hook = fleet.script("leader", "touch @/ran");
-    fleet.file(1, "[hooks]\nleader = \"@/leader\"\nmember = \"@/nothing\"\n");
-    mode(&hook, 0o757);
+    configure(&fleet, 1, "[hooks]\nleader = \"@/leader\"\nmember = \"@/nothing\"\n");
+    set_mode(&hook, 0o757);
     let (code, told) = tried(&fleet, "leader");
     let error = told["hooks"][0]["error"].as_str().unwrap();
     assert!(code == Some(1) && error.contains("chmod go-w"), "{told}");
     let (code, told) = tried(&fleet, "member");
     assert_eq!(code, Some(1), "{told}");
-    assert!(!fleet.path("ran").exists());
-    let nothing = fleet.tanist().args(["hook", "test", "stop", "-c", "n1.toml"]).output().unwrap();
+    assert!(!fleet.file("ran").exists());
+    let nothing = fleet.tanist(&["hook", "test", "stop", "-c", "n1.toml"]).output().unwrap();
     assert_eq!(nothing.status.code(), Some(2), "{nothing:?}");
 }
