@@ -235,7 +235,7 @@ impl Load {
 /// The states of the servers, as HAProxy's stats socket has them. None while it is not there.
 fn show(socket: &Path) -> Option<BTreeMap<String, String>> {
     let mut stream = UnixStream::connect(socket).ok()?;
-    stream.set_read_timeout(Some(crate::support::dev::LIMIT)).unwrap();
+    stream.set_read_timeout(Some(crate::support::wait::LIMIT)).unwrap();
     stream.write_all(b"show stat\n").ok()?;
     let mut text = String::new();
     stream.read_to_string(&mut text).ok()?;

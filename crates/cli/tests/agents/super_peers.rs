@@ -8,8 +8,9 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::dev::Dev;
 use serde_json::Value;
+
+use crate::support::dev::Dev;
 
 /// Sixty processes on a busy machine take their time.
 const LIMIT: Duration = Duration::from_secs(600);

@@ -1,32 +1,25 @@
 //! A group that `tanist dev` runs in a directory of its own, for one test.
 
+use std::cell::RefCell;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{ChildStdout, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Nothing takes longer, even on a busy machine.
-pub(crate) const LIMIT: Duration = Duration::from_secs(90);
+use super::agent::{Process, is_running};
+use super::fleet::tanist;
+use super::wait::{LIMIT, until, within};
 
 pub(crate) struct Dev {
-    child: Child,
+    process: Process,
     lines: Receiver<String>,
     told: Vec<String>,
     home: tempfile::TempDir,
     limit: Duration,
-}
-
-/// The program under test.
-pub(crate) fn tanist(home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tanist"));
-    command.env("XDG_RUNTIME_DIR", home).env_remove("TANIST_SOCKET");
-    // For the tests, not for the program, which would warn of it.
-    command.env_remove("TANIST_TEST_REQUIRE_NETNS");
-    command
 }
 
 /// What a process prints, as it comes.
@@ -48,10 +41,15 @@ impl Dev {
     /// One that may take longer.
     pub(crate) fn start_within(arguments: &[&str], limit: Duration) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let mut child =
-            tanist(home.path()).arg("dev").args(arguments).stdout(Stdio::piped()).spawn().unwrap();
-        let stdout = child.stdout.take().unwrap();
-        Self { child, lines: lines_of(stdout), told: Vec::new(), home, limit }
+        let mut command = tanist(home.path());
+        let mut process = Process::start(command.arg("dev").args(arguments).stdout(Stdio::piped()));
+        let stdout = process.child().stdout.take().unwrap();
+        Self { process, lines: lines_of(stdout), told: Vec::new(), home, limit }
+    }
+
+    /// Where its sockets are looked for: commands find the group there.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
     }
 
     pub(crate) fn directory(&self) -> PathBuf {
@@ -101,44 +99,28 @@ impl Dev {
 
     /// Looks until a node's status is as wanted.
     pub(crate) fn status_when(&self, node: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        let end = Instant::now() + LIMIT;
-        loop {
+        let last = RefCell::new(Value::Null);
+        let look = || {
             let status = self.json(&["status", "--node", node]);
-            if wanted(&status) {
-                return status;
-            }
-            assert!(Instant::now() < end, "{node} stays {status}");
-            thread::sleep(Duration::from_millis(20));
-        }
+            let found = wanted(&status).then(|| status.clone());
+            last.replace(status);
+            found
+        };
+        within(LIMIT, look, || format!("{node} as wanted; it stays {}", last.borrow()))
     }
 
     /// The processes of the agents.
     pub(crate) fn agents(&self) -> Vec<u32> {
-        agents_of(self.child.id())
+        agents_of(self.process.id())
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let process = self.child.id().to_string();
-        assert!(Command::new("kill").args([name, &process]).status().unwrap().success());
+        self.process.signal(name);
     }
 
     /// Waits for its end, and gives the exit code.
     pub(crate) fn ends(&mut self) -> Option<i32> {
-        let end = Instant::now() + LIMIT;
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
-            }
-            assert!(Instant::now() < end, "it does not end");
-            thread::sleep(Duration::from_millis(10));
-        }
-    }
-}
-
-impl Drop for Dev {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.process.ends().code()
     }
 }
 
@@ -155,17 +137,9 @@ fn agents_of(parent: u32) -> Vec<u32> {
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_agent).collect()
 }
 
-/// Whether a process runs; one that only waits to be buried does not.
-pub(crate) fn is_running(process: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status"));
-    status.is_ok_and(|status| !status.contains("State:\tZ"))
-}
-
 /// Waits until none of the processes runs.
 pub(crate) fn all_gone(processes: &[u32]) {
-    let end = Instant::now() + LIMIT;
-    while processes.iter().any(|process| is_running(*process)) {
-        assert!(Instant::now() < end, "some of {processes:?} still run");
-        thread::sleep(Duration::from_millis(10));
-    }
+    until(&format!("the end of {processes:?}"), || {
+        (!processes.iter().any(|process| is_running(*process))).then_some(())
+    });
 }

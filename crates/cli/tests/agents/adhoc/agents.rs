@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::dev::tanist;
+use crate::support::fleet::tanist;
 use crate::support::namespaces::Line;
 
 /// Nothing takes longer, even on a busy machine.

@@ -1,6 +1,6 @@
 //! What keeps a node off the air is said in one sentence, with what to do about it.
 
-use crate::support::dev::tanist;
+use crate::support::fleet::tanist;
 use crate::support::namespaces::Line;
 
 fn refusal(line: &Line, interfaces: &str, extra: &[&str]) -> String {

@@ -1,6 +1,7 @@
 //! The same elections where everybody is everybody's neighbour: a local group, over links.
 
-use crate::support::dev::{Dev, tanist};
+use crate::support::dev::Dev;
+use crate::support::fleet::tanist;
 
 fn elects_and_survives_its_leader(algorithm: &str) {
     let traces = tempfile::tempdir().unwrap();

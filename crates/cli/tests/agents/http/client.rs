@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::dev::LIMIT;
+use crate::support::wait::LIMIT;
 
 /// An answer.
 #[derive(Debug)]

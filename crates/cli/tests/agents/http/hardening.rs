@@ -179,7 +179,7 @@ fn the_unix_socket_needs_no_token_and_is_private() {
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let mut stream = UnixStream::connect(&path).unwrap();
-    stream.set_read_timeout(Some(crate::support::dev::LIMIT)).unwrap();
+    stream.set_read_timeout(Some(crate::support::wait::LIMIT)).unwrap();
     let ask = "POST /v1/resume HTTP/1.1\r\nHost: tanist\r\nConnection: close\r\n\
                Content-Length: 0\r\n\r\n";
     stream.write_all(ask.as_bytes()).unwrap();

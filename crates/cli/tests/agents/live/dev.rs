@@ -1,11 +1,10 @@
 //! `tanist dev` and the commands that look at its nodes.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
 use serde_json::Value;
 
-use crate::support::dev::{Dev, LIMIT, all_gone};
+use crate::support::dev::{Dev, all_gone};
+use crate::support::fleet::tanist;
+use crate::support::wait::until;
 
 #[test]
 fn a_group_agrees_is_looked_at_and_leaves_nothing_behind() {
@@ -116,16 +115,10 @@ fn a_recorded_run_of_real_nodes_passes_the_monitors_and_can_be_drawn() {
     let traces = dev.directory().join("traces");
     let traces = traces.to_str().unwrap();
     let wanted = ["A-3.1", "A-3.2", "A-4", "B-37", "G-09", "I-02", "I-07", "I-50", "I-51"];
-    let end = Instant::now() + LIMIT;
-    loop {
+    until("all verdicts", || {
         let judged = judgement(&dev, &["trace", "check", traces, "-o", "json"]);
-        let holds = |id: &&str| verdict(&judged, id) == "holds";
-        if wanted.iter().all(holds) {
-            break;
-        }
-        assert!(Instant::now() < end, "{judged:#}");
-        thread::sleep(Duration::from_millis(100));
-    }
+        wanted.iter().all(|id| verdict(&judged, id) == "holds").then_some(())
+    });
     dev.signal("-INT");
     dev.ends();
     let svg = kept.path().join("run.svg");
@@ -152,7 +145,7 @@ fn verdict(judged: &Value, id: &str) -> String {
 fn without_a_group_the_commands_say_what_to_start() {
     let home = tempfile::tempdir().unwrap();
     for arguments in [&["status"][..], &["members"], &["leader"], &["watch"], &["dev", "heal"]] {
-        let output = crate::support::dev::tanist(home.path()).args(arguments).output().unwrap();
+        let output = tanist(home.path()).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(3), "{arguments:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("tanist dev"), "{output:?}");
     }
@@ -167,7 +160,7 @@ fn a_group_that_cannot_start_says_why_and_leaves_nothing_behind() {
         (["--algorithm", "bully-lecture"], "hands no state"),
     ] {
         let home = tempfile::tempdir().unwrap();
-        let mut command = crate::support::dev::tanist(home.path());
+        let mut command = tanist(home.path());
         let output = command.args(["dev", "--work", "10"]).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(6), "{arguments:?}: {output:?}");
         let stderr = String::from_utf8_lossy(&output.stderr);

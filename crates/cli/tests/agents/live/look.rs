@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::support::dev::{Dev, tanist};
+use crate::support::dev::Dev;
+use crate::support::fleet::tanist;
 
 /// What a command prints about a group.
 fn shown(dev: &Dev, arguments: &[&str]) -> String {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::support::dev::Dev;
+use crate::support::wait::until;
 
 #[test]
 fn a_leader_that_steps_down_is_aside_when_the_command_returns() {
@@ -43,11 +44,7 @@ fn an_agent_that_leaves_answers_hands_over_and_ends() {
     assert!(String::from_utf8(left.stdout).unwrap().contains("n3 has handed over"));
     dev.status_when("n1", |status| status["leader"]["node"] == "n2");
     let is_gone = || dev.run(&["status", "--node", "n3"]).status.code() == Some(3);
-    let end = std::time::Instant::now() + crate::support::dev::LIMIT;
-    while !is_gone() {
-        assert!(std::time::Instant::now() < end);
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    until("the end of n3", || is_gone().then_some(()));
 }
 
 #[test]
@@ -89,11 +86,10 @@ fn in_a_paused_group_a_dead_leader_is_replaced_only_after_the_pause() {
         assert!(table.contains("PAUSED"), "{table}");
     }
     dev.act(&["kill", "n3"]);
-    let end = std::time::Instant::now() + crate::support::dev::LIMIT;
-    while dev.json(&["members", "--node", "n2"])["members"][2]["is_connected"] == true {
-        assert!(std::time::Instant::now() < end);
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    until("n2 to lose its link with n3", || {
+        let members = &dev.json(&["members", "--node", "n2"])["members"];
+        (members[2]["is_connected"] != true).then_some(())
+    });
     assert_eq!(dev.json(&["leader", "--node", "n2"])["leader"], "n3");
     let done = dev.run(&["resume", "--node", "n2"]);
     assert!(done.status.success(), "{done:?}");

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::support::dev::Dev;
+use crate::support::wait::until;
 
 /// Whether jq reads a text, if it is installed.
 fn is_read_by_jq(text: &[u8]) -> bool {
@@ -75,11 +76,7 @@ fn a_table_shows_what_the_node_knows_of_each() {
     dev.act(&["kill", "n1"]);
     dev.agree("2 of 3 nodes");
     let is_down = |seen: &Value| seen["members"][0]["is_refused"] == true;
-    let end = std::time::Instant::now() + crate::support::dev::LIMIT;
-    while !is_down(&dev.json(&["members", "--node", "n3"])) {
-        assert!(std::time::Instant::now() < end);
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    until("n1 to refuse dials", || is_down(&dev.json(&["members", "--node", "n3"])).then_some(()));
     let table = String::from_utf8(dev.run(&["members", "--node", "n3"]).stdout).unwrap();
     for header in ["NODE", "ROLE", "STATE", "ADDRESS", "PRIORITY", "RTT", "SEEN"] {
         assert!(table.contains(header), "{table}");

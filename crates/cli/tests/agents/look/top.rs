@@ -6,13 +6,14 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-use crate::support::dev::{Dev, LIMIT};
+use crate::support::dev::Dev;
+use crate::support::fleet::tanist;
+use crate::support::wait::LIMIT;
 
 #[test]
 fn without_a_terminal_it_refuses_and_points_elsewhere() {
     let home = tempfile::tempdir().unwrap();
-    let output =
-        crate::support::dev::tanist(home.path()).arg("top").stdin(Stdio::null()).output().unwrap();
+    let output = tanist(home.path()).arg("top").stdin(Stdio::null()).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("tanist watch"));
     assert!(output.stdout.is_empty());
@@ -27,8 +28,7 @@ fn a_terminal_shows_the_group_and_is_given_back() {
     }
     let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
     dev.agree("all 3 nodes");
-    let home = dev.directory();
-    let home = home.parent().unwrap().parent().unwrap();
+    let home = dev.home();
     let mut child = Command::new("script")
         .args(["-qec", &format!("{} top", env!("CARGO_BIN_EXE_tanist")), "/dev/null"])
         .env("XDG_RUNTIME_DIR", home)

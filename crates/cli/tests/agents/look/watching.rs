@@ -1,30 +1,21 @@
 //! Following a node, waiting for it, and asking why.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::support::dev::{Dev, lines_of, tanist};
-
-/// A command that goes on. Killed when it is dropped.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+use crate::support::agent::Process;
+use crate::support::dev::{Dev, lines_of};
+use crate::support::fleet::tanist;
+use crate::support::wait::LIMIT;
 
 /// So many lines that a command writes.
 fn lines(dev: &Dev, arguments: &[&str], count: usize) -> Vec<Value> {
-    let home = dev.directory();
-    let home = home.parent().unwrap().parent().unwrap();
-    let child = tanist(home).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
-    let mut running = Running(child);
-    let lines = lines_of(running.0.stdout.take().unwrap());
-    let next = || lines.recv_timeout(crate::support::dev::LIMIT).unwrap();
+    let home = dev.home();
+    let mut running = Process::start(tanist(home).args(arguments).stdout(Stdio::piped()));
+    let lines = lines_of(running.child().stdout.take().unwrap());
+    let next = || lines.recv_timeout(LIMIT).unwrap();
     (0..count).map(|_| serde_json::from_str(&next()).unwrap()).collect()
 }
 
@@ -106,15 +97,14 @@ fn the_last_election_is_told_with_who_was_silent_and_who_won() {
 fn an_agent_that_goes_away_is_told() {
     let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
     dev.agree("all 3 nodes");
-    let home = dev.directory();
-    let home = home.parent().unwrap().parent().unwrap();
+    let home = dev.home();
     let mut command = tanist(home);
     command.args(["watch", "--node", "n1"]).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut running = Running(command.spawn().unwrap());
-    let mut lines = BufReader::new(running.0.stdout.take().unwrap()).lines();
+    let mut running = Process::start(&mut command);
+    let mut lines = BufReader::new(running.child().stdout.take().unwrap()).lines();
     assert!(lines.next().unwrap().unwrap().contains("n1"));
     dev.act(&["kill", "n1"]);
-    assert_eq!(running.0.wait().unwrap().code(), Some(1));
+    assert_eq!(running.code(), 1);
     for command in [&["status"][..], &["is-leader", "-q"], &["step-down"], &["why"], &["doctor"]] {
         let gone = dev.run(&[command, &["--node", "n1"]].concat());
         assert_eq!(gone.status.code(), Some(3), "{command:?}: {gone:?}");
