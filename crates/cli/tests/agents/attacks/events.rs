@@ -15,13 +15,13 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::support::agent::Agent;
 use crate::support::fleet::Fleet;
-use crate::support::wait::LIMIT;
+use crate::support::wait::{LIMIT, until, within};
 
 #[test]
 fn two_hundred_greedy_readers_do_not_slow_an_election() {
@@ -80,11 +80,8 @@ impl Trio {
             agent.members_are(&["n1", "n2", "n3"]);
         }
         for (agent, to) in agents.iter().zip(&http) {
-            let end = Instant::now() + LIMIT;
-            while forgotten(*to) == 0 {
-                assert!(Instant::now() < end, "the trace does not fill: {}", agent.log());
-                thread::sleep(Duration::from_millis(100));
-            }
+            let is_full = || (forgotten(*to) > 0).then_some(());
+            within(LIMIT, is_full, || format!("a full trace: {}", agent.log()));
         }
         Self { fleet, agents, http }
     }
@@ -170,11 +167,7 @@ impl Readers {
         let threads = (0..READERS).map(start).collect();
         let readers = Self { is_over, bytes, threads };
         // Each has an answer, on the average, before anything is measured.
-        let end = Instant::now() + LIMIT;
-        while readers.bytes.load(Ordering::Relaxed) < 200 * 4096 {
-            assert!(Instant::now() < end, "nothing is read");
-            thread::sleep(Duration::from_millis(5));
-        }
+        until("answers", || (readers.bytes.load(Ordering::Relaxed) >= 200 * 4096).then_some(()));
         readers
     }
 

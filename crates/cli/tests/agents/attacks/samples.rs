@@ -1,30 +1,19 @@
 //! Which agents act at one moment, seen again and again while something goes on.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use crate::support::agent::Agent;
-use crate::support::wait::LIMIT;
+use crate::support::wait::{LIMIT, within};
 
 /// Takes at least so many samples, and more until `is_done`. No two agents may act at one moment.
 pub(crate) fn watch(agents: &[&Agent], least: usize, mut is_done: impl FnMut() -> bool) {
-    let end = Instant::now() + LIMIT;
     let mut taken = 0;
-    loop {
+    let look = || {
         one_acts_at_most(agents);
         taken += 1;
-        if taken >= least && is_done() {
-            return;
-        }
-        assert!(
-            Instant::now() < end,
-            "{taken} samples, and what was waited for did not happen:\n{}",
-            describe(agents)
-        );
-        thread::sleep(PAUSE);
-    }
+        (taken >= least && is_done()).then_some(())
+    };
+    within(LIMIT, look, || format!("samples, and then what was waited for:\n{}", describe(agents)));
 }
 
 /// Fails if two agents act at one moment.
@@ -82,5 +71,3 @@ fn describe(agents: &[&Agent]) -> String {
     };
     agents.iter().map(about).collect()
 }
-
-const PAUSE: Duration = Duration::from_millis(10);
