@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::http::agents::{Agents, free};
-use crate::http::client::{get, head, raw, until};
+use crate::http::agents::Agents;
+use crate::http::client::{get, head, raw};
+use crate::support::wait::{LIMIT, until};
 
 #[test]
 fn requests_follow_the_leader_and_members_are_in_maintenance_and_never_down() {
@@ -23,7 +24,7 @@ fn requests_follow_the_leader_and_members_are_in_maintenance_and_never_down() {
     };
     let mut agents = Agents::start(3, "algorithm = \"bully\"");
     let status = |to, path| raw(to, &head(to, "GET", path, &[], "")).map_or(0, |a| a.status);
-    let http = [1, 2, 3].map(|node| agents.http(node));
+    let http = [1, 2, 3].map(|node| agents.fleet.http(node));
     until("n3 leads all", || {
         (http.map(|to| status(to, "/readyz?leader")) == [200; 3]
             && status(http[2], "/leader") == 200)
@@ -32,8 +33,9 @@ fn requests_follow_the_leader_and_members_are_in_maintenance_and_never_down() {
     until("all are in one group", || {
         (get(http[2], "/v1/status").json()["members"].as_array().unwrap().len() == 3).then_some(())
     });
-    let mut services: Vec<Option<Service>> =
-        (1..=3).map(|node| Some(Service::start(free(), format!("n{node}")))).collect();
+    let mut services: Vec<Option<Service>> = (1..=3)
+        .map(|node| Some(Service::start(agents.fleet.spare(node), format!("n{node}"))))
+        .collect();
     let places = [0, 1, 2].map(|at: usize| services[at].as_ref().unwrap().address);
     let proxy = Proxy::start(&program, &agents, places);
     let load = proxy.load();
@@ -131,19 +133,20 @@ struct Proxy {
 
 impl Proxy {
     fn start(program: &Path, agents: &Agents, places: [SocketAddr; 3]) -> Self {
-        let (address, socket) = (free(), agents.path("admin.sock"));
+        let (address, socket) = (agents.fleet.spare(4), agents.fleet.file("admin.sock"));
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/haproxy/haproxy.cfg");
         let text = std::fs::read_to_string(file).unwrap();
         let mut text =
             replace(&text, "/run/haproxy/admin.sock mode", &format!("{} mode", socket.display()));
         text = replace(&text, "bind :8080", &format!("bind {address}"));
         for (node, place) in (1..).zip(places) {
-            let (http, check) = (agents.http(node).port(), agents.check(node).port());
+            let (http, check) =
+                (agents.fleet.http(node).port(), agents.fleet.agent_check(node).port());
             let old = format!("\n    server n{node} 10.0.0.{node}:8000 port 7480 agent-port 7482");
             let new = format!("\n    server n{node} {place} port {http} agent-port {check}");
             text = replace(&text, &old, &new);
         }
-        let path = agents.path("haproxy.cfg");
+        let path = agents.fleet.file("haproxy.cfg");
         std::fs::write(&path, &text).unwrap();
         let tested = Command::new(program).args(["-c", "-f"]).arg(&path).output().unwrap();
         assert!(tested.status.success(), "{tested:?}");
@@ -235,7 +238,7 @@ impl Load {
 /// The states of the servers, as HAProxy's stats socket has them. None while it is not there.
 fn show(socket: &Path) -> Option<BTreeMap<String, String>> {
     let mut stream = UnixStream::connect(socket).ok()?;
-    stream.set_read_timeout(Some(crate::support::wait::LIMIT)).unwrap();
+    stream.set_read_timeout(Some(LIMIT)).unwrap();
     stream.write_all(b"show stat\n").ok()?;
     let mut text = String::new();
     stream.read_to_string(&mut text).ok()?;

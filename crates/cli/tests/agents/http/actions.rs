@@ -3,16 +3,17 @@
 use serde_json::json;
 
 use super::agents::{Agents, TOKEN};
-use super::client::{Answer, get, head, raw, request, until};
+use super::client::{Answer, get, head, raw, request};
+use crate::support::wait::until;
 
 fn act(agents: &Agents, node: usize, name: &str, body: &str) -> Answer {
     let bearer = format!("Bearer {TOKEN}");
     let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
-    request(agents.http(node), "POST", &format!("/v1/{name}"), &headers, body)
+    request(agents.fleet.http(node), "POST", &format!("/v1/{name}"), &headers, body)
 }
 
 fn leads(agents: &Agents, node: usize) {
-    let to = agents.http(node);
+    let to = agents.fleet.http(node);
     until(&format!("n{node} acts"), || {
         raw(to, &head(to, "GET", "/leader", &[], "")).ok().filter(|answer| answer.status == 200)
     });
@@ -23,7 +24,7 @@ fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
     let mut agents = Agents::start(3, "algorithm = \"bully\"");
     leads(&agents, 3);
     let status = until("all are in one group", || {
-        let status = get(agents.http(3), "/v1/status").json();
+        let status = get(agents.fleet.http(3), "/v1/status").json();
         (status["members"].as_array().unwrap().len() == 3 && status["acts"] == true)
             .then_some(status)
     });
@@ -34,8 +35,8 @@ fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
     assert!(!done.json()["done"].as_str().unwrap().is_empty(), "{done:?}");
     assert_eq!(done.json()["status"]["aside"], true, "{done:?}");
     leads(&agents, 2);
-    assert_eq!(get(agents.http(3), "/leader").status, 503);
-    let metrics = get(agents.http(3), "/metrics").body;
+    assert_eq!(get(agents.fleet.http(3), "/leader").status, 503);
+    let metrics = get(agents.fleet.http(3), "/metrics").body;
     assert!(metrics.contains("\ntanist_is_aside{group=\"billing\"} 1\n"), "{metrics}");
 
     assert_eq!(act(&agents, 3, "take-part", "").status, 202);
@@ -43,7 +44,7 @@ fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
     // What was decided for the old group is not done to the new one.
     let late = act(&agents, 3, "step-down", &order);
     assert_eq!((late.status, late.code().as_str()), (409, "epoch_passed"));
-    assert_eq!(get(agents.http(3), "/v1/status").json()["aside"], false);
+    assert_eq!(get(agents.fleet.http(3), "/v1/status").json()["aside"], false);
 
     let done = act(&agents, 3, "leave", "");
     assert_eq!(done.status, 202, "{done:?}");

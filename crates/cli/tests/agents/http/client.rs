@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -181,16 +181,4 @@ fn event(block: &str) -> Option<Event> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name));
     let data = serde_json::from_str(field("data: ")?).unwrap();
     Some(Event { id: field("id: ")?.to_owned(), name: field("event: ")?.to_owned(), data })
-}
-
-/// Looks until something is there.
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let end = Instant::now() + LIMIT;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < end, "{what} does not happen");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

@@ -3,12 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::agents::{Agents, TOKEN};
-use super::client::{Answer, get, head, raw, request, until};
+use super::client::{Answer, get, head, raw, request};
+use crate::support::wait::until;
 
 #[test]
 fn every_path_of_the_document_answers_as_it_says() {
     let agents = Agents::start(1, "");
-    let to = agents.http(1);
+    let to = agents.fleet.http(1);
     until("it leads", || {
         raw(to, &head(to, "GET", "/leader", &[], "")).ok().filter(|a| a.status == 200)
     });
@@ -43,7 +44,7 @@ fn every_path_of_the_document_answers_as_it_says() {
 #[test]
 fn every_refusal_and_every_event_has_the_shape_of_the_document() {
     let agents = Agents::start(1, "");
-    let to = agents.http(1);
+    let to = agents.fleet.http(1);
     until("it leads", || {
         raw(to, &head(to, "GET", "/leader", &[], "")).ok().filter(|a| a.status == 200)
     });

@@ -8,11 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use super::agents::{Agents, TOKEN};
-use super::client::{Answer, connect, get, head, raw, read_head, request, until};
+use super::client::{Answer, connect, get, head, raw, read_head, request};
+use crate::support::wait::{LIMIT, until};
 
 fn leading(more: &str) -> (Agents, SocketAddr) {
     let agents = Agents::start(1, more);
-    let to = agents.http(1);
+    let to = agents.fleet.http(1);
     until("it leads", || raw(to, &head(to, "GET", "/leader", &[], "")).ok().filter(is_yes));
     (agents, to)
 }
@@ -151,9 +152,9 @@ fn a_client_that_never_reads_is_dropped() {
 fn names_and_origins_that_the_file_allows_may_ask() {
     let agents = Agents::describe(1, "");
     let more = "allowed_hosts = [\"n1.example\"]\nallowed_origins = [\"https://desk.example\"]\n";
-    let file = agents.write(1, more);
-    let to = agents.http(1);
-    let mut child = agents.command().args(["agent", "-c", &file]).spawn().unwrap();
+    agents.configure(1, more);
+    let to = agents.fleet.http(1);
+    let _agent = agents.fleet.start("n1");
     until("it leads", || raw(to, &head(to, "GET", "/leader", &[], "")).ok().filter(is_yes));
     let asked = |headers: &[(&str, &str)]| request(to, "GET", "/leader", headers, "");
     assert_eq!(asked(&[("Host", "N1.example:80")]).status, 200);
@@ -168,18 +169,16 @@ fn names_and_origins_that_the_file_allows_may_ask() {
     let bearer = format!("Bearer {TOKEN}");
     let answer = request(to, "POST", "/v1/pause", &[("Authorization", &bearer)], "");
     assert_eq!((answer.status, answer.code().as_str()), (403, "actions_off"));
-    child.kill().unwrap();
-    child.wait().unwrap();
 }
 
 #[test]
 fn the_unix_socket_needs_no_token_and_is_private() {
     let (agents, _) = leading("");
-    let path = agents.path("n1.sock.http");
+    let path = agents.fleet.file("n1.sock.http");
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let mut stream = UnixStream::connect(&path).unwrap();
-    stream.set_read_timeout(Some(crate::support::wait::LIMIT)).unwrap();
+    stream.set_read_timeout(Some(LIMIT)).unwrap();
     let ask = "POST /v1/resume HTTP/1.1\r\nHost: tanist\r\nConnection: close\r\n\
                Content-Length: 0\r\n\r\n";
     stream.write_all(ask.as_bytes()).unwrap();
@@ -194,10 +193,10 @@ fn the_unix_socket_needs_no_token_and_is_private() {
 #[test]
 fn an_agent_does_not_start_with_a_token_that_others_can_read_or_guess() {
     let agents = Agents::describe(1, "");
-    let token = agents.path("token");
-    let file = agents.write(1, "token_file = \"token\"\n");
+    let token = agents.fleet.file("token");
+    let file = agents.configure(1, "token_file = \"token\"\n");
     let ends_with = |code: i32, words: &[&str]| {
-        let output = agents.command().args(["agent", "-c", &file]).output().unwrap();
+        let output = agents.fleet.run(&["agent", "-c", &file]);
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "{stderr}");
         assert!(words.iter().all(|word| stderr.contains(word)), "{stderr}");
@@ -212,6 +211,6 @@ fn an_agent_does_not_start_with_a_token_that_others_can_read_or_guess() {
     refused(&["token_file"]);
     std::fs::write(&token, TOKEN).unwrap();
     std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600)).unwrap();
-    let _taken = std::net::TcpListener::bind(agents.http(1)).unwrap();
-    ends_with(7, &["ss -ltnp", &agents.http(1).to_string()]);
+    let _taken = std::net::TcpListener::bind(agents.fleet.http(1)).unwrap();
+    ends_with(7, &["ss -ltnp", &agents.fleet.http(1).to_string()]);
 }

@@ -2,10 +2,10 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::process::Command;
 
 use super::agents::Agents;
-use super::client::{get, request, until};
+use super::client::{get, request};
+use crate::support::wait::until;
 
 fn status(to: SocketAddr, path: &str) -> u16 {
     get(to, path).status
@@ -22,7 +22,7 @@ fn check(to: SocketAddr, question: &str) -> String {
 #[test]
 fn one_node_of_three_is_the_leader_and_the_others_are_members() {
     let mut agents = Agents::start(3, "algorithm = \"bully\"");
-    let all = [1, 2, 3].map(|node| agents.http(node));
+    let all = [1, 2, 3].map(|node| agents.fleet.http(node));
     let answers = |path: &str| {
         all.map(|to| super::client::raw(to, &super::client::head(to, "GET", path, &[], "")))
             .map(|answer| answer.map_or(0, |answer| answer.status))
@@ -34,29 +34,28 @@ fn one_node_of_three_is_the_leader_and_the_others_are_members() {
     assert_eq!(answers("/primary"), [501; 3]);
     assert!(get(all[0], "/primary").json()["error"]["hint"].as_str().unwrap().contains("/leader"));
 
-    let lines = [1, 2, 3].map(|node| check(agents.check(node), ""));
+    let lines = [1, 2, 3].map(|node| check(agents.fleet.agent_check(node), ""));
     assert_eq!(lines, ["up maint\n", "up maint\n", "up ready\n"]);
-    let lines = [1, 2, 3].map(|node| check(agents.check(node), "member\n"));
+    let lines = [1, 2, 3].map(|node| check(agents.fleet.agent_check(node), "member\n"));
     assert_eq!(lines, ["up ready\n", "up ready\n", "up maint\n"]);
-    assert_eq!(check(agents.check(3), "leader\n"), "up ready\n");
+    assert_eq!(check(agents.fleet.agent_check(3), "leader\n"), "up ready\n");
     // What is no role is no reason to send requests here.
-    assert_eq!(check(agents.check(3), "everything\n"), "up maint\n");
-    assert_eq!(check(agents.check(3), &"x".repeat(1000)), "up maint\n");
+    assert_eq!(check(agents.fleet.agent_check(3), "everything\n"), "up maint\n");
+    assert_eq!(check(agents.fleet.agent_check(3), &"x".repeat(1000)), "up maint\n");
 
     agents.kill(3);
     until("n2 leads", || (status(all[1], "/leader") == 200).then_some(()));
-    assert_eq!(check(agents.check(2), ""), "up ready\n");
-    let process = agents.process(2).to_string();
-    assert!(Command::new("kill").args(["-TERM", &process]).status().unwrap().success());
+    assert_eq!(check(agents.fleet.agent_check(2), ""), "up ready\n");
+    agents.agent(2).signal("-TERM");
     assert_eq!(agents.ends(2), Some(0));
-    assert!(!agents.path("n2.sock.http").exists());
+    assert!(!agents.fleet.file("n2.sock.http").exists());
     until("n1 leads", || (status(all[0], "/leader") == 200).then_some(()));
 }
 
 #[test]
 fn head_and_options_are_answered_everywhere_and_have_no_body() {
     let agents = Agents::start(1, "");
-    let to = agents.http(1);
+    let to = agents.fleet.http(1);
     until("it serves", || std::net::TcpStream::connect(to).ok());
     until("it leads", || (status(to, "/leader") == 200).then_some(()));
     for path in ["/leader", "/readyz", "/metrics", "/v1/status", "/v1/watch", "/v1/openapi.json"] {
@@ -79,9 +78,9 @@ fn a_node_between_groups_is_alive_and_not_ready_and_says_why() {
     let timing = "algorithm = \"bully\"\n[timing]\nmessage_max = \"2s\"\nprocessing_max = \"1s\"\n\
                   suspect_after = \"9s\"\nheartbeat = \"1s\"\n";
     let mut agents = Agents::describe(2, timing);
-    let _deaf = TcpListener::bind(agents.peer(2)).unwrap();
+    let _deaf = TcpListener::bind(agents.fleet.peer(2)).unwrap();
     agents.launch(1);
-    let to = agents.http(1);
+    let to = agents.fleet.http(1);
     until("it serves", || std::net::TcpStream::connect(to).ok());
     let ready = get(to, "/readyz");
     assert_eq!(ready.status, 503, "{ready:?}");
@@ -90,6 +89,6 @@ fn a_node_between_groups_is_alive_and_not_ready_and_says_why() {
     assert_eq!(status(to, "/leader"), 503);
     assert_eq!(status(to, "/member"), 503);
     assert_eq!(status(to, "/livez"), 200);
-    assert_eq!(check(agents.check(1), ""), "up maint\n");
+    assert_eq!(check(agents.fleet.agent_check(1), ""), "up maint\n");
     until("it is ready alone", || (status(to, "/readyz") == 200).then_some(()));
 }

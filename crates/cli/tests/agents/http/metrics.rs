@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::client::{get, until};
+use super::client::get;
 use crate::support::dev::Dev;
+use crate::support::wait::until;
 
 /// A page, read strictly.
 #[derive(Debug, Default)]

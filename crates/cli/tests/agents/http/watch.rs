@@ -7,8 +7,9 @@ use std::thread;
 use serde_json::Value;
 
 use super::agents::Agents;
-use super::client::{Event, Watch, connect, get, head, raw, read_head, request, until};
+use super::client::{Event, Watch, connect, get, head, raw, read_head, request};
 use crate::support::dev::Dev;
+use crate::support::wait::until;
 
 /// Where the nodes of a local group serve HTTP, in order.
 fn addresses(dev: &mut Dev) -> Vec<SocketAddr> {
@@ -78,7 +79,7 @@ fn a_watcher_that_is_dropped_again_and_again_misses_nothing_and_sees_nothing_twi
 #[test]
 fn an_id_that_means_nothing_here_gets_the_whole_state_marked_as_a_reset() {
     let agents = Agents::start(1, "");
-    let to = agents.http(1);
+    let to = agents.fleet.http(1);
     until("it leads", || {
         raw(to, &head(to, "GET", "/leader", &[], "")).ok().filter(|a| a.status == 200)
     });
@@ -151,7 +152,7 @@ fn two_hundred_watchers_get_every_event_although_one_never_reads() {
 #[test]
 fn an_address_with_too_many_watchers_is_told_to_come_later() {
     let agents = Agents::start(1, "");
-    let to = agents.http(1);
+    let to = agents.fleet.http(1);
     until("it leads", || {
         raw(to, &head(to, "GET", "/leader", &[], "")).ok().filter(|a| a.status == 200)
     });
