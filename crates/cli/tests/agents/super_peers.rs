@@ -2,30 +2,24 @@
 //! the loss of one is made good in its own rack.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::support::agent::ask;
 use crate::support::dev::Dev;
+use crate::support::wait::within;
 
 /// Sixty processes on a busy machine take their time.
 const LIMIT: Duration = Duration::from_secs(600);
 const NODES: usize = 60;
 const PER_RACK: usize = 10;
 
-/// What the agents say, each asked over its socket.
-fn ask(dev: &Dev, node: usize, ask: &str) -> Option<Value> {
-    let mut stream = UnixStream::connect(dev.directory().join(format!("n{node}.sock"))).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
-    stream.write_all(format!("{{\"ask\":\"{ask}\"}}\n").as_bytes()).ok()?;
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).ok()?;
-    let answer: Value = serde_json::from_str(&line).ok()?;
-    Some(answer["ok"].clone())
+/// What an agent answers over its socket.
+fn ask_node(dev: &Dev, node: usize, what: &str) -> Option<Value> {
+    ask(&dev.directory().join(format!("n{node}.sock")), what)
 }
 
 /// Who leads a rack, and under which number.
@@ -34,18 +28,17 @@ type Racks = BTreeMap<usize, (usize, String)>;
 /// Waits until every living peer of each rack has one super-peer of its own rack, the super-peers
 /// agree on the top, and nobody else takes part above; gives the racks' leaders, and the top.
 fn settle(dev: &Dev, living: &[usize]) -> (Racks, usize) {
-    let end = Instant::now() + LIMIT;
-    loop {
-        let all: BTreeMap<usize, Value> =
-            living.iter().filter_map(|node| Some((*node, ask(dev, *node, "status")?))).collect();
-        if let Some(settled) = settled(&all).filter(|_| all.len() == living.len()) {
-            return settled;
-        }
+    let last = RefCell::new(Vec::new());
+    let look = || {
+        let all: BTreeMap<usize, Value> = living
+            .iter()
+            .filter_map(|node| Some((*node, ask_node(dev, *node, "status")?)))
+            .collect();
         let short = |status: &Value| format!("{} {}", status["leader"]["node"], status["state"]);
-        let short: Vec<_> = all.iter().map(|(node, status)| (node, short(status))).collect();
-        assert!(Instant::now() < end, "these are not settled: {short:?}");
-        thread::sleep(Duration::from_secs(1));
-    }
+        last.replace(all.iter().map(|(node, status)| (*node, short(status))).collect());
+        settled(&all).filter(|_| all.len() == living.len())
+    };
+    within(LIMIT, look, || format!("settled racks; they are {:?}", last.borrow()))
 }
 
 fn settled(all: &BTreeMap<usize, Value>) -> Option<(Racks, usize)> {
@@ -87,7 +80,7 @@ fn named(name: &Value) -> Option<usize> {
 
 /// The peers with which a node has a link.
 fn links(dev: &Dev, node: usize) -> Vec<usize> {
-    let seen = ask(dev, node, "members").unwrap();
+    let seen = ask_node(dev, node, "members").unwrap();
     let linked = seen["members"].as_array().unwrap().iter();
     let linked = linked.filter(|member| member["is_connected"] == true);
     linked.map(|member| member["node"].as_str().unwrap()[1..].parse().unwrap()).collect()

@@ -1,47 +1,38 @@
 //! An agent on each machine of a line.
 
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::cell::RefCell;
+use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::fleet::tanist;
+use crate::support::agent::Agent;
+use crate::support::fleet::Fleet;
 use crate::support::namespaces::Line;
+use crate::support::wait::within;
 
 /// Nothing takes longer, even on a busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 
-/// Agents n1, n2 and so on, each on its machine. Killed when they are dropped, and then the line.
+/// Agents n1, n2 and so on, each on its machine.
 pub(crate) struct Agents {
-    children: Vec<Child>,
-    home: tempfile::TempDir,
-    _line: Line,
+    agents: Vec<Agent>,
+    fleet: Fleet,
+    line: Line,
 }
 
 impl Agents {
     pub(crate) fn start(line: Line, length: usize, algorithm: &str, group: &str) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let made = tanist(home.path()).arg("keygen").arg(home.path().join("key")).status().unwrap();
-        assert!(made.success());
-        let mut agents = Self { children: Vec::new(), home, _line: line };
+        let mut all = Self { agents: Vec::new(), fleet: Fleet::new(length), line };
         for at in 1..=length {
-            let file = agents.path(&format!("n{at}.toml"));
-            let interfaces = agents._line.interfaces(at);
-            std::fs::write(&file, agents.text(at, length, &interfaces, algorithm, group)).unwrap();
-            let log = std::fs::File::create(agents.path(&format!("n{at}.log"))).unwrap();
-            let child = agents
-                ._line
-                .command(at, env!("CARGO_BIN_EXE_tanist"))
-                .args(["agent", "-c", &file])
-                .stdout(Stdio::null())
-                .stderr(log)
-                .spawn()
-                .unwrap();
-            agents.children.push(child);
+            let name = format!("n{at}");
+            let file = all.path(&format!("{name}.toml"));
+            let interfaces = all.line.interfaces(at);
+            std::fs::write(&file, all.text(at, length, &interfaces, algorithm, group)).unwrap();
+            let mut command = all.line.command(at, env!("CARGO_BIN_EXE_tanist"));
+            all.agents.push(all.fleet.spawn(&name, command.args(["agent", "-c", &file])));
         }
-        agents
+        all
     }
 
     fn text(
@@ -60,23 +51,23 @@ impl Agents {
              suspect_after = \"6s\"\n\
              [radio]\ninterfaces = {interfaces:?}\ngroup = \"{group}\"\n",
             self.path(&format!("n{at}.data")),
-            self.path("key"),
+            self.path("group.key"),
             self.path(&format!("n{at}.sock")),
         )
     }
 
     fn path(&self, name: &str) -> String {
-        self.home.path().join(name).display().to_string()
+        self.fleet.file(name).display().to_string()
     }
 
     pub(crate) fn line(&self) -> &Line {
-        &self._line
+        &self.line
     }
 
     /// A command that asks one of them.
     pub(crate) fn command(&self, at: usize, arguments: &[&str]) -> Command {
-        let mut command = tanist(self.home.path());
-        command.args(arguments).args(["--socket", &self.path(&format!("n{at}.sock"))]);
+        let mut command = self.fleet.tanist(arguments);
+        command.args(["--socket", &self.path(&format!("n{at}.sock"))]);
         command
     }
 
@@ -89,50 +80,44 @@ impl Agents {
     /// Waits until all of these follow this one, in one group, and gives its number.
     pub(crate) fn follow(&self, nodes: &[usize], leader: usize) -> String {
         let leader = format!("n{leader}");
-        let end = Instant::now() + LIMIT;
-        loop {
+        let last = RefCell::new(Vec::new());
+        let look = || {
             let seen: Vec<Option<Value>> =
-                nodes.iter().map(|at| self.json(*at, &["status"])).collect();
-            let number = seen[0].as_ref().map(|status| status["epoch"]["text"].clone());
-            let is_so = seen.iter().flatten().all(|status| {
-                status["leader"]["node"] == leader.as_str()
-                    && status["state"] == "normal"
-                    && Some(&status["epoch"]["text"]) == number.as_ref()
-            });
-            if is_so && seen.iter().all(Option::is_some) {
-                return number.unwrap().as_str().unwrap().to_owned();
-            }
-            assert!(Instant::now() < end, "{nodes:?} do not follow {leader}: {seen:#?}{}", {
-                nodes.iter().map(|at| self.log(*at)).collect::<String>()
-            });
-            thread::sleep(Duration::from_millis(200));
-        }
+                nodes.iter().map(|at| self.agents[at - 1].try_ask("status")).collect();
+            let found = followed(&seen, &leader);
+            last.replace(seen);
+            found
+        };
+        within(LIMIT, look, || {
+            let logs: String = nodes.iter().map(|at| self.log(*at)).collect();
+            format!("{nodes:?} to follow {leader}: {:#?}{logs}", last.borrow())
+        })
     }
 
     /// Waits until a value that a command tells is as wanted.
     pub(crate) fn when(&self, at: usize, arguments: &[&str], wanted: impl Fn(&Value) -> bool) {
-        let end = Instant::now() + LIMIT;
-        loop {
+        let last = RefCell::new(None);
+        let look = || {
             let value = self.json(at, arguments);
-            if value.as_ref().is_some_and(&wanted) {
-                return;
-            }
-            assert!(Instant::now() < end, "it stays {value:#?}{}", self.log(at));
-            thread::sleep(Duration::from_millis(100));
-        }
+            let is_so = value.as_ref().is_some_and(&wanted);
+            last.replace(value);
+            is_so.then_some(())
+        };
+        within(LIMIT, look, || format!("as wanted; it stays {:#?}{}", last.borrow(), self.log(at)));
     }
 
     pub(crate) fn log(&self, at: usize) -> String {
-        let path = self.path(&format!("n{at}.log"));
-        format!("\nn{at}: {}", std::fs::read_to_string(Path::new(&path)).unwrap())
+        format!("\nn{at}: {}", self.agents[at - 1].log())
     }
 }
 
-impl Drop for Agents {
-    fn drop(&mut self) {
-        for child in &mut self.children {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
+/// The number of the group in which all follow one leader, if they do.
+fn followed(seen: &[Option<Value>], leader: &str) -> Option<String> {
+    let number = seen.first()?.as_ref()?["epoch"]["text"].as_str()?;
+    let follows = |status: &Value| {
+        status["leader"]["node"] == leader
+            && status["state"] == "normal"
+            && status["epoch"]["text"] == number
+    };
+    seen.iter().all(|status| status.as_ref().is_some_and(follows)).then(|| number.to_owned())
 }
