@@ -1,5 +1,4 @@
 //! A real HAProxy with the file that comes with tanist, before three agents and three services.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};

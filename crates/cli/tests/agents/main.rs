@@ -1,4 +1,5 @@
 //! Tests that start agents: real processes, their sockets, files, jobs and hooks.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 mod adhoc;
 mod adversity;

@@ -1,5 +1,4 @@
 //! An agent as a service: what its manager is told, what signals do, and how exposed the unit is.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;

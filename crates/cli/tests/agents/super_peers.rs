@@ -1,6 +1,5 @@
 //! Sixty agents on six racks: each rack elects its super-peer, the super-peers elect the top, and
 //! the loss of one is made good in its own rack.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,5 +1,4 @@
 //! Completion in a real bash, and manual pages that a real man can show.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -1,5 +1,4 @@
 //! `tanist config`: what is read from where, what is written, and what is refused how.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,5 +1,4 @@
 //! Mistakes in a configuration: each is told with its place and what to write instead.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 use std::fs;
 

@@ -1,6 +1,7 @@
 //! Commands that run and exit: their output, their files, their exit codes and what they refuse.
 //!
 //! No test here starts an agent; those are in `agents/`.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 mod check;
 mod compare;

@@ -2,7 +2,6 @@
 //!
 //! Needs root (CAP_NET_ADMIN, CAP_SYS_ADMIN) and `ip` of Debian's package iproute2. Without them
 //! the tests say that they are skipped; with TANIST_TEST_REQUIRE_NETNS=1 they fail instead.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 pub(crate) mod agents;
 mod errors;

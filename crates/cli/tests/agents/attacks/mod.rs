@@ -2,7 +2,6 @@
 //!
 //! Every test plays one attack on real agents and asserts what must hold all the same: at most one
 //! active leader, health answered, the group up. An attack that once succeeded stays here.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 mod control_socket;
 mod disk;

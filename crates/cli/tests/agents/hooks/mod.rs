@@ -1,5 +1,4 @@
 //! Hooks and health of real agents: their order, their gate, what is refused, what they see.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 pub(crate) mod ending;
 pub(crate) mod gate;

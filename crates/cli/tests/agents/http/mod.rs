@@ -1,5 +1,4 @@
 //! HTTP of real agents: what it answers, whom it refuses, and what it bears.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 mod actions;
 #[allow(dead_code, reason = "other tests use the rest of it")]

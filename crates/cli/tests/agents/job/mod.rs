@@ -1,5 +1,4 @@
 //! `tanist run` with real processes: nothing runs twice, nothing stays behind.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 pub(crate) mod exits;
 pub(crate) mod leaving;

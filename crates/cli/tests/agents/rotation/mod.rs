@@ -2,7 +2,6 @@
 //!
 //! Five nodes under `tanist run`, each with a key file of its own, while clients ask all the time
 //! and strangers connect to the peer ports. Every step is what an operator would type.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 mod commands;
 mod group;

@@ -2,7 +2,6 @@
 //! once, and a look every second at what must not move and what must not grow.
 //!
 //! `TANIST_SOAK_SECONDS` says how long; `.ci/soak` sets it and builds the release.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 mod attack;
 mod health;
