@@ -17,5 +17,3 @@ mod soak;
 mod super_peers;
 #[path = "../support/mod.rs"]
 mod support;
-
-use attacks::{proxy, strangers};

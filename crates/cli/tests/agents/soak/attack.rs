@@ -15,7 +15,7 @@ use rustix::process::setpriority_process;
 
 use super::nodes::{Node, Nodes};
 use super::swarm::Swarm;
-use crate::strangers::Strangers;
+use crate::attacks::strangers::Strangers;
 
 /// Attacks in progress. They stop when this is dropped.
 pub(crate) struct Attacks {

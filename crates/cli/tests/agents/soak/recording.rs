@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::Stdio;
 
 use super::nodes::Nodes;
-use crate::proxy::Proxy;
+use crate::attacks::proxy::Proxy;
 use crate::support::agent::Process;
 use crate::support::wait::until;
 
