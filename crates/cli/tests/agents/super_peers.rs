@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::support::agent::ask;
 use crate::support::dev::Dev;
+use crate::support::heavy;
 use crate::support::wait::within;
 
 /// Sixty processes on a busy machine take their time.
@@ -87,6 +88,7 @@ fn links(dev: &Dev, node: usize) -> Vec<usize> {
 
 #[test]
 fn sixty_agents_on_six_racks_survive_the_loss_of_a_super_peer() {
+    let _turn = heavy::turn();
     // Sixty processes share a machine that may be busy; what is tried is not how fast they are.
     let patient = ["message_max=1s", "processing_max=2s", "heartbeat=5s"];
     let patient = patient.iter().chain(&["suspect_after=40s", "check_every=15s"]);

@@ -4,5 +4,6 @@ pub(crate) mod addresses;
 pub(crate) mod agent;
 pub(crate) mod dev;
 pub(crate) mod fleet;
+pub(crate) mod heavy;
 pub(crate) mod namespaces;
 pub(crate) mod wait;

@@ -181,6 +181,8 @@ fn nobody_starts_while_the_keeper_of_a_killed_node_has_not_ended_the_job() {
     signal(keeper, "-CONT");
     jobs.newest_when(|_, node| node == 2);
     jobs.check();
+    // Orphans of other tests are not for this process.
+    set_child_subreaper(None).unwrap();
 }
 
 /// The process that keeps the job of a run: a child of it.

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::group::Group;
 use super::load::Load;
 use super::release::{BRINGS, DROPS, FIRST, Release};
+use crate::support::heavy;
 use crate::support::wait::until;
 
 /// On a busy machine no node is taken for dead by its silence, since none hangs here, and no answer
@@ -21,6 +22,7 @@ const CONFIG: &str = "algorithm = \"invitation\"\npreempt = \"never\"\n[timing]\
 
 #[test]
 fn five_nodes_are_upgraded_and_downgraded_one_by_one() {
+    let _turn = heavy::turn();
     let mut roll = Roll::start(FIRST);
     // As operators are told to: the leader last.
     let changes = roll.members_first(BRINGS);
@@ -34,6 +36,7 @@ fn five_nodes_are_upgraded_and_downgraded_one_by_one() {
 
 #[test]
 fn five_nodes_leave_an_old_version_behind_and_return_to_it() {
+    let _turn = heavy::turn();
     let mut roll = Roll::start(BRINGS);
     roll.members_first(DROPS);
     assert_eq!(roll.store_versions(), [2; 5]);

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::group::{Established, Group, NODES, ring, socket};
+use crate::support::heavy;
 use crate::support::wait::until;
 
 /// Every node, for what is done on each of them.
@@ -63,6 +64,7 @@ fn identify(group: &Group, before: &Established) -> Vec<String> {
 
 #[test]
 fn a_group_with_a_job_rotates_its_key_and_moves_to_identities_without_an_election() {
+    let _turn = heavy::turn();
     let mut group = Group::start();
     let before = group.established();
     let load = group.load();

@@ -11,10 +11,12 @@ use super::recording;
 use super::samples::{RESOURCES, Samples, Usage};
 use super::watch::{Leadership, Watch};
 use crate::support::agent::ask;
+use crate::support::heavy;
 use crate::support::wait::until;
 
 #[test]
 fn strangers_neither_move_a_leader_nor_make_a_node_grow() {
+    let _turn = heavy::turn();
     let mut nodes = Nodes::new();
     let recordings = recording::record(&nodes);
     nodes.start();
