@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tanist::{Group, Role, Suspension, Why};
 
-use super::fleet::{Fleet, agreement, ms, take_leader, until, within};
+use crate::support::fleet::{Fleet, agreement, ms, take_leader, until, within};
 
 /// Longer than any of these tests may take.
 const LONG: std::time::Duration = ms(300_000);

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tanist::{Group, Meter, Preempt, Role, Suspension, Why};
 
-use super::fleet::{Fleet, agreement, ms, node, take_leader, within};
+use crate::support::fleet::{Fleet, agreement, ms, node, take_leader, within};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_nodes_elect_one_coordinator() {

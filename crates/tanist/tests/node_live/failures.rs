@@ -2,7 +2,7 @@
 
 use tanist::{Role, StartError};
 
-use super::fleet::{Fleet, agreement, take_leader, until, within};
+use crate::support::fleet::{Fleet, agreement, take_leader, until, within};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_node_with_the_same_directory_is_refused_and_the_first_goes_on() {
@@ -53,7 +53,7 @@ async fn a_job_learns_that_its_node_has_failed() {
             lead.lost().await;
             lead.is_leading()
         };
-        leader.while_leader(super::fleet::PATIENCE, job).await
+        leader.while_leader(crate::support::fleet::PATIENCE, job).await
     });
     until("n2 leads", || groups[1].role().is_leader().then_some(())).await;
     fleet.lose_disk(2);

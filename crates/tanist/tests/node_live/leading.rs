@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tanist::{Algorithm, Group, Role};
 
-use super::fleet::{Fleet, agreement, ms, node, take_leader, until, within};
+use crate::support::fleet::{Fleet, agreement, ms, node, take_leader, until, within};
 
 /// How many jobs run, and how many ever ran at once.
 #[derive(Default)]
@@ -106,7 +106,7 @@ async fn a_job_has_its_grace_and_the_next_group_waits_for_it() {
                 finished.await.unwrap();
             }
         };
-        worker.while_leader(super::fleet::PATIENCE, job).await
+        worker.while_leader(crate::support::fleet::PATIENCE, job).await
     });
     let mut roles = groups[1].roles();
     // A higher node comes, and halts the lower leader, whose job takes its time.

@@ -7,7 +7,8 @@
 mod aside;
 mod elections;
 mod failures;
-mod fleet;
 mod leading;
 mod strangers;
+#[path = "../support/mod.rs"]
+mod support;
 mod tasks;

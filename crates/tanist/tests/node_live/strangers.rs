@@ -5,7 +5,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::fleet::{Fleet, agreement, ms, take_leader, until, within};
+use crate::support::fleet::{Fleet, agreement, ms, take_leader, until, within};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn garbage_at_the_port_changes_nothing() {

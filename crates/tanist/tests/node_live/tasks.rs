@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use tanist::{Group, GroupTask, Reports, View};
 
-use super::fleet::{Fleet, agreement, ms, node, take_leader, until, within};
+use crate::support::fleet::{Fleet, agreement, ms, node, take_leader, until, within};
 
 type Log = Arc<Mutex<Vec<String>>>;
 

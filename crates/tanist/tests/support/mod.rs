@@ -1,0 +1,3 @@
+//! What the tests of nodes in one process share.
+
+pub(crate) mod fleet;
