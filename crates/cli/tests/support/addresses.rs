@@ -3,11 +3,10 @@
 //! Linux listens at every address of 127.0.0.0/8 without any setup. A host is claimed by listening
 //! at one of its ports for as long as the fleet exists, so two fleets never share a host, not even
 //! those of two test programs that run at the same time. No test has to look for free ports.
+//! The tests of the crate `tanist` include this file, too.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
-
-use super::wait::until;
 
 /// A loopback address that only one fleet uses.
 pub(crate) struct Host {
@@ -28,20 +27,21 @@ impl Host {
             // 127.0.0.0/16 has localhost in it, which other programs use.
             Ipv4Addr::new(127, a.max(1), b, c.clamp(1, 254))
         };
-        let claim = |address| {
-            let claim = TcpListener::bind((address, CLAIM)).ok()?;
-            Some(Self { address, offset: 0, _claim: claim })
-        };
-        let hosts = std::iter::repeat_with(address).take(TRIES as usize);
-        hosts.filter_map(claim).next().expect("one of a thousand hosts is not claimed")
+        let mut hosts = std::iter::repeat_with(address).take(TRIES as usize);
+        let host = hosts.find_map(|address| Self::at(address, 0));
+        host.expect("one of a thousand hosts is not claimed")
     }
 
-    /// The host that is called localhost, once no other fleet has it. Its ports are those of no
-    /// other host, so that an agent of it may also listen at 0.0.0.0.
-    pub(crate) fn localhost() -> Self {
-        let address = Ipv4Addr::LOCALHOST;
-        let claim = until("localhost", || TcpListener::bind((address, CLAIM)).ok());
-        Self { address, offset: 10_000, _claim: claim }
+    /// The host that is called localhost; none while another fleet has it. Its ports differ from
+    /// those of all other hosts, so that one of its agents may also listen at 0.0.0.0.
+    #[allow(dead_code, reason = "only tests of agents need names")]
+    pub(crate) fn localhost() -> Option<Self> {
+        Self::at(Ipv4Addr::LOCALHOST, 10_000)
+    }
+
+    fn at(address: Ipv4Addr, offset: u16) -> Option<Self> {
+        let claim = TcpListener::bind((address, CLAIM)).ok()?;
+        Some(Self { address, offset, _claim: claim })
     }
 
     pub(crate) fn port(&self, port: u16) -> SocketAddr {

@@ -40,7 +40,7 @@ impl Fleet {
 
     /// A fleet whose nodes listen at localhost.
     pub(crate) fn on_localhost(nodes: usize) -> Self {
-        Self::create(tempfile::tempdir().unwrap(), Host::localhost(), nodes)
+        Self::create(tempfile::tempdir().unwrap(), until("localhost", Host::localhost), nodes)
     }
 
     /// A fleet whose directory may hold hooks: every hook below /tmp is refused, since other users

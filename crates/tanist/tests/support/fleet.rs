@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::future::Future;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use tanist::{Algorithm, Builder, Group, GroupKey, NodeId, NodeSet, Role, TimingConfig, View};
 use tempfile::TempDir;
+
+use super::addresses::Host;
 
 /// Long enough for a loaded machine; a test that waits so long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -18,7 +19,7 @@ pub(crate) struct Fleet {
     pub(crate) algorithm: Algorithm,
     pub(crate) timing: TimingConfig,
     nodes: u32,
-    host: Ipv4Addr,
+    host: Host,
     key: GroupKey,
     directory: TempDir,
 }
@@ -29,7 +30,7 @@ impl Fleet {
             algorithm: Algorithm::Invitation,
             timing: quick(),
             nodes,
-            host: own_host(),
+            host: Host::claim(),
             key: GroupKey::generate().unwrap(),
             directory: tempfile::tempdir().unwrap(),
         }
@@ -72,7 +73,7 @@ impl Fleet {
     }
 
     pub(crate) fn address(&self, node: u32) -> SocketAddr {
-        SocketAddr::new(IpAddr::V4(self.host), 7400 + u16::try_from(node).unwrap())
+        self.host.port(7400 + u16::try_from(node).unwrap())
     }
 
     pub(crate) fn data_dir(&self, node: u32) -> PathBuf {
@@ -145,12 +146,4 @@ fn quick() -> TimingConfig {
         timeout_every: ms(300),
         ..TimingConfig::bounded_by(ms(40), ms(40))
     }
-}
-
-/// A host of the loopback network for each fleet: no port is ever taken by somebody else.
-fn own_host() -> Ipv4Addr {
-    static FLEETS: AtomicU8 = AtomicU8::new(1);
-    let process = std::process::id();
-    let byte = |number: u32| u8::try_from(number % 250 + 1).unwrap();
-    Ipv4Addr::new(127, byte(process / 250), byte(process), FLEETS.fetch_add(1, Ordering::Relaxed))
 }
