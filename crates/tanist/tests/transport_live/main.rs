@@ -4,6 +4,8 @@
 //! failure that says what did not come.
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail as the test itself may")]
 
+#[path = "../../../cli/tests/support/addresses.rs"]
+mod addresses;
 mod datagrams;
 mod evidence;
 mod flow;

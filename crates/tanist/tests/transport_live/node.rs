@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, LazyLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,8 @@ use tanist::transport::version::Versions;
 use tanist::transport::{Config, Counters, Incoming, Limits, Secrets, Sockets, Ticket, Transport};
 use tanist_core::membership::NodeId;
 use tokio::sync::mpsc;
+
+use crate::addresses::Host;
 
 /// Long enough for a loaded machine; a test that waits so long has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -103,9 +106,11 @@ pub(crate) fn bind() -> Sockets {
     Sockets::bind("127.0.0.1:0").unwrap()
 }
 
-/// An address of this machine where nobody listens.
+/// An address where no process listens, another one each time.
 pub(crate) fn nobody() -> String {
-    bind().address().to_string()
+    static HOST: LazyLock<Host> = LazyLock::new(Host::claim);
+    static NEXT: AtomicU16 = AtomicU16::new(7400);
+    HOST.port(NEXT.fetch_add(1, Ordering::Relaxed)).to_string()
 }
 
 impl Node {
