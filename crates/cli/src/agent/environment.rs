@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::agent::change::ChangeLine;
+use tanist::NodeId;
+
+use crate::agent::change::RoleChange;
 use crate::config::{Config, split_peer};
 
 /// The variables for an event at a node that this file describes: its state, as the textbook has
@@ -15,27 +17,28 @@ pub(crate) fn environment(
     config: &Config,
     event: &str,
     state: &str,
-    line: &ChangeLine,
+    line: &RoleChange,
 ) -> BTreeMap<String, String> {
-    let number = line.group.clone().unwrap_or_default();
-    let counter = number.split('.').next().unwrap_or_default().to_owned();
-    let leader = line.coordinator.clone().unwrap_or_default();
+    let text = |node: Option<NodeId>| node.map(|node| node.to_string()).unwrap_or_default();
+    let leader = text(line.coordinator);
+    let members: Vec<String> = line.members.iter().map(|node| node.to_string()).collect();
+    let counter = line.group_number.map(|number| number.counter.to_string());
     let mut variables = BTreeMap::new();
     let mut set = |name: &str, value: String| {
         variables.insert(format!("TANIST_{name}"), value);
     };
     set("EVENT", event.to_owned());
     set("GROUP", config.group.clone());
-    set("NODE", line.node.clone());
-    set("ROLE", line.role.clone());
+    set("NODE", line.node.to_string());
+    set("ROLE", line.role.to_string());
     set("STATE", state.to_owned());
-    set("EPOCH", number);
-    set("EPOCH_COUNTER", counter);
+    set("EPOCH", line.group_number.map(|number| number.to_string()).unwrap_or_default());
+    set("EPOCH_COUNTER", counter.unwrap_or_default());
     set("LEADER_ADDR", address(config, &leader));
     set("LEADER", leader);
-    set("OLD_LEADER", line.old_leader.clone().unwrap_or_default());
+    set("OLD_LEADER", text(line.old_leader));
     set("REASON", line.reason.name().to_owned());
-    set("MEMBERS", line.members.join(" "));
+    set("MEMBERS", members.join(" "));
     set("INDEX", line.index.to_string());
     if let Some(socket) = &config.socket {
         // The process may go to another directory.
@@ -54,6 +57,11 @@ fn address(config: &Config, node: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
+    use tanist::{GroupNumber, NodeSet, RoleKind};
+    use tanist_core::Time;
+
     use super::*;
     use crate::agent::change::Reason;
     use crate::config::Sources;
@@ -72,19 +80,19 @@ key_file = "key"
         Config::load(&Sources { file: Some(path), ..Sources::default() }).unwrap()
     }
 
-    fn line() -> ChangeLine {
-        ChangeLine {
+    fn line() -> RoleChange {
+        RoleChange {
             index: 7,
-            at_us: 0,
-            when_ms: 0,
-            node: "n2".to_owned(),
-            role: "leader".to_owned(),
-            group: Some("42.n2".to_owned()),
-            coordinator: Some("n2".to_owned()),
-            members: vec!["n1".to_owned(), "n2".to_owned()],
+            at: Time::ZERO,
+            when: SystemTime::UNIX_EPOCH,
+            node: NodeId(2),
+            role: RoleKind::Leader,
+            group_number: Some(GroupNumber { counter: 42, node: NodeId(2) }),
+            coordinator: Some(NodeId(2)),
+            members: [NodeId(1), NodeId(2)].into_iter().collect(),
             reason: Reason::Failure,
-            old_leader: Some("n1".to_owned()),
-            gap_ms: None,
+            old_leader: Some(NodeId(1)),
+            gap: None,
             missed: 0,
             text: String::new(),
         }
@@ -105,7 +113,8 @@ key_file = "key"
     #[test]
     fn what_a_node_between_groups_does_not_know_is_set_to_nothing() {
         let config = config();
-        let nowhere = ChangeLine { group: None, coordinator: None, members: Vec::new(), ..line() };
+        let (group_number, coordinator, members) = (None, None, NodeSet::new());
+        let nowhere = RoleChange { group_number, coordinator, members, ..line() };
         let variables = environment(&config, "suspended", "election", &nowhere);
         for name in ["TANIST_EPOCH", "TANIST_EPOCH_COUNTER", "TANIST_LEADER", "TANIST_LEADER_ADDR"]
         {

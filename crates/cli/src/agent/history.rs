@@ -12,7 +12,7 @@ use tanist::{Change, Group, NodeId, NodeSet, Role, View, Why};
 use tanist_core::Time;
 use tokio::sync::watch;
 
-use crate::agent::change::{ChangeLine, Reason};
+use crate::agent::change::{Reason, RoleChange};
 
 /// The record of one life of a node. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -24,14 +24,14 @@ pub(crate) struct Record {
 #[derive(Debug)]
 struct Shared {
     life: u64,
-    lines: Mutex<VecDeque<Arc<ChangeLine>>>,
+    lines: Mutex<VecDeque<Arc<RoleChange>>>,
 }
 
 /// What came after a number.
 #[derive(Clone, Debug)]
 pub(crate) struct Later {
     /// In order.
-    pub(crate) lines: Vec<Arc<ChangeLine>>,
+    pub(crate) lines: Vec<Arc<RoleChange>>,
     /// Whether some that came before these are forgotten.
     pub(crate) has_gap: bool,
 }
@@ -60,12 +60,12 @@ impl Record {
     }
 
     /// All that is remembered, oldest first.
-    pub(crate) fn all(&self) -> Vec<Arc<ChangeLine>> {
+    pub(crate) fn all(&self) -> Vec<Arc<RoleChange>> {
         self.shared.lock().iter().cloned().collect()
     }
 
     /// The newest change, once there is one.
-    pub(crate) fn last(&self) -> Option<Arc<ChangeLine>> {
+    pub(crate) fn last(&self) -> Option<Arc<RoleChange>> {
         self.shared.lock().back().cloned()
     }
 
@@ -90,7 +90,7 @@ impl Record {
 }
 
 impl Shared {
-    fn push(&self, line: ChangeLine) {
+    fn push(&self, line: RoleChange) {
         let mut lines = self.lock();
         if lines.len() >= REMEMBERED_MAX {
             lines.pop_front();
@@ -98,7 +98,7 @@ impl Shared {
         lines.push_back(Arc::new(line));
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<ChangeLine>>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<RoleChange>>> {
         // Nobody panics while holding it: lines are only moved.
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -120,9 +120,9 @@ impl Clerk {
     }
 
     /// The line for a change; some peers had said goodbye before it.
-    fn take(&mut self, change: &Change, farewells: &[NodeId]) -> ChangeLine {
-        let mut line = ChangeLine::new(self.me, change);
-        line.old_leader = self.before.as_ref().map(|before| before.coordinator().to_string());
+    fn take(&mut self, change: &Change, farewells: &[NodeId]) -> RoleChange {
+        let mut line = RoleChange::new(self.me, change);
+        line.old_leader = self.before.as_ref().map(|before| before.coordinator());
         match &change.role {
             Role::Suspended(suspension) => {
                 self.left_at.get_or_insert(change.at);
@@ -136,8 +136,7 @@ impl Clerk {
             Role::Leader(_) | Role::Member(_) => {
                 let now = change.role.view();
                 line.reason = reason(self.before.as_ref(), now, farewells);
-                let gap = self.left_at.take().map(|left| change.at.since(left).as_millis());
-                line.gap_ms = gap.and_then(|gap| u64::try_from(gap).ok());
+                line.gap = self.left_at.take().map(|left| change.at.since(left));
                 self.before = now.cloned();
             }
         }

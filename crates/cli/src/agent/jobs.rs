@@ -14,13 +14,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::net::Shutdown;
-use tanist::Lead;
+use tanist::{Lead, RoleKind};
 use tokio::net::UnixStream;
 use tokio::sync::{Mutex, mpsc};
 
 use super::Agent;
 use super::environment::environment;
-use crate::agent::change::ChangeLine;
+use crate::agent::change::RoleChange;
 use crate::control::protocol::{JobNews, JobOrder};
 use crate::job::channel::Channel;
 
@@ -116,14 +116,14 @@ impl Client {
     }
 
     /// What the record says of a term. None: the node has ended.
-    async fn line(&self, lead: &Lead) -> Option<Arc<ChangeLine>> {
-        let number = lead.group_number().to_string();
+    async fn line(&self, lead: &Lead) -> Option<Arc<RoleChange>> {
+        let number = lead.group_number();
         let mut seen = None;
         loop {
             // The record may be a moment behind the node.
             for line in self.agent.record().after(seen).await?.lines {
                 seen = Some(line.index);
-                if line.role == "leader" && line.group.as_ref() == Some(&number) {
+                if line.role == RoleKind::Leader && line.group_number == Some(number) {
                     return Some(line);
                 }
             }

@@ -25,3 +25,124 @@ pub(super) mod role_or_dash {
 
     const NONE: &str = "-";
 }
+
+/// A name as people write it: `n3`, `42.n3`.
+pub(super) mod text {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(crate) fn serialize<T: Display, S: Serializer>(
+        value: &T,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_str(value)
+    }
+
+    pub(crate) fn deserialize<'de, T, D>(from: D) -> Result<T, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// The same, or null.
+pub(super) mod optional_text {
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde hands over a reference")]
+    pub(crate) fn serialize<T: Display, S: Serializer>(
+        value: &Option<T>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.as_ref().map(ToString::to_string).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
+        let text = Option::<String>::deserialize(from)?;
+        text.map(|text| text.parse()).transpose().map_err(D::Error::custom)
+    }
+}
+
+/// Nodes as a list of their names.
+pub(super) mod names {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use tanist::{NodeId, NodeSet};
+
+    pub(crate) fn serialize<S: Serializer>(nodes: &NodeSet, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(nodes.iter().map(|node| node.to_string()))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<NodeSet, D::Error> {
+        let names = Vec::<String>::deserialize(from)?;
+        let nodes = names.iter().map(|name| name.parse::<NodeId>());
+        nodes.collect::<Result<NodeSet, _>>().map_err(D::Error::custom)
+    }
+}
+
+/// A point of the boot-time clock in microseconds.
+pub(super) mod boot_micros {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use tanist_core::Time;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+    pub(crate) fn serialize<S: Serializer>(time: &Time, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(time.as_micros())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Time, D::Error> {
+        u64::deserialize(from).map(Time::from_micros)
+    }
+}
+
+/// A point of the wall clock in milliseconds since 1970.
+pub(super) mod unix_millis {
+    use std::time::{Duration, SystemTime};
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::terminal::moment;
+
+    pub(crate) fn serialize<S: Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(moment::unix_millis(*time))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<SystemTime, D::Error> {
+        let millis = Duration::from_millis(u64::deserialize(from)?);
+        Ok(SystemTime::UNIX_EPOCH.checked_add(millis).unwrap_or(SystemTime::UNIX_EPOCH))
+    }
+}
+
+/// A span in milliseconds, or null.
+pub(super) mod optional_millis {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde hands over a reference")]
+    pub(crate) fn serialize<S: Serializer>(
+        span: &Option<Duration>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        span.and_then(|span| u64::try_from(span.as_millis()).ok()).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(from)?.map(Duration::from_millis))
+    }
+}

@@ -14,10 +14,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+use tanist::RoleKind;
 use tokio::time::timeout;
 
 use crate::agent::Agent;
-use crate::agent::change::ChangeLine;
+use crate::agent::change::RoleChange;
 
 /// Whoever started this process and wants to know how it is. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -116,18 +117,20 @@ async fn has_answered<T>(answer: impl Future<Output = Option<T>>, limit: Duratio
 }
 
 /// `leader of billing, epoch 42.n3, 3 members`.
-fn sentence(group: &str, line: &ChangeLine) -> String {
-    let epoch = line.group.as_deref().unwrap_or("none");
+fn sentence(group: &str, line: &RoleChange) -> String {
+    let epoch = line.group_number.map_or_else(|| "none".to_owned(), |number| number.to_string());
     let members = match line.members.len() {
         1 => "1 member".to_owned(),
         members => format!("{members} members"),
     };
-    match (line.role.as_str(), &line.coordinator) {
-        ("leader", _) => format!("leader of {group}, epoch {epoch}, {members}"),
-        ("member", Some(leader)) => {
+    match (line.role, line.coordinator) {
+        (RoleKind::Leader, _) => format!("leader of {group}, epoch {epoch}, {members}"),
+        (RoleKind::Member, Some(leader)) => {
             format!("member of {group} under {leader}, epoch {epoch}, {members}")
         }
-        (_, _) => format!("in no group of {group} ({}), last epoch {epoch}", line.reason.name()),
+        (RoleKind::Member | RoleKind::Suspended, _) => {
+            format!("in no group of {group} ({}), last epoch {epoch}", line.reason.name())
+        }
     }
 }
 
@@ -159,6 +162,11 @@ const TELL_MAX: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
+    use tanist::{GroupNumber, NodeId};
+    use tanist_core::Time;
+
     use super::*;
     use crate::agent::change::Reason;
 
@@ -198,28 +206,28 @@ mod tests {
 
     #[test]
     fn a_status_is_a_sentence() {
-        let mut line = ChangeLine {
+        let mut line = RoleChange {
             index: 0,
-            at_us: 0,
-            when_ms: 0,
-            node: "n3".to_owned(),
-            role: "leader".to_owned(),
-            group: Some("42.n3".to_owned()),
-            coordinator: Some("n3".to_owned()),
-            members: ["n1", "n2", "n3"].map(str::to_owned).to_vec(),
+            at: Time::ZERO,
+            when: SystemTime::UNIX_EPOCH,
+            node: NodeId(3),
+            role: RoleKind::Leader,
+            group_number: Some(GroupNumber { counter: 42, node: NodeId(3) }),
+            coordinator: Some(NodeId(3)),
+            members: [1, 2, 3].map(NodeId).into_iter().collect(),
             reason: Reason::Failure,
             old_leader: None,
-            gap_ms: None,
+            gap: None,
             missed: 0,
             text: String::new(),
         };
         assert_eq!(sentence("billing", &line), "leader of billing, epoch 42.n3, 3 members");
-        line.role = "member".to_owned();
+        line.role = RoleKind::Member;
         assert_eq!(
             sentence("billing", &line),
             "member of billing under n3, epoch 42.n3, 3 members"
         );
-        line.role = "suspended".to_owned();
+        line.role = RoleKind::Suspended;
         assert_eq!(
             sentence("billing", &line),
             "in no group of billing (failure), last epoch 42.n3"

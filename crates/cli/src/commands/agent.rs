@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::agent::Agent;
 use crate::agent::action::Action;
-use crate::agent::change::ChangeLine;
+use crate::agent::change::RoleChange;
 use crate::agent::service_manager::{self, Manager};
 use crate::agent::services::{Listening, Services};
 use crate::config::{Config, ConfigArgs, Sources};
@@ -142,7 +142,7 @@ impl Args {
         Ok(())
     }
 
-    fn write(&self, line: &ChangeLine, to: &Lines) -> io::Result<()> {
+    fn write(&self, line: &RoleChange, to: &Lines) -> io::Result<()> {
         let text = match self.output {
             Form::Text => format!("{}\n", line.text),
             Form::Ndjson => format!("{}\n", serde_json::to_string(line)?),

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
-use tanist::{Algorithm, NodeId, parse_node};
+use tanist::{Algorithm, GroupNumber, NodeId, RoleKind, parse_node};
 
 use crate::control::protocol::{Answer, Ask, Client};
 use crate::dev::group::{LocalGroup, Seen};
@@ -166,7 +166,7 @@ fn addresses(ports: &[u16]) -> String {
 /// What the user reads.
 struct Show {
     begun: Instant,
-    agreed: Option<String>,
+    agreed: Option<Vec<GroupNumber>>,
     /// When the work was last looked at, and what was said of it.
     work: (Instant, String),
 }
@@ -179,18 +179,15 @@ impl Show {
 
     fn tell(&self, seen: &Seen) -> anyhow::Result<()> {
         match seen {
-            Seen::Change(line) if line.role == "leader" => {
-                let others: Vec<&str> = line
-                    .members
-                    .iter()
-                    .filter(|member| **member != line.node)
-                    .map(String::as_str)
-                    .collect();
+            Seen::Change(line) if line.role == RoleKind::Leader => {
+                let others = line.members.iter().filter(|member| *member != line.node);
+                let others: Vec<String> = others.map(|member| member.to_string()).collect();
                 let with = match others.len() {
                     0 => "alone".to_owned(),
                     _ => format!("with {}", others.join(" ")),
                 };
-                let number = line.group.as_deref().unwrap_or("-");
+                let number = line.group_number;
+                let number = number.map_or_else(|| "-".to_owned(), |number| number.to_string());
                 self.say(&format!("{} leads group {number} {with}", line.node))
             }
             Seen::Change(_) => Ok(()),
@@ -204,7 +201,7 @@ impl Show {
     fn agreement(&mut self, group: &LocalGroup) -> anyhow::Result<bool> {
         let awake = group.awake();
         let Some(agreement) = group.agreement(&awake) else { return Ok(false) };
-        if self.agreed.as_deref() == Some(&agreement.group) {
+        if self.agreed.as_ref() == Some(&agreement.group_numbers) {
             return Ok(true);
         }
         let (count, all) = (awake.len(), group.ids().len());
@@ -213,17 +210,17 @@ impl Show {
         } else {
             format!("{count} of {all} nodes")
         };
-        let leaders = &agreement.coordinator;
-        let lead = if leaders.contains(' ') { "lead" } else { "leads" };
-        self.say(&format!("{who} agree: {leaders} {lead}"))?;
-        if self.agreed.is_none() {
-            let leader = leaders.rsplit(' ').next().unwrap_or(leaders);
+        let leaders = agreement.coordinators;
+        let names: Vec<String> = leaders.iter().map(|leader| leader.to_string()).collect();
+        let lead = if leaders.len() > 1 { "lead" } else { "leads" };
+        self.say(&format!("{who} agree: {} {lead}", names.join(" ")))?;
+        if let (None, Some(leader)) = (&self.agreed, leaders.last()) {
             self.say(&format!("try, in another terminal: tanist dev kill {leader}"))?;
             self.say(
                 "                              tanist members; tanist watch; Ctrl-C here ends it",
             )?;
         }
-        self.agreed = Some(agreement.group);
+        self.agreed = Some(agreement.group_numbers);
         Ok(true)
     }
 }

@@ -1,11 +1,14 @@
 //! `tanist hook`: hooks tried without a group.
 
 use std::ffi::OsString;
-use std::time::Duration;
+use std::fmt::Display;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
+use tanist::{GroupNumber, NodeId, RoleKind, parse_node};
+use tanist_core::Time;
 
-use crate::agent::change::{ChangeLine, Reason};
+use crate::agent::change::{Reason, RoleChange};
 use crate::config::{Config, ConfigArgs, Sources, read_peer};
 use crate::exit::Exit;
 use crate::hooks::counters::Outcome;
@@ -170,37 +173,40 @@ impl std::fmt::Display for Tried {
 }
 
 /// A change as it could be: all nodes are there, and the event's role is this node's.
-fn made_up(config: &Config, event: Event) -> ChangeLine {
+fn made_up(config: &Config, event: Event) -> RoleChange {
     let names = config.peers.iter().filter_map(|peer| read_peer(peer));
-    let members: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
-    let me = config.node.clone();
-    let other = members.iter().find(|name| **name != me).cloned().unwrap_or_else(|| me.clone());
+    let members: Vec<NodeId> = names.filter_map(|(name, _)| parse_node(name)).collect();
+    let me = parse_node(&config.node).expect("the configuration was checked");
+    let other = members.iter().copied().find(|node| *node != me).unwrap_or(me);
     let (role, leader, reason) = match event {
-        Event::PreLeader | Event::Leader => ("leader", me.clone(), Reason::Failure),
-        Event::Member | Event::Members => ("member", other.clone(), Reason::Merge),
-        Event::Suspended => ("suspended", other.clone(), Reason::Election),
-        Event::Stop => ("suspended", other.clone(), Reason::Stop),
+        Event::PreLeader | Event::Leader => (RoleKind::Leader, me, Reason::Failure),
+        Event::Member | Event::Members => (RoleKind::Member, other, Reason::Merge),
+        Event::Suspended => (RoleKind::Suspended, other, Reason::Election),
+        Event::Stop => (RoleKind::Suspended, other, Reason::Stop),
     };
-    let number = format!("42.{leader}");
-    ChangeLine {
+    let number = GroupNumber { counter: 42, node: leader };
+    RoleChange {
         index: 7,
-        at_us: 0,
-        when_ms: 0,
+        at: Time::ZERO,
+        when: SystemTime::UNIX_EPOCH,
         text: format!("{me} is {role} in group {number} (made up by tanist hook test)"),
         node: me,
-        role: role.to_owned(),
-        group: Some(number),
+        role,
+        group_number: Some(number),
         coordinator: Some(leader),
-        members,
+        members: members.into_iter().collect(),
         reason,
         old_leader: Some(other),
-        gap_ms: None,
+        gap: None,
         missed: 0,
     }
 }
 
-fn status(config: &Config, line: &ChangeLine, state: &str, event: Event) -> Value {
-    let leader = line.coordinator.clone().unwrap_or_default();
+fn status(config: &Config, line: &RoleChange, state: &str, event: Event) -> Value {
+    let text = |name: &dyn Display| name.to_string();
+    let leader = line.coordinator.map(|leader| text(&leader)).unwrap_or_default();
+    let number = line.group_number.map(|number| text(&number));
+    let members: Vec<String> = line.members.iter().map(|node| text(&node)).collect();
     json!({
         "group": config.group,
         "node": config.node,
@@ -209,9 +215,9 @@ fn status(config: &Config, line: &ChangeLine, state: &str, event: Event) -> Valu
         "state": state,
         "acts": event == Event::Leader,
         "fit": true,
-        "epoch": { "counter": 42, "node": leader, "text": line.group },
+        "epoch": { "counter": 42, "node": leader, "text": number },
         "leader": { "node": leader },
-        "members": line.members,
+        "members": members,
         "peers_version": config.peers_version,
         "since_ms": 0,
         "index": line.index,

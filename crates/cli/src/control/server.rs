@@ -20,7 +20,7 @@ use super::connections::{Connections, Full, Place};
 use super::local_socket::{self, LocalSocketError, is_trusted};
 use super::protocol::{Answer, Ask, JobOrder};
 use crate::agent::action::ActionError;
-use crate::agent::change::ChangeLine;
+use crate::agent::change::RoleChange;
 use crate::agent::{Agent, jobs};
 
 /// A socket that answers for a node. Removed when it is dropped.
@@ -167,7 +167,7 @@ async fn watch(
         for line in later.lines {
             let missed = seen.map_or(0, |seen| line.index.saturating_sub(seen + 1));
             seen = Some(line.index);
-            let line = ChangeLine { missed, ..(*line).clone() };
+            let line = RoleChange { missed, ..(*line).clone() };
             timeout(UNREAD_MAX, put(to, &line)).await??;
         }
     }

@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use rustix::process::{Pid, Signal, kill_process};
-use tanist::{GroupKey, NodeId, clock};
+use tanist::{GroupKey, GroupNumber, NodeId, RoleKind, clock};
 use tanist_core::Time;
 
 use super::harness::Harness;
 use super::places;
 use super::plan::{Plan, free_ports};
-use crate::agent::change::ChangeLine;
+use crate::agent::change::RoleChange;
 use crate::control::protocol::{Ask, Client};
 
 /// A group that runs.
@@ -43,12 +43,12 @@ struct LocalNode {
     child: Option<Child>,
     is_paused: bool,
     life: u32,
-    last: Option<ChangeLine>,
+    last: Option<RoleChange>,
 }
 
 #[derive(Debug)]
 enum Heard {
-    Change { node: NodeId, life: u32, line: Box<ChangeLine> },
+    Change { node: NodeId, life: u32, line: Box<RoleChange> },
     Closed { node: NodeId, life: u32 },
 }
 
@@ -56,19 +56,19 @@ enum Heard {
 #[derive(Clone, Debug)]
 pub(crate) enum Seen {
     /// A node took a role.
-    Change(ChangeLine),
+    Change(RoleChange),
     /// A node that nobody had killed ended, with this explanation.
     Died(NodeId, String),
     /// A node ended before it said anything: it could not start.
     Refused(NodeId, String),
 }
 
-/// All nodes that can take part are in one group; or each in its own, with all numbers and
-/// coordinators in a row.
+/// All nodes that can take part are in one group, or each in the group of its own rack: the numbers
+/// and coordinators of these groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Agreement {
-    pub(crate) group: String,
-    pub(crate) coordinator: String,
+    pub(crate) group_numbers: Vec<GroupNumber>,
+    pub(crate) coordinators: Vec<NodeId>,
     /// When the coordinator knew.
     pub(crate) first: Time,
     /// When the last one knew.
@@ -124,11 +124,11 @@ impl LocalGroup {
     }
 
     /// The groups that stand at the moment, by coordinator.
-    pub(crate) fn groups(&self) -> BTreeMap<String, Vec<NodeId>> {
-        let mut groups: BTreeMap<String, Vec<NodeId>> = BTreeMap::new();
+    pub(crate) fn groups(&self) -> BTreeMap<NodeId, Vec<NodeId>> {
+        let mut groups: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
         for (id, node) in self.nodes.iter().filter(|(_, node)| node.is_awake()) {
             let last = node.last.as_ref().filter(|last| last.is_in_group());
-            if let Some(coordinator) = last.and_then(|last| last.coordinator.clone()) {
+            if let Some(coordinator) = last.and_then(|last| last.coordinator) {
                 groups.entry(coordinator).or_default().push(*id);
             }
         }
@@ -246,13 +246,13 @@ impl LocalGroup {
     pub(crate) fn agree(
         &mut self,
         nodes: &[NodeId],
-        old: Option<&str>,
+        old: Option<&[GroupNumber]>,
         limit: Duration,
     ) -> anyhow::Result<Agreement> {
         let end = Instant::now() + limit;
         loop {
             if let Some(agreement) = self.agreement(nodes)
-                && old != Some(agreement.group.as_str())
+                && old != Some(agreement.group_numbers.as_slice())
             {
                 return Ok(agreement);
             }
@@ -280,8 +280,8 @@ impl LocalGroup {
         parts.try_fold(first, |all, part| {
             let part = self.agreement_of(&part)?;
             Some(Agreement {
-                group: format!("{} {}", all.group, part.group),
-                coordinator: format!("{} {}", all.coordinator, part.coordinator),
+                group_numbers: [all.group_numbers, part.group_numbers].concat(),
+                coordinators: [all.coordinators, part.coordinators].concat(),
                 first: all.first.max(part.first),
                 all: all.all.max(part.all),
             })
@@ -289,24 +289,25 @@ impl LocalGroup {
     }
 
     fn agreement_of(&self, nodes: &[NodeId]) -> Option<Agreement> {
-        let lines: Option<Vec<&ChangeLine>> =
+        let lines: Option<Vec<&RoleChange>> =
             nodes.iter().map(|id| self.nodes.get(id)?.last.as_ref()).collect();
         let lines = lines?;
         let first = lines.first()?;
-        let names: Vec<String> = nodes.iter().map(|id| id.to_string()).collect();
         let is_one = lines.iter().all(|line| {
-            line.is_in_group() && line.group == first.group && line.coordinator == first.coordinator
+            line.is_in_group()
+                && line.group_number == first.group_number
+                && line.coordinator == first.coordinator
         });
-        let leader = lines.iter().find(|line| line.role == "leader")?;
-        let is_whole = !self.knows_members || sorted(&leader.members) == sorted(&names);
+        let leader = lines.iter().find(|line| line.role == RoleKind::Leader)?;
+        let is_whole = !self.knows_members || leader.members == nodes.iter().copied().collect();
         if !is_one || !is_whole {
             return None;
         }
         Some(Agreement {
-            group: leader.group.clone()?,
-            coordinator: leader.coordinator.clone()?,
-            first: Time::from_micros(leader.at_us),
-            all: Time::from_micros(lines.iter().map(|line| line.at_us).max()?),
+            group_numbers: vec![leader.group_number?],
+            coordinators: vec![leader.coordinator?],
+            first: leader.at,
+            all: lines.iter().map(|line| line.at).max()?,
         })
     }
 
@@ -453,10 +454,4 @@ fn log_of(directory: &Path, id: NodeId) -> anyhow::Result<Stdio> {
     let path = directory.join(format!("{id}.log"));
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
     Ok(Stdio::from(file))
-}
-
-fn sorted(names: &[String]) -> Vec<&String> {
-    let mut names: Vec<&String> = names.iter().collect();
-    names.sort();
-    names
 }

@@ -6,12 +6,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use tanist::{GroupNumber, NodeSet, RoleKind};
+
 use super::event::Event;
 use super::pre_leader::{Question, Questions};
 use super::queue::{News, Queue};
 use crate::agent::Agent;
 use crate::agent::acting::Acting;
-use crate::agent::change::{ChangeLine, Reason};
+use crate::agent::change::{Reason, RoleChange};
 
 /// Everything that happens to a node.
 #[derive(Debug)]
@@ -20,11 +22,11 @@ pub(super) struct Feed {
     acting: Acting,
     questions: Questions,
     /// The newest line that was taken up.
-    last: Option<Arc<ChangeLine>>,
+    last: Option<Arc<RoleChange>>,
     /// A question whose line has not come yet.
     question: Option<Question>,
     /// The group number of the term that was told as `leader`.
-    told: Option<String>,
+    told: Option<GroupNumber>,
     is_over: bool,
 }
 
@@ -41,7 +43,7 @@ impl Feed {
     }
 
     /// The newest line.
-    pub(super) fn last(&self) -> Option<Arc<ChangeLine>> {
+    pub(super) fn last(&self) -> Option<Arc<RoleChange>> {
         self.last.clone()
     }
 
@@ -63,12 +65,12 @@ impl Feed {
         self.act(queue);
     }
 
-    fn take(&mut self, line: Arc<ChangeLine>, queue: &mut Queue) {
-        let event = match line.role.as_str() {
+    fn take(&mut self, line: Arc<RoleChange>, queue: &mut Queue) {
+        let event = match line.role {
             // Told when it acts.
-            "leader" => None,
-            "member" => Some(Event::Member),
-            _ => Some(Event::Suspended),
+            RoleKind::Leader => None,
+            RoleKind::Member => Some(Event::Member),
+            RoleKind::Suspended => Some(Event::Suspended),
         };
         if self.last.is_none() && line.is_in_group() {
             let (event, since) = (Event::Suspended, Instant::now());
@@ -86,7 +88,7 @@ impl Feed {
         if question.reply.is_closed() {
             return;
         }
-        match self.term(&question.lead.group_number().to_string()) {
+        match self.term(question.lead.group_number()) {
             Some(line) => {
                 let (since, reply) = (Instant::now(), Some(question.reply));
                 queue.push(News { event: Event::PreLeader, line, since, reply });
@@ -98,20 +100,20 @@ impl Feed {
     /// Takes up that the node acts in the current term.
     fn act(&mut self, queue: &mut Queue) {
         let Some(lead) = self.acting.now() else { return };
-        let number = lead.group_number().to_string();
-        if self.told.as_ref() == Some(&number) {
+        let number = lead.group_number();
+        if self.told == Some(number) {
             return;
         }
-        if let Some(line) = self.term(&number) {
+        if let Some(line) = self.term(number) {
             queue.push(News { event: Event::Leader, line, since: Instant::now(), reply: None });
             self.told = Some(number);
         }
     }
 
     /// The newest line, if it says that the node leads this group.
-    fn term(&self, number: &str) -> Option<Arc<ChangeLine>> {
-        let is_this = |line: &&Arc<ChangeLine>| {
-            line.role == "leader" && line.group.as_deref() == Some(number)
+    fn term(&self, number: GroupNumber) -> Option<Arc<RoleChange>> {
+        let is_this = |line: &&Arc<RoleChange>| {
+            line.role == RoleKind::Leader && line.group_number == Some(number)
         };
         self.last.as_ref().filter(is_this).cloned()
     }
@@ -119,16 +121,16 @@ impl Feed {
 
 /// The line before the first one: a node may be in a group before anybody looks, and hooks that
 /// clean up after a crash are told first that it came up.
-fn start(first: &ChangeLine) -> ChangeLine {
-    ChangeLine {
+fn start(first: &RoleChange) -> RoleChange {
+    RoleChange {
         index: first.index.saturating_sub(1),
-        role: "suspended".to_owned(),
-        group: None,
+        role: RoleKind::Suspended,
+        group_number: None,
         coordinator: None,
-        members: Vec::new(),
+        members: NodeSet::new(),
         reason: Reason::Start,
         old_leader: None,
-        gap_ms: None,
+        gap: None,
         text: format!("{} comes up", first.node),
         ..first.clone()
     }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::event::Event;
-use crate::agent::change::ChangeLine;
+use crate::agent::change::RoleChange;
 
 /// News that waits for its turn.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct News {
     /// What happened.
     pub(crate) event: Event,
     /// The line of the record that tells it.
-    pub(crate) line: Arc<ChangeLine>,
+    pub(crate) line: Arc<RoleChange>,
     /// Since when it waits.
     pub(crate) since: Instant,
     /// Who waits for the answer, if it is a question.
@@ -82,22 +82,27 @@ pub(crate) const STALE_AFTER: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
+    use tanist::{NodeId, NodeSet, RoleKind};
+    use tanist_core::Time;
+
     use super::*;
     use crate::agent::change::Reason;
 
-    fn line() -> Arc<ChangeLine> {
-        Arc::new(ChangeLine {
+    fn line() -> Arc<RoleChange> {
+        Arc::new(RoleChange {
             index: 0,
-            at_us: 0,
-            when_ms: 0,
-            node: "n1".to_owned(),
-            role: String::new(),
-            group: None,
+            at: Time::ZERO,
+            when: SystemTime::UNIX_EPOCH,
+            node: NodeId(1),
+            role: RoleKind::Suspended,
+            group_number: None,
             coordinator: None,
-            members: Vec::new(),
+            members: NodeSet::new(),
             reason: Reason::Start,
             old_leader: None,
-            gap_ms: None,
+            gap: None,
             missed: 0,
             text: String::new(),
         })

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
+use tanist::NodeSet;
 
 use super::counters::{Outcome, Tally};
 use super::event::Event;
 use super::program::{self, End, Program, Ran, RunError};
 use super::queue::News;
 use crate::agent::Agent;
-use crate::agent::change::ChangeLine;
+use crate::agent::change::RoleChange;
 use crate::agent::environment::environment;
 use crate::config::{Config, HooksTable};
 
@@ -22,7 +23,7 @@ pub(crate) struct Input<'a> {
     /// The event's name.
     pub(crate) event: &'static str,
     /// The line of the record.
-    pub(crate) change: &'a ChangeLine,
+    pub(crate) change: &'a RoleChange,
     /// The node at the moment.
     pub(crate) status: &'a Value,
 }
@@ -32,12 +33,12 @@ pub(crate) struct Input<'a> {
 pub(super) struct Runner {
     agent: Agent,
     /// Who was in the group when hooks were told of it last.
-    members: Vec<String>,
+    members: NodeSet,
 }
 
 impl Runner {
     pub(super) const fn new(agent: Agent) -> Self {
-        Self { agent, members: Vec::new() }
+        Self { agent, members: NodeSet::new() }
     }
 
     /// Tells news, and what follows from it.
@@ -71,7 +72,7 @@ impl Runner {
     }
 
     /// Runs the hooks of an event. False: one of them did not end well.
-    pub(super) async fn run(&self, event: Event, line: Arc<ChangeLine>) -> bool {
+    pub(super) async fn run(&self, event: Event, line: Arc<RoleChange>) -> bool {
         let mut is_well = true;
         for (hook, path) in event.programs(&self.hooks()) {
             is_well &= self.run_one(hook, path, event, &line).await;
@@ -84,7 +85,7 @@ impl Runner {
         hook: &'static str,
         path: &Path,
         event: Event,
-        line: &ChangeLine,
+        line: &RoleChange,
     ) -> bool {
         let status = self.agent.status();
         let shown = serde_json::to_value(&status).unwrap_or_default();
@@ -113,9 +114,9 @@ impl Runner {
         }
     }
 
-    fn acts_in(&self, line: &ChangeLine) -> bool {
+    fn acts_in(&self, line: &RoleChange) -> bool {
         let term = self.agent.acting().now();
-        term.is_some_and(|term| line.group == Some(term.group_number().to_string()))
+        term.is_some_and(|term| line.group_number == Some(term.group_number()))
     }
 
     fn hooks(&self) -> HooksTable {
@@ -132,7 +133,7 @@ pub(crate) fn program(
     config: &Config,
     path: &Path,
     event: Event,
-    line: &ChangeLine,
+    line: &RoleChange,
     state: &str,
     status: &Value,
 ) -> Program {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::exposition::Histogram;
-use crate::agent::change::{ChangeLine, Reason};
+use crate::agent::change::{Reason, RoleChange};
 use crate::agent::history::Record;
 
 /// Counts of one life of a node.
@@ -69,7 +69,7 @@ impl Tally {
 }
 
 impl Counts {
-    fn take(&mut self, line: &ChangeLine) {
+    fn take(&mut self, line: &RoleChange) {
         if !line.is_in_group() {
             return;
         }
@@ -77,31 +77,36 @@ impl Counts {
         if is_new_leader {
             *self.leader_changes.entry(line.reason.name()).or_default() += 1;
         }
-        let Some(gap) = line.gap_ms else { return };
-        self.elections.add_ms(gap);
+        let Some(gap) = line.gap else { return };
+        self.elections.add(gap);
         if is_new_leader && line.reason == Reason::Failure {
-            self.failovers.add_ms(gap);
+            self.failovers.add(gap);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use tanist::{NodeId, NodeSet, RoleKind};
+    use tanist_core::Time;
+
     use super::*;
 
-    fn line(role: &str, leader: &str, old: Option<&str>, reason: Reason, gap: u64) -> ChangeLine {
-        ChangeLine {
+    fn line(role: RoleKind, leader: u32, old: Option<u32>, reason: Reason, gap: u64) -> RoleChange {
+        RoleChange {
             index: 1,
-            at_us: 0,
-            when_ms: 0,
-            node: "n1".to_owned(),
-            role: role.to_owned(),
-            group: None,
-            coordinator: Some(leader.to_owned()),
-            members: Vec::new(),
+            at: Time::ZERO,
+            when: SystemTime::UNIX_EPOCH,
+            node: NodeId(1),
+            role,
+            group_number: None,
+            coordinator: Some(NodeId(leader)),
+            members: NodeSet::new(),
             reason,
-            old_leader: old.map(str::to_owned),
-            gap_ms: Some(gap),
+            old_leader: old.map(NodeId),
+            gap: Some(Duration::from_millis(gap)),
             missed: 0,
             text: String::new(),
         }
@@ -111,10 +116,10 @@ mod tests {
     fn a_lost_leader_is_a_failover_and_a_lost_member_is_not() {
         let tally = Tally::new();
         for line in [
-            line("member", "n3", None, Reason::Start, 40),
-            line("suspended", "n3", Some("n3"), Reason::Election, 0),
-            line("member", "n2", Some("n3"), Reason::Failure, 300),
-            line("member", "n2", Some("n2"), Reason::Failure, 20),
+            line(RoleKind::Member, 3, None, Reason::Start, 40),
+            line(RoleKind::Suspended, 3, Some(3), Reason::Election, 0),
+            line(RoleKind::Member, 2, Some(3), Reason::Failure, 300),
+            line(RoleKind::Member, 2, Some(2), Reason::Failure, 20),
         ] {
             tally.lock().take(&line);
         }

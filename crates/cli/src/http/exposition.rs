@@ -1,6 +1,7 @@
 //! Prometheus' text format, version 0.0.4: families with help and type, samples with labels.
 
 use std::fmt::{Display, Write};
+use std::time::Duration;
 
 /// A page of metrics as it is written. Every sample has the label `group`.
 #[derive(Debug)]
@@ -92,11 +93,12 @@ impl Histogram {
     }
 
     /// Counts a span.
-    pub(super) fn add_ms(&mut self, span: u64) {
+    pub(super) fn add(&mut self, span: Duration) {
+        let span = u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         if let Some(at) = BOUNDS_MS.iter().position(|bound| span <= *bound) {
             self.buckets[at] += 1;
         }
-        self.sum_ms += span;
+        self.sum_ms = self.sum_ms.saturating_add(span);
         self.count += 1;
     }
 
@@ -135,7 +137,7 @@ mod tests {
     fn buckets_add_up_and_a_bound_belongs_to_its_bucket() {
         let mut histogram = Histogram::new();
         for span in [5, 6, 70_000] {
-            histogram.add_ms(span);
+            histogram.add(Duration::from_millis(span));
         }
         let mut page = Exposition::new("g");
         page.histogram("h", "H.", &histogram);

@@ -13,6 +13,12 @@ pub(crate) fn utc(millis: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{fraction:03}Z")
 }
 
+/// Milliseconds since 1970.
+pub(crate) fn unix_millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// How long ago a moment was.
 pub(crate) fn ago(millis: u64) -> Duration {
     let then = Duration::from_millis(millis);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use serde::Serialize;
-use tanist::{Algorithm, NodeId, parse_node};
+use tanist::{Algorithm, GroupNumber, NodeId};
 use tanist_core::Timing;
 
 use crate::config::TimingTable;
@@ -110,7 +110,7 @@ impl Args {
         let (mut first, mut all) = (Vec::new(), Vec::new());
         let everybody = group.ids();
         let mut whole = group.agree(&everybody, None, AGREE_MAX)?;
-        numbers.note(&whole.group)?;
+        numbers.note(&whole.group_numbers)?;
         for _ in 0..self.runs {
             if interrupt::is_asked() {
                 break;
@@ -119,7 +119,7 @@ impl Args {
             first.push(lost.first);
             all.push(lost.all);
             whole = self.restore(&mut group, &everybody, &lost)?;
-            numbers.note(&whole.group)?;
+            numbers.note(&whole.group_numbers)?;
             bar.inc(1);
         }
         bar.finish_and_clear();
@@ -143,15 +143,18 @@ impl Args {
         whole: &Agreement,
         numbers: &mut Numbers,
     ) -> anyhow::Result<Lost> {
-        let node = parse_node(&whole.coordinator).context("error: a coordinator without a name")?;
+        let &[node] = whole.coordinators.as_slice() else {
+            bail!("error: there are several groups; only one coordinator can be lost at a time");
+        };
         let at = match self.fault {
             Fault::Kill => group.kill(node)?,
             Fault::Stop => group.pause(node)?,
         };
         let survivors = group.awake();
-        let new = group.agree(&survivors, Some(&whole.group), AGREE_MAX)?;
-        numbers.note(&new.group)?;
-        Ok(Lost { node, first: new.first.since(at), all: new.all.since(at), group: new.group })
+        let new = group.agree(&survivors, Some(&whole.group_numbers), AGREE_MAX)?;
+        numbers.note(&new.group_numbers)?;
+        let (first, all) = (new.first.since(at), new.all.since(at));
+        Ok(Lost { node, first, all, group_numbers: new.group_numbers })
     }
 
     fn restore(
@@ -164,7 +167,7 @@ impl Args {
             Fault::Kill => group.restart(lost.node)?,
             Fault::Stop => group.resume(lost.node)?,
         }
-        group.agree(everybody, Some(&lost.group), AGREE_MAX)
+        group.agree(everybody, Some(&lost.group_numbers), AGREE_MAX)
     }
 
     fn detection(&self) -> anyhow::Result<Detection> {
@@ -185,19 +188,21 @@ struct Lost {
     node: NodeId,
     first: Duration,
     all: Duration,
-    group: String,
+    group_numbers: Vec<GroupNumber>,
 }
 
 /// The group numbers that whole groups had.
 #[derive(Default)]
 struct Numbers {
-    seen: BTreeSet<String>,
+    seen: BTreeSet<GroupNumber>,
 }
 
 impl Numbers {
-    fn note(&mut self, number: &str) -> anyhow::Result<()> {
-        if !self.seen.insert(number.to_owned()) {
-            bail!("error: group number {number} was used twice");
+    fn note(&mut self, numbers: &[GroupNumber]) -> anyhow::Result<()> {
+        for number in numbers {
+            if !self.seen.insert(*number) {
+                bail!("error: group number {number} was used twice");
+            }
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! `tanist history`: what a node was, why it changed, and how long it was in no group.
 
 use serde_json::Value;
+use tanist::NodeId;
 
 use super::watch::follow;
-use crate::agent::change::ChangeLine;
+use crate::agent::change::RoleChange;
 use crate::commands::agent::Form;
 use crate::commands::query::Agent;
 use crate::control::protocol::Ask;
@@ -59,7 +60,7 @@ impl History {
 }
 
 /// The changes as a table, oldest first.
-pub(crate) fn text(lines: &[ChangeLine], is_wide: bool) -> String {
+pub(crate) fn text(lines: &[RoleChange], is_wide: bool) -> String {
     let mut columns: Vec<Column> = vec![right("INDEX"), left("WHEN"), left("ROLE"), left("GROUP")];
     columns.extend([left("LEADER"), left("CAUSE"), right("GAP"), left("MEMBERS")]);
     if is_wide {
@@ -67,19 +68,23 @@ pub(crate) fn text(lines: &[ChangeLine], is_wide: bool) -> String {
     }
     let mut table = Table::new(columns);
     let none = || "-".to_owned();
+    let name = |node: NodeId| node.to_string();
     for line in lines {
+        let group_number = line.group_number.filter(|_| line.is_in_group());
+        let coordinator = line.coordinator.filter(|_| line.is_in_group());
+        let members: Vec<String> = line.members.iter().map(name).collect();
         let mut cells = vec![
             line.index.to_string(),
-            moment::utc(line.when_ms),
-            line.role.clone(),
-            line.group.clone().filter(|_| line.is_in_group()).unwrap_or_else(none),
-            line.coordinator.clone().filter(|_| line.is_in_group()).unwrap_or_else(none),
+            moment::utc(moment::unix_millis(line.when)),
+            line.role.to_string(),
+            group_number.map_or_else(none, |number| number.to_string()),
+            coordinator.map_or_else(none, name),
             line.reason.name().to_owned(),
-            line.gap_ms.map_or_else(none, |gap| format!("{gap}ms")),
-            if line.is_in_group() { line.members.join(" ") } else { none() },
+            line.gap.map_or_else(none, |gap| format!("{}ms", gap.as_millis())),
+            if line.is_in_group() { members.join(" ") } else { none() },
         ];
         if is_wide {
-            cells.insert(5, line.old_leader.clone().unwrap_or_else(none));
+            cells.insert(5, line.old_leader.map_or_else(none, name));
         }
         table.row(cells);
     }

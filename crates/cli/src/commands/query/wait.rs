@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tanist_sim::scenario::parse::parse_duration;
 
-use crate::agent::change::ChangeLine;
+use crate::agent::change::RoleChange;
 use crate::agent::report::{MembersReport, StatusReport};
 use crate::commands::query::Agent;
 use crate::control::protocol::Ask;
@@ -131,7 +131,7 @@ impl What {
             client = client.patient(Some(left))?;
             // The agent is gone, or time is up; what was seen last says more.
             let Ok(Some(line)) = client.line() else { return Ok(false) };
-            let change: ChangeLine = serde_json::from_str(&line)?;
+            let change: RoleChange = serde_json::from_str(&line)?;
             if self.is_so(&change, &all) {
                 return Ok(true);
             }
@@ -139,8 +139,9 @@ impl What {
         }
     }
 
-    fn is_so(&self, change: &ChangeLine, all: &[String]) -> bool {
-        let is_member = |node: &String| change.members.contains(node);
+    fn is_so(&self, change: &RoleChange, all: &[String]) -> bool {
+        let is_member =
+            |node: &String| node.parse().is_ok_and(|node| change.members.contains(node));
         change.is_in_group()
             && match self {
                 Self::Leader(_) => true,

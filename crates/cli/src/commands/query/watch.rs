@@ -1,6 +1,6 @@
 //! `tanist watch`: every change of a node's role as it comes.
 
-use crate::agent::change::ChangeLine;
+use crate::agent::change::RoleChange;
 use crate::commands::agent::Form;
 use crate::commands::query::Agent;
 use crate::control::protocol::{Ask, Client};
@@ -33,7 +33,7 @@ pub(super) fn follow(client: Client, after: Option<u64>, form: Form) -> anyhow::
     let mut client = client.follow(&Ask::Watch { after })?;
     let mut seen = after;
     while let Some(line) = client.line()? {
-        let change: ChangeLine = serde_json::from_str(&line)?;
+        let change: RoleChange = serde_json::from_str(&line)?;
         if change.missed > 0 {
             let missed = change.missed;
             output::complain(&format!("{missed} changes came before and are forgotten"));

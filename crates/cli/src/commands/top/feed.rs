@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::Event;
-use crate::agent::change::ChangeLine;
+use crate::agent::change::RoleChange;
 use crate::agent::report::MembersReport;
 use crate::commands::query::Agent;
 use crate::control::protocol::{Ask, Client};
@@ -16,7 +16,7 @@ use crate::control::protocol::{Ask, Client};
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
     pub(super) members: MembersReport,
-    pub(super) history: Vec<ChangeLine>,
+    pub(super) history: Vec<RoleChange>,
 }
 
 /// Asks until nobody listens any more.
