@@ -4,7 +4,7 @@ use tanist_core::node::Timer;
 use tanist_core::{NodeId, detector};
 use tanist_sim::explore::choices::{Choice, Order, What};
 
-use crate::assumption::{Hope, is_timely, is_wait};
+use crate::assumption::{Hope, is_timely};
 use crate::model::{Budgets, Model, Step};
 
 /// What decides which steps there are, whether the situation is a world or only an outline of one.
@@ -82,7 +82,7 @@ impl Model {
     pub(crate) fn has_waits(&self) -> bool {
         self.world.choices().iter().any(|choice| match choice.what {
             What::Message { .. } => false,
-            What::Timer(timer) => is_wait(timer.name()),
+            What::Timer(timer) => timer.name().info().is_wait,
         })
     }
 
@@ -92,7 +92,7 @@ impl Model {
                 Order::Any => true,
                 Order::Fifo => !scene.choices.iter().any(|other| is_ahead(other, choice, from)),
             },
-            What::Timer(timer) if self.assumption.has_clock() && is_wait(timer.name()) => {
+            What::Timer(timer) if self.assumption.has_clock() && timer.name().info().is_wait => {
                 // At equal times deliveries precede timers.
                 let mut mail = scene.choices.iter().filter(|other| other.node == choice.node);
                 let is_due = self.world.ticks_left(choice.number) == 0;
@@ -159,7 +159,7 @@ impl Model {
 pub(crate) fn is_clocked(choice: &Choice) -> bool {
     match choice.what {
         What::Message { .. } => true,
-        What::Timer(timer) => is_wait(timer.name()),
+        What::Timer(timer) => timer.name().info().is_wait,
     }
 }
 

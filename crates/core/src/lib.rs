@@ -13,7 +13,6 @@
 
 extern crate alloc;
 
-pub mod catalogue;
 pub mod config;
 pub mod counter_cap;
 pub mod detector;

@@ -7,34 +7,8 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::election::adhoc::{diffusing, expanding_ring};
-use crate::election::ring::{active_list, chang_roberts, list, modified};
-use crate::election::{Algorithm, bully, bully_lecture, invitation, super_peer};
-
-/// All options; an algorithm reads only its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Options {
-    /// Of `bully`.
-    pub bully: bully::Options,
-    /// Of `bully-lecture`.
-    pub bully_lecture: bully_lecture::Options,
-    /// Of `invitation`.
-    pub invitation: invitation::Options,
-    /// Of `ring-chang-roberts`.
-    pub ring_chang_roberts: chang_roberts::Options,
-    /// Of `ring-modified`.
-    pub ring_modified: modified::Options,
-    /// Of `ring-list`.
-    pub ring_list: list::Options,
-    /// Of `ring-active-list`.
-    pub ring_active_list: active_list::Options,
-    /// Of `adhoc-expanding-ring`.
-    pub adhoc_expanding_ring: expanding_ring::Options,
-    /// Of `adhoc-diffusing`.
-    pub adhoc_diffusing: diffusing::Options,
-    /// Of `super-peer`.
-    pub super_peer: super_peer::Options,
-}
+use crate::election::Algorithm;
+pub use crate::election::Options;
 
 /// What the catalogue, the help and the error messages know of one option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,19 +39,7 @@ impl Options {
         name: &str,
         value: &str,
     ) -> Result<(), OptionError> {
-        let done = match algorithm {
-            Algorithm::Bully => self.bully.set(name, value),
-            Algorithm::BullyLecture => self.bully_lecture.set(name, value),
-            Algorithm::Invitation => self.invitation.set(name, value),
-            Algorithm::RingChangRoberts => self.ring_chang_roberts.set(name, value),
-            Algorithm::RingModified => self.ring_modified.set(name, value),
-            Algorithm::RingList => self.ring_list.set(name, value),
-            Algorithm::RingActiveList => self.ring_active_list.set(name, value),
-            Algorithm::AdhocExpandingRing => self.adhoc_expanding_ring.set(name, value),
-            Algorithm::AdhocDiffusing => self.adhoc_diffusing.set(name, value),
-            Algorithm::SuperPeer => self.super_peer.set(name, value),
-        };
-        if done {
+        if self.set_by_name(algorithm, name, value) {
             return Ok(());
         }
         let known = algorithm.options();
@@ -93,23 +55,6 @@ impl Options {
             value: value.to_string(),
             known: info.values.iter().map(|value| value.name).collect(),
         })
-    }
-
-    /// The value of every option of an algorithm, by name.
-    #[must_use]
-    pub fn of(&self, algorithm: Algorithm) -> Vec<(&'static str, &'static str)> {
-        match algorithm {
-            Algorithm::Bully => self.bully.values(),
-            Algorithm::BullyLecture => self.bully_lecture.values(),
-            Algorithm::Invitation => self.invitation.values(),
-            Algorithm::RingChangRoberts => self.ring_chang_roberts.values(),
-            Algorithm::RingModified => self.ring_modified.values(),
-            Algorithm::RingList => self.ring_list.values(),
-            Algorithm::RingActiveList => self.ring_active_list.values(),
-            Algorithm::AdhocExpandingRing => self.adhoc_expanding_ring.values(),
-            Algorithm::AdhocDiffusing => self.adhoc_diffusing.values(),
-            Algorithm::SuperPeer => self.super_peer.values(),
-        }
     }
 
     /// The options of an algorithm that are not at their default.

@@ -127,13 +127,13 @@ fn whatever_happens_before_the_links_stay_as_they_are() {
 #[test]
 fn every_rule_of_the_ad_hoc_algorithms_is_needed() {
     for (mutant, algorithm) in [
-        (Mutant::KeepReign, Algorithm::AdhocExpandingRing),
-        (Mutant::KeepReign, Algorithm::AdhocDiffusing),
-        (Mutant::IgnoreSilence, Algorithm::AdhocExpandingRing),
-        (Mutant::IgnoreSilence, Algorithm::AdhocDiffusing),
-        (Mutant::NeverWiden, Algorithm::AdhocExpandingRing),
-        (Mutant::AckBeforeChildren, Algorithm::AdhocDiffusing),
-        (Mutant::TwoParents, Algorithm::AdhocDiffusing),
+        (Mutant::KEEP_REIGN, Algorithm::AdhocExpandingRing),
+        (Mutant::KEEP_REIGN, Algorithm::AdhocDiffusing),
+        (Mutant::IGNORE_SILENCE, Algorithm::AdhocExpandingRing),
+        (Mutant::IGNORE_SILENCE, Algorithm::AdhocDiffusing),
+        (Mutant::NEVER_WIDEN, Algorithm::AdhocExpandingRing),
+        (Mutant::ACK_BEFORE_CHILDREN, Algorithm::AdhocDiffusing),
+        (Mutant::TWO_PARENTS, Algorithm::AdhocDiffusing),
     ] {
         let is_caught = (1..=200).any(|seed| {
             let mut scenario = storm(algorithm, seed);

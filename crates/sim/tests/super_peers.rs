@@ -52,9 +52,9 @@ fn groups_by_hash_have_as_many_levels_as_it_takes() {
 #[test]
 fn every_mutant_of_the_super_peers_is_caught() {
     for (mutant, assertion) in [
-        (Mutant::SuperPeerOfOtherGroup, "V-03"),
-        (Mutant::KeepLostSuperPeer, "V-02"),
-        (Mutant::KeepSeat, "V-03"),
+        (Mutant::SUPER_PEER_OF_OTHER_GROUP, "V-03"),
+        (Mutant::KEEP_LOST_SUPER_PEER, "V-02"),
+        (Mutant::KEEP_SEAT, "V-03"),
     ] {
         let caught = (1..=SEEDS).find_map(|seed| {
             let failure = judge(&scenario(Algorithm::SuperPeer, seed, Some(mutant))).failure;

@@ -258,7 +258,7 @@ impl Builder {
     pub async fn start_with<T: GroupTask>(self, task: T) -> Result<Group, StartError> {
         let setup = self.checked()?;
         let algorithm = setup.config.algorithm;
-        if !algorithm.hands_over() {
+        if algorithm.descriptor().handover.is_none() {
             return Err(StartError::NoHandover(algorithm.name()));
         }
         Group::start_with(setup, task).await

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 use tanist_sim::explore::choices::{Choice, What};
 use tanist_sim::world::dice::Chance;
 
-use crate::assumption::is_wait;
 use crate::enabled::Way;
 use crate::model::{Model, Step};
 
@@ -73,7 +72,7 @@ fn urgency(step: Step, choices: &[Choice]) -> (u8, u64) {
             let choice = choices.iter().find(|choice| choice.number == number);
             let sort = match choice.map(|choice| choice.what) {
                 Some(What::Message { .. }) => 0,
-                Some(What::Timer(timer)) if is_wait(timer.name()) => 1,
+                Some(What::Timer(timer)) if timer.name().info().is_wait => 1,
                 Some(What::Timer(_)) | None => 3,
             };
             (sort, number)

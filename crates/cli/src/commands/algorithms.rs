@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use tanist_core::catalogue::{CATALOGUE, Description};
+use tanist_core::election::{Algorithm, Descriptor};
 use tanist_core::options::{OptionInfo, ValueInfo};
 
 use crate::exit::Exit;
@@ -25,26 +25,30 @@ impl Args {
         match self.output {
             Format::Table => output::print(&text())?,
             Format::Json => {
-                output::print_json(&CATALOGUE.iter().map(description).collect::<Value>())?;
+                output::print_json(&catalogue().map(description).collect::<Value>())?;
             }
         }
         Ok(Exit::Well)
     }
 }
 
+fn catalogue() -> impl Iterator<Item = &'static Descriptor> {
+    Algorithm::ALL.iter().map(|algorithm| algorithm.descriptor())
+}
+
 fn text() -> String {
-    let blocks: Vec<String> = CATALOGUE.iter().map(block).collect();
+    let blocks: Vec<String> = catalogue().map(block).collect();
     let note = "The first value of an option is its default; (literal) marks what a source prints \
                 but should\nnot be relied on.";
     format!("{}\n{note}\n", blocks.join("\n"))
 }
 
-fn block(about: &Description) -> String {
+fn block(about: &Descriptor) -> String {
     let mut table = Table::list(2);
     for (what, words) in [
         ("source", about.source),
-        ("network", about.network),
-        ("model", about.model),
+        ("network", about.network.text()),
+        ("model", about.model.text()),
         ("guarantee", about.guarantee),
     ] {
         table.row([what.to_owned(), words.to_owned()]);
@@ -71,12 +75,12 @@ fn values(option: &OptionInfo) -> String {
     option.values.iter().map(name).collect::<Vec<_>>().join(" | ")
 }
 
-fn description(about: &Description) -> Value {
+fn description(about: &Descriptor) -> Value {
     json!({
         "name": about.name,
         "source": about.source,
-        "network": about.network,
-        "model": about.model,
+        "network": about.network.text(),
+        "model": about.model.text(),
         "guarantee": about.guarantee,
         "options": about.options.iter().map(option_json).collect::<Value>(),
     })

@@ -170,7 +170,7 @@ fn mutant(name: &str) -> Result<Mutant, String> {
         return Err(WITHOUT_MUTANTS.to_owned());
     }
     Mutant::from_name(name).ok_or_else(|| {
-        let known: Vec<&str> = Mutant::ALL.iter().map(|(_, known)| *known).collect();
+        let known: Vec<&str> = Mutant::all().map(Mutant::name).collect();
         format!("there is {}", known.join(", "))
     })
 }

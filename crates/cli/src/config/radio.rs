@@ -1,6 +1,7 @@
 //! The `[radio]` table: a node that reaches its neighbours by broadcast instead of by links.
 
 use tanist::transport::radio::{Cast, Interfaces, Reach};
+use tanist_core::election::descriptor::Network;
 
 use super::check::split_peer;
 use super::draft::{Draft, Settings};
@@ -92,7 +93,8 @@ fn check_numbers(draft: &mut Draft) {
 
 fn check_algorithm(draft: &mut Draft) {
     let algorithm = draft.settings.value("algorithm").and_then(Value::as_algorithm);
-    if let Some(algorithm) = algorithm.filter(|algorithm| !algorithm.is_radio()) {
+    if let Some(algorithm) = algorithm.filter(|known| known.descriptor().network != Network::Radio)
+    {
         let what = format!(
             "{} sends to every node, and a radio reaches neighbours only; choose algorithm = \
              \"adhoc-diffusing\" or \"adhoc-expanding-ring\", or leave out [radio]",

@@ -97,7 +97,7 @@ impl LocalGroup {
             heard,
             hearing,
             harness: plan.is_traced.then(|| Harness::new(&traces)),
-            knows_members: plan.algorithm.hands_over(),
+            knows_members: plan.algorithm.descriptor().handover.is_some(),
             groups: plan.groups()?,
             cut: None,
         };

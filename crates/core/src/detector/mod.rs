@@ -7,3 +7,4 @@
 pub mod timeout;
 
 pub use timeout::{Command, Detector, Heartbeat, Notice, Timer};
+pub(crate) use timeout::{MESSAGES, TIMERS};

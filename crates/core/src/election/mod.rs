@@ -8,10 +8,12 @@ pub mod adhoc;
 mod algorithm;
 pub mod bully;
 pub mod bully_lecture;
+pub mod descriptor;
 pub mod invitation;
-mod numbering;
+pub(crate) mod numbering;
 pub mod ring;
 pub mod super_peer;
+mod tables;
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -19,9 +21,9 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 pub use adhoc::{Diffusing, ExpandingRing};
-pub use algorithm::Algorithm;
 pub use bully::Bully;
 pub use bully_lecture::BullyLecture;
+pub use descriptor::Descriptor;
 pub use invitation::Invitation;
 pub(crate) use numbering::{mint, mint_late, raise};
 pub use ring::Ring;
@@ -190,7 +192,53 @@ pub(crate) trait Elects:
 }
 
 macro_rules! algorithms {
-    ($($number:literal $variant:ident($type:ident)),+ $(,)?) => {
+    ($(
+        $(#[$doc:meta])*
+        $number:literal $field:ident => $variant:ident($type:ty) in $($module:ident)::+
+    ),+ $(,)?) => {
+        /// An algorithm's name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Algorithm {
+            $( $(#[$doc])* $variant ),+
+        }
+
+        /// What is known of each algorithm, in the order of [`Algorithm::ALL`].
+        pub(crate) const DESCRIPTORS: &[Descriptor] = &[$( $($module)::+::DESCRIPTOR ),+];
+
+        impl Algorithm {
+            /// All that there are.
+            pub const ALL: &'static [Self] = &[$( Self::$variant ),+];
+        }
+
+        /// The options of all algorithms; the defaults are safe.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct Options {
+            $( #[doc = concat!("Of [`", stringify!($($module)::+), "`].")]
+            pub $field: $($module)::+::Options ),+
+        }
+
+        impl Options {
+            /// Sets an option by name; false if there is no such option or value.
+            pub(crate) fn set_by_name(
+                &mut self,
+                algorithm: Algorithm,
+                name: &str,
+                value: &str,
+            ) -> bool {
+                match algorithm {
+                    $( Algorithm::$variant => self.$field.set(name, value) ),+
+                }
+            }
+
+            /// The value of every option of an algorithm, by name.
+            #[must_use]
+            pub fn of(&self, algorithm: Algorithm) -> Vec<(&'static str, &'static str)> {
+                match algorithm {
+                    $( Algorithm::$variant => self.$field.values() ),+
+                }
+            }
+        }
+
         /// The algorithm that the configuration names.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum Election {
@@ -228,7 +276,7 @@ macro_rules! algorithms {
                 match cx.config.algorithm {
                     $( Algorithm::$variant => {
                         let mut inner = Effects::new();
-                        let node = $type::start(cx, saved, &mut inner);
+                        let node = <$type>::start(cx, saved, &mut inner);
                         lift(inner, out, Message::$variant, Timer::$variant);
                         Self::$variant(node)
                     } ),+
@@ -276,7 +324,7 @@ macro_rules! algorithms {
                 match cx.config.algorithm {
                     $( Algorithm::$variant => {
                         let mut inner = Effects::new();
-                        let node = $type::standing(cx, saved, standing, &mut inner);
+                        let node = <$type>::standing(cx, saved, standing, &mut inner);
                         lift(inner, out, Message::$variant, Timer::$variant);
                         Self::$variant(node)
                     } ),+
@@ -323,7 +371,7 @@ macro_rules! algorithms {
             #[must_use]
             pub fn facts(&self) -> MessageFacts {
                 match self {
-                    $( Self::$variant(message) => $type::facts(message) ),+
+                    $( Self::$variant(message) => <$type>::facts(message) ),+
                 }
             }
         }
@@ -334,7 +382,7 @@ macro_rules! algorithms {
             #[must_use]
             pub fn period(&self, timing: &Timing) -> Option<Duration> {
                 match self {
-                    $( Self::$variant(timer) => $type::period(timer, timing) ),+
+                    $( Self::$variant(timer) => <$type>::period(timer, timing) ),+
                 }
             }
 
@@ -342,25 +390,36 @@ macro_rules! algorithms {
             #[must_use]
             pub fn name(&self) -> TimerName {
                 match self {
-                    $( Self::$variant(timer) => $type::timer_name(timer) ),+
+                    $( Self::$variant(timer) => <$type>::timer_name(timer) ),+
                 }
             }
         }
     };
 }
 
-// The numbers name the algorithms on the wire: never change one, never use one again.
+// The one list of algorithms. The numbers name them on the wire: never change one, never use one
+// again.
 algorithms! {
-    0 Bully(Bully),
-    1 BullyLecture(BullyLecture),
-    2 Invitation(Invitation),
-    3 RingChangRoberts(Ring),
-    4 RingModified(Ring),
-    5 RingList(Ring),
-    6 RingActiveList(Ring),
-    7 AdhocExpandingRing(ExpandingRing),
-    8 AdhocDiffusing(Diffusing),
-    9 SuperPeer(SuperPeer),
+    /// Garcia-Molina's bully in the textbook's full version.
+    0 bully => Bully(Bully) in bully,
+    /// The lectures' bully: election, answer, coordinator.
+    1 bully_lecture => BullyLecture(BullyLecture) in bully_lecture,
+    /// Garcia-Molina's invitation.
+    2 invitation => Invitation(Invitation) in invitation,
+    /// Chang and Roberts' ring.
+    3 ring_chang_roberts => RingChangRoberts(Ring) in ring::chang_roberts,
+    /// The modified ring: a list, confirmed by the coordinator message.
+    4 ring_modified => RingModified(Ring) in ring::modified,
+    /// The list ring, after Tanenbaum.
+    5 ring_list => RingList(Ring) in ring::list,
+    /// The active-list ring.
+    6 ring_active_list => RingActiveList(Ring) in ring::active_list,
+    /// Rings of broadcasts that widen, for ad-hoc networks.
+    7 adhoc_expanding_ring => AdhocExpandingRing(ExpandingRing) in adhoc::expanding_ring,
+    /// Vasudevan, Kurose and Towsley's diffusing computation, for ad-hoc networks.
+    8 adhoc_diffusing => AdhocDiffusing(Diffusing) in adhoc::diffusing,
+    /// Super-peers: groups of bounded size, and elections among those whom they select.
+    9 super_peer => SuperPeer(SuperPeer) in super_peer,
 }
 
 /// Wraps an algorithm's own messages and timers; everything else is common to all.

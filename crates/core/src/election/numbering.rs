@@ -2,7 +2,7 @@
 
 use super::Elects;
 use crate::group::{Counter, GroupNumber};
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects};
 
 /// Takes the next group number and saves its counter before anybody can hear of it (I-08).
@@ -11,10 +11,10 @@ pub(crate) fn mint<P: Elects>(
     counter: &mut Counter,
     out: &mut Effects<P>,
 ) -> GroupNumber {
-    if !(cx.is_mutated(Mutant::ReuseCounter) && counter.0 > 0) {
+    if !(cx.is_mutated(Mutant::REUSE_COUNTER) && counter.0 > 0) {
         *counter = counter.next();
     }
-    if !cx.is_mutated(Mutant::SkipSave) && !cx.is_mutated(Mutant::SaveAfterSend) {
+    if !cx.is_mutated(Mutant::SKIP_SAVE) && !cx.is_mutated(Mutant::SAVE_AFTER_SEND) {
         out.save(*counter);
     }
     counter.group(cx.me)
@@ -30,7 +30,16 @@ pub(crate) fn raise<P: Elects>(counter: &mut Counter, seen: Counter, out: &mut E
 
 /// What the `save-after-send` mutant calls where the messages have left.
 pub(crate) fn mint_late<P: Elects>(cx: &Context<'_>, counter: Counter, out: &mut Effects<P>) {
-    if cx.is_mutated(Mutant::SaveAfterSend) {
+    if cx.is_mutated(Mutant::SAVE_AFTER_SEND) {
         out.save(counter);
     }
+}
+
+mutants! {
+    /// The counter is used without having been saved.
+    SKIP_SAVE = "skip-save",
+    /// A new group gets the number of the last one.
+    REUSE_COUNTER = "reuse-counter",
+    /// The save comes after the message that it should precede.
+    SAVE_AFTER_SEND = "save-after-send",
 }

@@ -31,7 +31,7 @@ impl Node {
     }
 
     pub(super) fn takes_no_part(&self, cx: &Context<'_>) -> bool {
-        self.policy.is_aside() && !cx.is_mutated(Mutant::AnswerWhileAside)
+        self.policy.is_aside() && !cx.is_mutated(Mutant::ANSWER_WHILE_ASIDE)
     }
 
     pub(super) fn go_on_leaving(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
@@ -102,7 +102,7 @@ impl Node {
 
     /// As in a crash, but for the counter, the report and the last definition.
     fn drop_election(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        if cx.is_mutated(Mutant::AnswerWhileAside) {
+        if cx.is_mutated(Mutant::ANSWER_WHILE_ASIDE) {
             return;
         }
         let Some(election) = self.election.take() else { return };

@@ -31,6 +31,7 @@ mod priority;
 mod tests;
 mod withdrawal;
 
+use crate::election::descriptor::{MessageInfo, TimerInfo, Topic};
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
@@ -258,3 +259,22 @@ impl Policy {
         core::mem::take(&mut self.withheld)
     }
 }
+
+pub(crate) const MESSAGES: &[MessageInfo] = &[
+    MessageInfo {
+        promises_stop: true,
+        while_withdrawn: true,
+        ..MessageInfo::new(Kind::Farewell, Topic::Operation)
+    },
+    MessageInfo { while_withdrawn: true, ..MessageInfo::new(Kind::Pause, Topic::Operation) },
+    MessageInfo { while_withdrawn: true, ..MessageInfo::new(Kind::Rank, Topic::Operation) },
+];
+
+pub(crate) const TIMERS: &[TimerInfo] = &[
+    TimerInfo::new(TimerName::Hold, "has been aside for long enough"),
+    TimerInfo::new(TimerName::Quiet, "knows that its farewells have arrived"),
+    TimerInfo::new(TimerName::Remind, "will tell others again that elections are paused"),
+    TimerInfo::new(TimerName::Yield, "makes room for a higher member"),
+];
+
+pub(crate) const MUTANTS: &[&[crate::mutant::Mutant]] = &[withdrawal::MUTANTS, pause::MUTANTS];

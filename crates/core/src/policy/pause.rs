@@ -23,7 +23,7 @@ use minicbor::{Decode, Encode};
 
 use super::{Message, Notice, Policy, Timer};
 use crate::membership::{NodeId, NodeSet};
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects};
 
 /// Whether elections are paused, and since which command.
@@ -101,7 +101,7 @@ impl Policy {
     }
 
     fn adopt(&mut self, cx: &Context<'_>, flag: Flag, out: &mut Effects<Self>) {
-        if cx.is_mutated(Mutant::PausedForever) && !flag.is_on {
+        if cx.is_mutated(Mutant::PAUSED_FOREVER) && !flag.is_on {
             return;
         }
         let was_on = core::mem::replace(&mut self.pause, flag).is_on;
@@ -118,4 +118,9 @@ impl Policy {
             (false, false) | (true, true) => {}
         }
     }
+}
+
+mutants! {
+    /// Pausing: nothing ends a pause.
+    PAUSED_FOREVER = "paused-forever",
 }

@@ -27,7 +27,7 @@ use core::time::Duration;
 
 use super::{Policy, Presence, Timer};
 use crate::config::GroupConfig;
-use crate::election::{Algorithm, invitation};
+use crate::election::Algorithm;
 use crate::group::GroupNumber;
 use crate::options::Options;
 use crate::protocol::{Context, Effects};
@@ -47,24 +47,14 @@ pub enum Preempt {
 impl Preempt {
     /// Refuses what an algorithm, or the way in which it merges, cannot do.
     pub fn checked(self, algorithm: Algorithm, options: &Options) -> Result<Self, PreemptError> {
-        match self {
-            Self::Always => Ok(self),
-            Self::Never | Self::After(_) => {
-                if algorithm != Algorithm::Invitation {
-                    return Err(PreemptError::HighestWins(algorithm.name()));
-                }
-                let chosen = &options.invitation;
-                if chosen.policy != invitation::Policy::Delay {
-                    return Err(PreemptError::HigherMerges);
-                }
-                let takes_over = chosen.waits == invitation::Waits::Early
-                    && chosen.reinvite == invitation::Reinvite::On;
-                match self {
-                    Self::After(_) if !takes_over => Err(PreemptError::NobodyTakesOver),
-                    Self::Always | Self::Never | Self::After(_) => Ok(self),
-                }
-            }
+        if self == Self::Always {
+            return Ok(self);
         }
+        let descriptor = algorithm.descriptor();
+        let adjustable = descriptor.adjustable;
+        let adjustable = adjustable.ok_or(PreemptError::HighestWins(descriptor.name))?;
+        (adjustable.preempt)(options, self)?;
+        Ok(self)
     }
 
     /// When a node that formed a group alone first looks for others.

@@ -23,7 +23,6 @@ use alloc::collections::BTreeMap;
 
 use super::{Message, Policy};
 use crate::config::GroupConfig;
-use crate::election::{Algorithm, invitation};
 use crate::membership::{Membership, NodeId};
 use crate::protocol::{Context, Effects};
 
@@ -48,12 +47,10 @@ pub enum RankError {
 impl RankError {
     /// Refuses what a group's configuration does not allow.
     pub fn check(config: &GroupConfig) -> Result<(), Self> {
-        if config.algorithm != Algorithm::Invitation {
-            Err(Self::OneOrder(config.algorithm.name()))
-        } else if config.options.invitation.policy != invitation::Policy::Delay {
-            Err(Self::NobodyMerges)
-        } else {
-            Ok(())
+        let descriptor = config.algorithm.descriptor();
+        match descriptor.adjustable {
+            Some(adjustable) => (adjustable.priorities)(&config.options),
+            None => Err(Self::OneOrder(descriptor.name)),
         }
     }
 }

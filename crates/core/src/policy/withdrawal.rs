@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use super::{Message, Notice, Policy, Presence, Timer};
 use crate::membership::NodeId;
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects};
 
 impl Policy {
@@ -17,7 +17,7 @@ impl Policy {
         match &mut self.presence {
             Presence::Present => {
                 self.presence = Presence::Leaving { hold };
-                if cx.is_mutated(Mutant::FarewellBeforeStop) {
+                if cx.is_mutated(Mutant::FAREWELL_BEFORE_STOP) {
                     say_farewell(cx, out);
                 }
             }
@@ -64,7 +64,7 @@ impl Policy {
             Presence::Leaving { hold } => *hold = Some(Duration::ZERO),
             Presence::Aside { is_quiet, wants_back } => {
                 *wants_back = true;
-                if *is_quiet || cx.is_mutated(Mutant::ReturnTooEarly) {
+                if *is_quiet || cx.is_mutated(Mutant::RETURN_TOO_EARLY) {
                     self.take_part(out);
                 }
             }
@@ -99,4 +99,13 @@ fn keep_aside(hold: Option<Duration>, out: &mut Effects<Policy>) {
         Some(hold) => out.set_timer(Timer::Hold, hold),
         None => out.cancel_timer(Timer::Hold),
     }
+}
+
+mutants! {
+    /// Stepping aside: farewell is said before the application has stopped.
+    FAREWELL_BEFORE_STOP = "farewell-before-stop",
+    /// Stepping aside: the node is back while its farewells are under way.
+    RETURN_TOO_EARLY = "return-too-early",
+    /// Stepping aside: the election goes on although farewell was said.
+    ANSWER_WHILE_ASIDE = "answer-while-aside",
 }

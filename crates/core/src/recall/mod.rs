@@ -19,15 +19,16 @@
 #[cfg(test)]
 mod tests;
 
+use crate::election::descriptor::{MessageInfo, TimerInfo, Topic};
 use alloc::collections::BTreeMap;
 
 use minicbor::{Decode, Encode};
 
 use crate::group::{Counter, GroupNumber};
 use crate::membership::{NodeId, NodeSet};
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects, Event, Protocol};
-use crate::trace::{Kind, MessageFacts};
+use crate::trace::{Kind, MessageFacts, TimerName};
 
 /// Whether nodes remember each other's numbers and ask for their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -179,7 +180,7 @@ impl Memory {
     }
 
     fn remember(&mut self, cx: &Context<'_>, group: GroupNumber) {
-        if cx.config.recall == Recall::On && !cx.is_mutated(Mutant::ForgetSeen) {
+        if cx.config.recall == Recall::On && !cx.is_mutated(Mutant::FORGET_SEEN) {
             let highest = self.seen.entry(group.node).or_default();
             *highest = (*highest).max(Counter(group.counter));
         }
@@ -187,7 +188,7 @@ impl Memory {
 
     /// Whatever the question was: a number of ours that somebody saw was used.
     fn learn(&mut self, cx: &Context<'_>, counter: Counter, out: &mut Effects<Self>) {
-        if cx.config.recall == Recall::Off || cx.is_mutated(Mutant::IgnoreRecall) {
+        if cx.config.recall == Recall::Off || cx.is_mutated(Mutant::IGNORE_RECALL) {
             return;
         }
         match &mut self.stage {
@@ -221,4 +222,22 @@ impl Memory {
         }
         out.notify(Notice::Known(Some(highest)));
     }
+}
+
+pub(crate) const MESSAGES: &[MessageInfo] = &[
+    MessageInfo::request(Kind::Recall, Topic::Discovery),
+    MessageInfo {
+        while_withdrawn: true,
+        ..MessageInfo::answer(Kind::RecallAnswer, Topic::Discovery, &[Kind::Recall])
+    },
+];
+
+pub(crate) const TIMERS: &[TimerInfo] =
+    &[TimerInfo::wait(TimerName::Recall, "gives up waiting for what the others remember")];
+
+mutants! {
+    /// Recall: what others remember of a node's numbers is ignored.
+    IGNORE_RECALL = "ignore-recall",
+    /// Recall: nobody remembers the numbers of others.
+    FORGET_SEEN = "forget-seen",
 }

@@ -15,18 +15,19 @@
 #[cfg(test)]
 mod tests;
 
+use crate::election::descriptor::{self, MessageInfo, TimerInfo, Topic};
 use alloc::vec::Vec;
 
 use minicbor::{Decode, Encode};
 
 use crate::detector::timeout::NoRecord;
-use crate::election::{Algorithm, Formation, Reports, bully};
+use crate::election::{Algorithm, Formation, Reports};
 use crate::group::GroupNumber;
 use crate::membership::{NodeId, NodeSet};
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::payload::{Definition, Report};
 use crate::protocol::{Context, Effects, Event, Protocol};
-use crate::trace::{Kind, MessageFacts};
+use crate::trace::{Kind, MessageFacts, TimerName};
 
 /// The layer's state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,24 +103,13 @@ impl Message {
     /// What a trace says of it, in the words of the algorithm's source.
     #[must_use]
     pub fn facts(&self, algorithm: Algorithm) -> MessageFacts {
-        let (question, answer) = match algorithm {
-            Algorithm::Bully
-            | Algorithm::BullyLecture
-            | Algorithm::RingChangRoberts
-            | Algorithm::RingModified
-            | Algorithm::RingList
-            | Algorithm::RingActiveList
-            | Algorithm::AdhocExpandingRing
-            | Algorithm::AdhocDiffusing
-            | Algorithm::SuperPeer => (Kind::NewState, Kind::NsAnswer),
-            Algorithm::Invitation => (Kind::Ready, Kind::ReadyAnswer),
-        };
+        let handover = algorithm.descriptor().handover.unwrap_or(descriptor::Handover::NEW_STATE);
         match self {
             Self::NewState { group, .. } => {
-                MessageFacts { kind: question, group: Some(*group), ok: None }
+                MessageFacts { kind: handover.request, group: Some(*group), ok: None }
             }
             Self::NewStateAnswer { group, ok } => {
-                MessageFacts { kind: answer, group: Some(*group), ok: Some(*ok) }
+                MessageFacts { kind: handover.answer, group: Some(*group), ok: Some(*ok) }
             }
         }
     }
@@ -375,12 +365,12 @@ impl Reorganization {
     ) {
         let is_mine = match self.round {
             Round::Following { group: mine, coordinator } => {
-                (group == mine || cx.is_mutated(Mutant::DefinitionOfOtherGroup))
-                    && (from == coordinator || cx.is_mutated(Mutant::DefinitionFromStranger))
+                (group == mine || cx.is_mutated(Mutant::DEFINITION_OF_OTHER_GROUP))
+                    && (from == coordinator || cx.is_mutated(Mutant::DEFINITION_FROM_STRANGER))
             }
             Round::Idle => {
-                cx.is_mutated(Mutant::DefinitionFromStranger)
-                    || (cx.is_mutated(Mutant::DefinitionInElection) && !self.is_accepting())
+                cx.is_mutated(Mutant::DEFINITION_FROM_STRANGER)
+                    || (cx.is_mutated(Mutant::DEFINITION_IN_ELECTION) && !self.is_accepting())
             }
             Round::Planning(_) | Round::Handing { .. } | Round::Entering { .. } => false,
         };
@@ -389,9 +379,10 @@ impl Reorganization {
             out.notify(Notice::Settled { missing: NodeSet::new(), members });
         }
         // Literal E-12: the answer leaves even though the request was ignored.
-        let ok = is_mine
-            || (cx.config.algorithm == Algorithm::Bully
-                && cx.config.options.bully.answers == bully::Answers::Literal);
+        let handover = cx.config.algorithm.descriptor().handover;
+        let has_verdict =
+            handover.is_none_or(|handover| (handover.has_verdict)(&cx.config.options));
+        let ok = is_mine || !has_verdict;
         out.send(from, Message::NewStateAnswer { group, ok });
     }
 
@@ -404,7 +395,7 @@ impl Reorganization {
         out: &mut Effects<Self>,
     ) {
         let Round::Handing { formation, awaiting, missing, .. } = &mut self.round else { return };
-        if formation.group != group && !cx.is_mutated(Mutant::ForgetGroupInAnswer) {
+        if formation.group != group && !cx.is_mutated(Mutant::FORGET_GROUP_IN_ANSWER) {
             return;
         }
         if !awaiting.remove(from) {
@@ -450,4 +441,25 @@ impl Reorganization {
         self.definition = Some(definition.clone());
         out.notify(Notice::Begin { group, coordinator, members, definition });
     }
+}
+
+pub(crate) const MESSAGES: &[MessageInfo] = &[
+    MessageInfo::request(Kind::NewState, Topic::Handover),
+    MessageInfo::answer(Kind::NsAnswer, Topic::Handover, &[Kind::NewState]),
+    MessageInfo { is_awaited: true, ..MessageInfo::request(Kind::Ready, Topic::Handover) },
+    MessageInfo::answer(Kind::ReadyAnswer, Topic::Handover, &[Kind::Ready]),
+];
+
+pub(crate) const TIMERS: &[TimerInfo] =
+    &[TimerInfo::wait(TimerName::Handover, "gives up waiting for the hand-over")];
+
+mutants! {
+    /// EE_answer or Accept leaves before the application has stopped.
+    ANSWER_BEFORE_STOPPING = "answer-before-stopping",
+    /// A definition is taken from whoever sends one.
+    DEFINITION_FROM_STRANGER = "definition-from-stranger",
+    /// A definition is taken although the node is in Election again.
+    DEFINITION_IN_ELECTION = "definition-in-election",
+    /// A definition is taken for another group than the node's.
+    DEFINITION_OF_OTHER_GROUP = "definition-of-other-group",
 }

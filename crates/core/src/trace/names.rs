@@ -81,15 +81,6 @@ names! {
     }
 }
 
-impl Kind {
-    /// Whether sending this promises that the sender's application has stopped (B-34, B-37, I-46);
-    /// whoever says farewell promises it as well.
-    #[must_use]
-    pub fn acknowledges_stop(self) -> bool {
-        matches!(self, Self::EeAnswer | Self::Accept | Self::Follow | Self::Farewell)
-    }
-}
-
 names! {
     /// Every timer, named for what it ends.
     TimerName {

@@ -44,7 +44,7 @@ impl Monitor for MembersAccepted {
     fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
         match event {
             Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } => {
-                let is_yes = message.kind.acknowledges_stop() && message.ok != Some(false);
+                let is_yes = message.kind.info().promises_stop && message.ok != Some(false);
                 if let (Some(group), true) = (message.group, is_yes) {
                     self.formation(group)?.accepted.insert(*node);
                 }

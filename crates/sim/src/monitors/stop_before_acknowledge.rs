@@ -23,7 +23,7 @@ impl Monitor for StopBeforeAcknowledge {
         else {
             return None;
         };
-        if !message.kind.acknowledges_stop() || message.ok == Some(false) {
+        if !message.kind.info().promises_stop || message.ok == Some(false) {
             return None;
         }
         let gate = board.seat(*node)?.gate;

@@ -1,6 +1,6 @@
 //! I-07: group numbers are unique, change at every formation, and are never reused.
 
-use tanist_core::trace::{Event, Kind};
+use tanist_core::trace::Event;
 use tanist_core::{GroupNumber, NodeId, Time};
 
 use super::{Breach, Interest, Monitor, mix};
@@ -44,51 +44,7 @@ impl Monitor for UniqueNumbers {
         match event {
             Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } => {
                 let group = message.group?;
-                let forms = match message.kind {
-                    Kind::EnterElection
-                    | Kind::Invitation
-                    | Kind::Coordinator
-                    | Kind::Elected
-                    | Kind::Leader
-                    | Kind::Heartbeat => true,
-                    Kind::AreYouUp
-                    | Kind::AyuAnswer
-                    | Kind::AreYouNormal
-                    | Kind::AynAnswer
-                    | Kind::EeAnswer
-                    | Kind::SetCoordinator
-                    | Kind::ScAnswer
-                    | Kind::NewState
-                    | Kind::NsAnswer
-                    | Kind::Election
-                    | Kind::Answer
-                    | Kind::AreYouCoordinator
-                    | Kind::AycAnswer
-                    | Kind::AreYouThere
-                    | Kind::AytAnswer
-                    | Kind::Accept
-                    | Kind::AcceptAnswer
-                    | Kind::Ready
-                    | Kind::ReadyAnswer
-                    | Kind::Recall
-                    | Kind::RecallAnswer
-                    | Kind::Ack
-                    | Kind::Follow
-                    | Kind::Told
-                    | Kind::Elect
-                    | Kind::Probe
-                    | Kind::Reply
-                    | Kind::Hello
-                    | Kind::Farewell
-                    | Kind::Pause
-                    | Kind::Rank
-                    // Above the peer groups numbers are not told apart from those that are echoed.
-                    | Kind::AmongSuperPeers
-                    | Kind::Selected
-                    | Kind::Enrol
-                    | Kind::Enrolled
-                    | Kind::Refer => false,
-                };
+                let forms = message.kind.info().forms_group;
                 if forms && group.node == *node { self.use_number(board, group) } else { None }
             }
             Event::Begin { node, group } if group.node == *node => self.use_number(board, *group),

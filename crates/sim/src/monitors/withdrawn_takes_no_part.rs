@@ -3,7 +3,7 @@
 //! elections are paused.
 
 use tanist_core::Time;
-use tanist_core::trace::{Event, Kind};
+use tanist_core::trace::Event;
 
 use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
@@ -30,7 +30,7 @@ impl Monitor for AsideTakesNoPart {
         }
         let what = match event {
             Event::Send { message, .. } | Event::Broadcast { message, .. }
-                if !is_allowed(message.kind) =>
+                if !message.kind.info().while_withdrawn =>
             {
                 format!("sends {}", message.kind)
             }
@@ -63,8 +63,4 @@ impl Monitor for AsideTakesNoPart {
     fn is_applicable(&self, _board: &Board) -> bool {
         self.has_been_aside
     }
-}
-
-fn is_allowed(kind: Kind) -> bool {
-    matches!(kind, Kind::Farewell | Kind::RecallAnswer | Kind::Pause | Kind::Rank)
 }

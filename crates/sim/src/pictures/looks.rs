@@ -7,39 +7,27 @@
 use std::collections::BTreeSet;
 
 use tanist_core::Status;
+use tanist_core::election::descriptor::Topic;
 use tanist_core::trace::Kind;
 
 use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 
 /// How messages of a kind are drawn.
 pub(super) fn pen(kind: Kind) -> Pen {
-    match kind {
-        Kind::AreYouUp | Kind::AreYouCoordinator | Kind::Recall | Kind::Hello | Kind::Enrol => {
-            Pen::new(GREY, 1.1)
-        }
-        Kind::AyuAnswer | Kind::AycAnswer | Kind::RecallAnswer | Kind::Enrolled | Kind::Refer => {
-            Pen::new(GREY, 1.1).dashed(ANSWER)
-        }
-        Kind::AreYouNormal | Kind::AreYouThere | Kind::Heartbeat | Kind::Probe => {
-            Pen::new(PALE, 1.1)
-        }
-        Kind::AynAnswer | Kind::AytAnswer | Kind::Ack | Kind::Reply => {
-            Pen::new(PALE, 1.1).dashed(ANSWER)
-        }
-        Kind::EnterElection | Kind::Election | Kind::Elect | Kind::Invitation => {
-            Pen::new(VERMILION, 1.9)
-        }
-        Kind::EeAnswer | Kind::Answer => Pen::new(VERMILION, 1.5).dashed(ANSWER),
-        Kind::SetCoordinator | Kind::Coordinator | Kind::Elected | Kind::Leader | Kind::Accept => {
-            Pen::new(BLUE, 1.9)
-        }
-        Kind::ScAnswer | Kind::AcceptAnswer | Kind::Follow | Kind::Told => {
-            Pen::new(BLUE, 1.5).dashed(ANSWER)
-        }
-        Kind::Farewell | Kind::Pause | Kind::Rank | Kind::Selected => Pen::new(PURPLE, 1.9),
-        Kind::AmongSuperPeers => Pen::new(PURPLE, 1.1),
-        Kind::NewState | Kind::Ready => Pen::new(GREEN, 1.9),
-        Kind::NsAnswer | Kind::ReadyAnswer => Pen::new(GREEN, 1.5).dashed(ANSWER),
+    let info = kind.info();
+    let (colour, width) = match info.topic {
+        Topic::Discovery => (GREY, THIN),
+        Topic::Liveness => (PALE, THIN),
+        Topic::Election => (VERMILION, THICK),
+        Topic::Announcement => (BLUE, THICK),
+        Topic::Handover => (GREEN, THICK),
+        Topic::Operation => (PURPLE, THICK),
+        Topic::Levels => (PURPLE, THIN),
+    };
+    if info.is_reply {
+        Pen::new(colour, width.min(REPLY)).dashed(ANSWER)
+    } else {
+        Pen::new(colour, width)
     }
 }
 
@@ -247,6 +235,10 @@ const VERMILION: &str = "#d55e00";
 const BLUE: &str = "#0072b2";
 const PURPLE: &str = "#994f88";
 const GREEN: &str = "#00805c";
+/// How wide lines are: of an election, of an answer in it, of everything around it.
+const THICK: f64 = 1.9;
+const REPLY: f64 = 1.5;
+const THIN: f64 = 1.1;
 const ANSWER: &str = "5 3";
 const HEAD: f64 = 8.0;
 const ROW: f64 = 22.0;

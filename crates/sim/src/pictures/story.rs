@@ -8,9 +8,7 @@ use core::fmt::{self, Write};
 use std::collections::BTreeMap;
 
 use tanist_core::NodeId;
-use tanist_core::trace::{
-    Entry, Event, Header, Link, Loss, MessageFacts, NodeState, Outcome, TimerName,
-};
+use tanist_core::trace::{Entry, Event, Header, Link, Loss, MessageFacts, NodeState, Outcome};
 
 use crate::observe::recording::without_heartbeats;
 use crate::pictures::diagram::links;
@@ -179,7 +177,7 @@ impl Teller {
             Event::Lose { node, to, message, why, .. } => {
                 format!("{node}'s {} to {to} is lost: {}", said(message), cause(*why, *node, *to))
             }
-            Event::Timer { timer, .. } => timer_words(*timer).to_string(),
+            Event::Timer { timer, .. } => timer.info().text.to_owned(),
             Event::Save { counter, .. } => format!("saves counter {counter}"),
             Event::State { node, state } => {
                 let before = self.states.insert(*node, state.clone());
@@ -254,40 +252,6 @@ fn cause(why: Loss, from: NodeId, to: NodeId) -> String {
     }
 }
 
-/// What a node does when a timer of it runs out, in words that follow its name.
-#[must_use]
-pub fn timer_words(timer: TimerName) -> &'static str {
-    match timer {
-        TimerName::Answers => "gives up waiting for answers",
-        TimerName::Announcement => "gives up waiting for an announcement",
-        TimerName::Check => "checks on the others",
-        TimerName::Timeout => "has not heard of its coordinator for too long",
-        TimerName::Delay => "has waited for those of higher rank to begin",
-        TimerName::Vet => "has been up for long enough to obey whoever calls",
-        TimerName::Stall => "gives up on an election that stalls",
-        TimerName::Retry => "tries again",
-        TimerName::Announce => "announces itself again",
-        TimerName::Silence => "has heard nothing for too long",
-        TimerName::Handover => "gives up waiting for the hand-over",
-        TimerName::Beat => "gives a sign of life",
-        TimerName::Recall => "gives up waiting for what the others remember",
-        TimerName::Acknowledgement => "gives up on its successor",
-        TimerName::Follows => "gives up waiting for followers",
-        TimerName::Hold => "has been aside for long enough",
-        TimerName::Quiet => "knows that its farewells have arrived",
-        TimerName::Yield => "makes room for a higher member",
-        TimerName::Ring => "has heard of nobody better in this ring",
-        TimerName::Relay => "would pass on another heartbeat",
-        TimerName::Hello => "knows who is in reach",
-        TimerName::Probe => "asks whether those it waits for are there",
-        TimerName::Age => "forgets neighbours that say nothing",
-        TimerName::Remind => "will tell others again that elections are paused",
-        TimerName::Settle => "has led for long enough to take its seat among the super-peers",
-        TimerName::Enrol => "gives up waiting for who has the other seats",
-        TimerName::Tell => "tells its group again whom it has selected",
-    }
-}
-
 fn outcome_words(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Won => "WINS its election",
@@ -328,7 +292,7 @@ const DEFINITION_MAX: usize = 32;
 
 #[cfg(test)]
 mod tests {
-    use tanist_core::trace::{Kind, Source};
+    use tanist_core::trace::{Kind, Source, TimerName};
     use tanist_core::{GroupNumber, Member, NodeSet, Priority, Status, Time};
 
     use super::*;

@@ -193,7 +193,7 @@ impl<T: GroupTask> WorldBuilder<T> {
     /// If no live group could be started like this.
     pub fn start(self, make: impl FnMut(NodeId) -> T + 'static) -> Result<World<T>, SetupError> {
         let algorithm = self.algorithm;
-        if !algorithm.hands_over() {
+        if algorithm.descriptor().handover.is_none() {
             return Err(SetupError::NoHandover(algorithm.name()));
         }
         if let Some((node, _)) = self.priorities.iter().find(|(node, _)| node.0 > self.nodes) {

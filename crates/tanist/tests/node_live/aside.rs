@@ -16,7 +16,7 @@ async fn a_leader_that_steps_down_hands_over_before_silence_could_tell() {
         fleet.algorithm = *algorithm;
         fleet.timing.silence = Some(ms(30_000));
         let mut groups = fleet.start_all().await;
-        let view = if algorithm.hands_over() {
+        let view = if algorithm.descriptor().handover.is_some() {
             agreement(&groups).await
         } else {
             // The lecture's bully tells nobody who is in the group.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tanist_core::election::Algorithm;
+use tanist_core::election::descriptor::Network;
 use tanist_core::options::Options;
 use tanist_sim::pictures::map::Map;
 use tanist_sim::scenario::parse::parse_duration;
@@ -107,8 +108,9 @@ impl Args {
     }
 
     fn roaming(&self) -> Result<Roaming, Problem> {
-        if !self.algorithm.is_radio() {
-            let radio = Algorithm::ALL.iter().filter(|known| known.is_radio());
+        if self.algorithm.descriptor().network != Network::Radio {
+            let radio =
+                Algorithm::ALL.iter().filter(|known| known.descriptor().network == Network::Radio);
             let names: Vec<&str> = radio.map(|known| known.name()).collect();
             return Err(Problem::Usage(format!(
                 "{} needs everybody in reach of everybody, and nothing was run; for ad-hoc \

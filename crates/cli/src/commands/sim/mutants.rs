@@ -50,12 +50,12 @@ impl Args {
         crate::commands::require_mutants()?;
         interrupt::listen();
         let mut trials = Vec::new();
-        for (mutant, name) in Mutant::ALL {
-            let caught = self.hunt(*mutant, name);
+        for mutant in Mutant::all() {
+            let caught = self.hunt(mutant);
             if caught.is_none() && interrupt::is_asked() {
                 break;
             }
-            trials.push(Trial { mutant: *mutant, caught });
+            trials.push(Trial { mutant, caught });
         }
         match self.output {
             Format::Table => output::print(&table(&trials).to_string())?,
@@ -65,14 +65,14 @@ impl Args {
     }
 
     /// Tries seed after seed on every algorithm, as a mutant need not concern them all.
-    fn hunt(&self, mutant: Mutant, name: &str) -> Option<Caught> {
+    fn hunt(&self, mutant: Mutant) -> Option<Caught> {
         let kinds = Algorithm::ALL;
         let case_of = |case: u64| {
             let at = usize::try_from(case % kinds.len() as u64).unwrap_or(0);
             (kinds[at], case / kinds.len() as u64 + 1)
         };
         let cases = self.seeds.saturating_mul(kinds.len() as u64);
-        let bar = progress::bar(cases, name);
+        let bar = progress::bar(cases, mutant.name());
         let hunt = Hunt { jobs: jobs(self.jobs), cases, until: Until::Failure };
         let judge = |case| {
             let (algorithm, seed) = case_of(case);

@@ -11,9 +11,8 @@ use tanist::{GroupNumber, NodeId, NodeSet, Phase};
 use tanist_core::Time;
 use tanist_core::membership::Member;
 use tanist_core::trace::{Entry, Event, Header, Kind, NodeState, Outcome, TimerName};
-use tanist_sim::pictures::story::timer_words;
 
-use super::round::{Round, names, questions};
+use super::round::{Round, names};
 use crate::terminal::moment;
 
 /// One election of one node.
@@ -205,7 +204,7 @@ impl Teller {
     fn take(&mut self, entry: &Entry) {
         let at = entry.at;
         if let Event::Send { to, message, .. } = &entry.event {
-            if !questions(message.kind).is_empty() && !is_step(message.kind) {
+            if !message.kind.info().answers.is_empty() && !is_step(message.kind) {
                 return;
             }
             if let Some(round) = self.rounds().find(|round| round.takes(at, message.kind, *to)) {
@@ -215,17 +214,17 @@ impl Teller {
             self.lines.push(Line::Asked(Round::new(at, message.kind, *to)));
         } else if let Event::Receive { from, message, .. } = &entry.event {
             let is_answer = self.rounds().any(|round| round.hear(at, *from, *message));
-            if !is_answer && questions(message.kind).is_empty() {
+            if !is_answer && message.kind.info().answers.is_empty() {
                 let group = message.group.map(|group| format!(" (group {group})"));
                 let what =
                     format!("hears {} from {from}{}", message.kind, group.unwrap_or_default());
                 self.say(at, what);
             }
         } else if let Event::Timer { timer, .. } = &entry.event {
-            if is_wait(*timer) {
+            if timer.info().is_told_as_wait {
                 self.rounds().for_each(|round| round.give_up(at));
             }
-            self.say(at, format!("{} ({} timer)", timer_words(*timer), timer.name()));
+            self.say(at, format!("{} ({} timer)", timer.info().text, timer.name()));
         } else {
             self.turn(entry);
         }
@@ -276,20 +275,6 @@ const AT_ONCE: Duration = Duration::from_millis(2);
 /// Whether an answer moves the election on, and is told like a question.
 const fn is_step(kind: Kind) -> bool {
     matches!(kind, Kind::Accept | Kind::EeAnswer | Kind::Answer)
-}
-
-/// Whether a timer ends a wait for answers.
-const fn is_wait(timer: TimerName) -> bool {
-    matches!(
-        timer,
-        TimerName::Answers
-            | TimerName::Announcement
-            | TimerName::Handover
-            | TimerName::Recall
-            | TimerName::Acknowledgement
-            | TimerName::Follows
-            | TimerName::Stall
-    )
 }
 
 const fn outcome_words(outcome: Outcome) -> &'static str {

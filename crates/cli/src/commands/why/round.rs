@@ -40,7 +40,7 @@ impl Round {
     /// Notes an answer, if it is one to this question.
     pub(super) fn hear(&mut self, at: Time, from: NodeId, message: MessageFacts) -> bool {
         let is_new = self.answers.iter().all(|reply| reply.from != from);
-        let is_one = questions(message.kind).contains(&self.kind) && self.to.contains(&from);
+        let is_one = message.kind.info().answers.contains(&self.kind) && self.to.contains(&from);
         if is_one && is_new {
             self.answers.push(Reply { from, ok: message.ok, after: at.since(self.at) });
         }
@@ -100,32 +100,10 @@ pub(super) fn names(nodes: &[NodeId]) -> String {
     nodes.iter().map(NodeId::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// The questions to which a message is the answer.
-pub(super) fn questions(answer: Kind) -> &'static [Kind] {
-    ANSWERS.iter().find(|(kind, _)| *kind == answer).map_or(&[], |(_, questions)| questions)
-}
-
 /// Whether something comes back for a message of this kind.
 fn has_answer(question: Kind) -> bool {
-    ANSWERS.iter().any(|(_, questions)| questions.contains(&question))
+    Kind::ALL.iter().any(|kind| kind.info().answers.contains(&question))
 }
-
-/// What answers what.
-const ANSWERS: &[(Kind, &[Kind])] = &[
-    (Kind::AyuAnswer, &[Kind::AreYouUp]),
-    (Kind::AynAnswer, &[Kind::AreYouNormal]),
-    (Kind::EeAnswer, &[Kind::EnterElection]),
-    (Kind::ScAnswer, &[Kind::SetCoordinator]),
-    (Kind::NsAnswer, &[Kind::NewState]),
-    (Kind::Answer, &[Kind::Election]),
-    (Kind::AycAnswer, &[Kind::AreYouCoordinator]),
-    (Kind::AytAnswer, &[Kind::AreYouThere]),
-    (Kind::Accept, &[Kind::Invitation]),
-    (Kind::AcceptAnswer, &[Kind::Accept]),
-    (Kind::ReadyAnswer, &[Kind::Ready]),
-    (Kind::RecallAnswer, &[Kind::Recall]),
-    (Kind::Ack, &[Kind::Election, Kind::Elected, Kind::Elect, Kind::Coordinator]),
-];
 
 /// What is sent within this belongs together.
 const TOGETHER: Duration = Duration::from_millis(5);

@@ -14,6 +14,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::election::descriptor::{MessageInfo, TimerInfo, rows};
 use minicbor::{Decode, Encode};
 
 use crate::membership::{NodeId, NodeSet};
@@ -169,3 +170,7 @@ impl Detector {
         (self.watched, self.tied) = (watched, tied);
     }
 }
+
+pub(crate) const MESSAGES: &[MessageInfo] = &[rows::HEARTBEAT];
+
+pub(crate) const TIMERS: &[TimerInfo] = &[rows::SILENCE, rows::BEAT];

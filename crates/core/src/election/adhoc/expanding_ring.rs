@@ -20,6 +20,9 @@
 //!
 //! Assumes and leaves out: see [`super`].
 
+use crate::election::descriptor::{
+    Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
+};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -31,7 +34,7 @@ use super::{limit, pace};
 use crate::election::{Command, Elects, Notice, Standing, View, mint, mint_late, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
@@ -202,7 +205,7 @@ impl ExpandingRing {
         let limit = limit::of(cx.config);
         if ttl >= limit {
             self.announce(cx, number, out);
-        } else if cx.is_mutated(Mutant::NeverWiden) {
+        } else if cx.is_mutated(Mutant::NEVER_WIDEN) {
             self.flood(cx, number, ttl, out);
         } else {
             self.flood(cx, number, ttl.saturating_mul(2).min(limit), out);
@@ -337,7 +340,7 @@ impl ExpandingRing {
 
     /// No heartbeat of the leader has come for too long.
     fn miss(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        if cx.is_mutated(Mutant::IgnoreSilence) {
+        if cx.is_mutated(Mutant::IGNORE_SILENCE) {
             return;
         }
         if self.reign.leader().is_some() && !self.reign.is_own(cx.me) {
@@ -421,4 +424,41 @@ impl Elects for ExpandingRing {
             Timer::Stall => TimerName::Stall,
         }
     }
+}
+
+/// What there is to know of the expanding ring.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "adhoc-expanding-ring",
+    source: "the lectures' broadcasts in rings that widen, with rules of our own",
+    guarantee: super::GUARANTEE,
+    summary: "one leader in each part of the network; no state",
+    network: Network::Radio,
+    model: Model::Roaming,
+    groups: Groups::PerComponent,
+    handover: None,
+    adjustable: None,
+    options: OPTIONS,
+    messages: MESSAGES,
+    timers: TIMERS,
+    mutants: &[leadership::MUTANTS, MUTANTS],
+};
+
+pub(crate) const MESSAGES: &[MessageInfo] =
+    &[rows::ELECTION, rows::ANSWER, rows::LEADER, rows::HEARTBEAT];
+
+pub(crate) const TIMERS: &[TimerInfo] = &[
+    rows::BEAT,
+    rows::SILENCE,
+    rows::RELAY,
+    TimerInfo {
+        is_wait: true,
+        blocked_by: rows::CIRCULATING,
+        ..TimerInfo::new(TimerName::Ring, "has heard of nobody better in this ring")
+    },
+    rows::STALL,
+];
+
+mutants! {
+    /// Expanding ring: the ring stays as it is.
+    NEVER_WIDEN = "never-widen",
 }

@@ -13,7 +13,7 @@ use super::{limit, pace};
 use crate::election::Elects;
 use crate::group::GroupNumber;
 use crate::membership::NodeId;
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects};
 use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, TimerName};
@@ -107,7 +107,7 @@ impl Reign {
                 core::cmp::Ordering::Greater => Meaning::Better,
             },
             Some(leader) if members.outranks(node, leader.node) => {
-                if leader.node == me && cx.is_mutated(Mutant::KeepReign) {
+                if leader.node == me && cx.is_mutated(Mutant::KEEP_REIGN) {
                     return Meaning::Nothing;
                 }
                 Meaning::Better
@@ -245,4 +245,11 @@ impl Beat {
         let kind = if self.is_new { Kind::Leader } else { Kind::Heartbeat };
         MessageFacts { kind, group: Some(self.group), ok: None }
     }
+}
+
+mutants! {
+    /// Ad hoc: a leader goes on leading although it hears a better one.
+    KEEP_REIGN = "keep-reign",
+    /// Ad hoc: a follower that hears no heartbeat does nothing.
+    IGNORE_SILENCE = "ignore-silence",
 }

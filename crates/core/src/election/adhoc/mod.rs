@@ -31,3 +31,8 @@ mod tests;
 
 pub use diffusing::Diffusing;
 pub use expanding_ring::ExpandingRing;
+
+/// What both algorithms guarantee.
+const GUARANTEE: &str = "once links stay as they are, every component has one leader, its best node, \
+                         and everybody in it follows it. Until then there may be several, and no \
+                         state is handed over";

@@ -32,7 +32,7 @@ impl Bully {
         out.cancel_timer(Timer::Retry);
         out.notify(Notice::Called);
         let mut above: NodeSet = cx.config.members.above(cx.me).collect();
-        if cx.is_mutated(Mutant::ProbeAllButHighest)
+        if cx.is_mutated(Mutant::PROBE_ALL_BUT_HIGHEST)
             && let Some(highest) = cx.config.members.above(cx.me).next_back()
         {
             above.remove(highest);
@@ -101,7 +101,7 @@ impl Bully {
         out.notify(Notice::Watch(NodeSet::new()));
         out.notify(Notice::Stop);
         let mut queue: alloc::vec::Vec<NodeId> = cx.config.members.below(cx.me).collect();
-        if cx.is_mutated(Mutant::ForgetLowestNode) && queue.len() > 1 {
+        if cx.is_mutated(Mutant::FORGET_LOWEST_NODE) && queue.len() > 1 {
             queue.remove(0);
         }
         let mut round = HaltingRound {

@@ -35,7 +35,7 @@ impl Bully {
             out.send(from, Message::refusal(group));
             return self.doubt(cx, out);
         }
-        let runs_on = cx.is_mutated(Mutant::KeepRunningWhenHalted)
+        let runs_on = cx.is_mutated(Mutant::KEEP_RUNNING_WHEN_HALTED)
             && matches!(self.task, Task::Halting(_) | Task::Appointing { .. });
         if runs_on {
             out.send(from, Message::EeAnswer { group, ok: true, report: Report::default() });
@@ -51,7 +51,7 @@ impl Bully {
         out.cancel_timer(Timer::Check);
         self.wait_for_others(cx, out);
         out.notify(Notice::Watch(NodeSet::new()));
-        if cx.is_mutated(Mutant::AnswerBeforeStopping) {
+        if cx.is_mutated(Mutant::ANSWER_BEFORE_STOPPING) {
             out.send(from, Message::EeAnswer { group, ok: true, report: Report::default() });
             self.task = Task::Idle;
         } else {
@@ -76,7 +76,7 @@ impl Bully {
         if self.status != Status::Election || halted.node == candidate {
             return false;
         }
-        let is_lower = if cx.is_mutated(Mutant::HaltedTheWrongWay) {
+        let is_lower = if cx.is_mutated(Mutant::HALTED_THE_WRONG_WAY) {
             cx.config.members.outranks(candidate, halted.node)
         } else {
             cx.config.members.outranks(halted.node, candidate)
@@ -138,7 +138,7 @@ impl Bully {
         out: &mut Effects<Self>,
     ) {
         let is_halted_by_it =
-            self.halted == Some(group) || cx.is_mutated(Mutant::ObeyAnyCoordinator);
+            self.halted == Some(group) || cx.is_mutated(Mutant::OBEY_ANY_COORDINATOR);
         let is_stopped = match self.task {
             Task::Answering { .. } => false,
             Task::Idle

@@ -24,6 +24,9 @@ mod tests;
 mod triggers;
 mod vetting;
 
+use crate::election::descriptor::{
+    Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
+};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -34,6 +37,7 @@ use self::vetting::Vetting;
 use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
+use crate::mutant::mutants;
 use crate::options::options;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
@@ -450,4 +454,67 @@ impl Elects for Bully {
             Timer::Retry => TimerName::Retry,
         }
     }
+}
+
+/// What there is to know of the textbook's bully.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "bully",
+    source: "Garcia-Molina 1982, as in Chow and Johnson 1997, listings 10.16 to 10.21",
+    guarantee: "assertions 1 and 2: one coordinator and one definition among all nodes that are \
+                Reorganization or Normal; after the last failure all live nodes are Normal under \
+                the highest",
+    summary: "one coordinator and one definition among all live nodes",
+    network: Network::Links,
+    model: Model::Synchronous,
+    groups: Groups::One,
+    handover: Some(Handover {
+        has_verdict: |options| options.bully.answers != Answers::Literal,
+        ..Handover::NEW_STATE
+    }),
+    adjustable: None,
+    options: OPTIONS,
+    messages: MESSAGES,
+    timers: TIMERS,
+    mutants: &[MUTANTS],
+};
+
+pub(crate) const MESSAGES: &[MessageInfo] = &[
+    MessageInfo::request(Kind::AreYouUp, Topic::Discovery),
+    MessageInfo::answer(Kind::AyuAnswer, Topic::Discovery, &[Kind::AreYouUp]),
+    rows::ARE_YOU_NORMAL,
+    rows::AYN_ANSWER,
+    MessageInfo { forms_group: true, ..MessageInfo::request(Kind::EnterElection, Topic::Election) },
+    MessageInfo {
+        promises_stop: true,
+        ..MessageInfo::answer(Kind::EeAnswer, Topic::Election, &[Kind::EnterElection])
+    },
+    MessageInfo::request(Kind::SetCoordinator, Topic::Announcement),
+    MessageInfo::answer(Kind::ScAnswer, Topic::Announcement, &[Kind::SetCoordinator]),
+];
+
+pub(crate) const TIMERS: &[TimerInfo] = &[
+    rows::ANSWERS,
+    rows::CHECK,
+    rows::STALL,
+    TimerInfo {
+        is_wait: true,
+        blocked_by: &[Kind::EnterElection],
+        ..TimerInfo::new(TimerName::Vet, "has been up for long enough to obey whoever calls")
+    },
+    TimerInfo::new(TimerName::Retry, "tries again"),
+];
+
+mutants! {
+    /// Bully: a node probes all but the highest of those above it.
+    PROBE_ALL_BUT_HIGHEST = "probe-all-but-highest",
+    /// Bully: a Set_Coordinator is obeyed whoever halted the node.
+    OBEY_ANY_COORDINATOR = "obey-any-coordinator",
+    /// Bully: a halted node lets its own election run on.
+    KEEP_RUNNING_WHEN_HALTED = "keep-running-when-halted",
+    /// Bully: monotone halted compares with `<=` turned round, so lower candidates replace higher.
+    HALTED_THE_WRONG_WAY = "halted-the-wrong-way",
+    /// Bully: Enter_Election is not sent to the lowest node.
+    FORGET_LOWEST_NODE = "forget-lowest-node",
+    /// Bully: nothing is done when the wait in Down or Election runs out.
+    IGNORE_STALL = "ignore-stall",
 }

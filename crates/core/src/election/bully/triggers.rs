@@ -61,7 +61,7 @@ impl Bully {
     }
 
     pub(super) fn stalled(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        if self.status == Status::Normal || cx.is_mutated(Mutant::IgnoreStall) {
+        if self.status == Status::Normal || cx.is_mutated(Mutant::IGNORE_STALL) {
             return;
         }
         self.wait_for_others(cx, out);

@@ -18,6 +18,9 @@
 #[cfg(test)]
 mod tests;
 
+use crate::election::descriptor::{
+    Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
+};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -27,7 +30,7 @@ use minicbor::{Decode, Encode};
 use super::{Command, Elects, Notice, Standing, View, mint, mint_late, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::options::options;
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
@@ -183,7 +186,7 @@ impl BullyLecture {
 
     /// L-01, L-11; one election of one's own at a time (G-09).
     fn elect(&mut self, cx: &mut Context<'_>, suspect: Option<NodeId>, out: &mut Effects<Self>) {
-        if self.phase != Phase::Idle && !cx.is_mutated(Mutant::CallAgain) {
+        if self.phase != Phase::Idle && !cx.is_mutated(Mutant::CALL_AGAIN) {
             return;
         }
         out.notify(Notice::Called);
@@ -193,7 +196,7 @@ impl BullyLecture {
         out.notify(Notice::Watch(NodeSet::new()));
         out.notify(Notice::Stop);
         let mut above: NodeSet = cx.config.members.above(cx.me).collect();
-        if cx.is_mutated(Mutant::SkipNextHigher)
+        if cx.is_mutated(Mutant::SKIP_NEXT_HIGHER)
             && let Some(next) = cx.config.members.above(cx.me).next()
         {
             above.remove(next);
@@ -239,7 +242,7 @@ impl BullyLecture {
 
     /// L-07.
     fn restart(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        if self.phase == Phase::Waiting && !cx.is_mutated(Mutant::NeverRestart) {
+        if self.phase == Phase::Waiting && !cx.is_mutated(Mutant::NEVER_RESTART) {
             self.phase = Phase::Idle;
             self.elect(cx, None, out);
         }
@@ -412,4 +415,39 @@ impl Elects for BullyLecture {
             Timer::Announce => TimerName::Announce,
         }
     }
+}
+
+/// What there is to know of the lecture bully.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "bully-lecture",
+    source: "the lectures' bully: election, answer, coordinator",
+    guarantee: "at the end every live node has elected the highest live node; two coordinators may \
+                overlap for a message delay, and no state is handed over",
+    summary: "every live node ends with the highest as coordinator; no state",
+    network: Network::Links,
+    model: Model::Synchronous,
+    groups: Groups::One,
+    handover: None,
+    adjustable: None,
+    options: OPTIONS,
+    messages: MESSAGES,
+    timers: TIMERS,
+    mutants: &[MUTANTS],
+};
+
+pub(crate) const MESSAGES: &[MessageInfo] = &[rows::ELECTION, rows::ANSWER, rows::COORDINATOR];
+
+pub(crate) const TIMERS: &[TimerInfo] = &[
+    rows::ANSWERS,
+    TimerInfo::wait(TimerName::Announcement, "gives up waiting for an announcement"),
+    TimerInfo::new(TimerName::Announce, "announces itself again"),
+];
+
+mutants! {
+    /// Lecture bully: a waiting node never restarts.
+    NEVER_RESTART = "never-restart",
+    /// Lecture bully: every election message starts one more election.
+    CALL_AGAIN = "call-again",
+    /// Lecture bully: `<` for `<=` in whom to ask: the next higher node is left out.
+    SKIP_NEXT_HIGHER = "skip-next-higher",
 }

@@ -14,7 +14,7 @@ impl Invitation {
         let is_due = self.coordinator != cx.me
             && self.status.has_coordinator()
             && self.task == Task::Idle
-            && !cx.is_mutated(Mutant::NeverAskCoordinator);
+            && !cx.is_mutated(Mutant::NEVER_ASK_COORDINATOR);
         if is_due {
             out.send(self.coordinator, Message::AreYouThere { group: self.group });
             out.set_timer(Timer::Answers, cx.config.timing.answer());
@@ -154,6 +154,6 @@ impl Invitation {
 
     /// The `abandon-members` mutant keeps those it left in the belief that it leads them.
     pub(super) fn pretends(&self, cx: &Context<'_>) -> bool {
-        cx.is_mutated(Mutant::AbandonMembers) && self.coordinator != cx.me
+        cx.is_mutated(Mutant::ABANDON_MEMBERS) && self.coordinator != cx.me
     }
 }

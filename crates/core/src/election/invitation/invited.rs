@@ -30,14 +30,14 @@ impl Invitation {
             return out.send(self.coordinator, Message::Invitation { group });
         }
         let mut forwarded = NodeSet::new();
-        if self.coordinator == cx.me && !cx.is_mutated(Mutant::AbandonMembers) {
+        if self.coordinator == cx.me && !cx.is_mutated(Mutant::ABANDON_MEMBERS) {
             forwarded = core::mem::take(&mut self.up);
             forwarded.remove(group.node);
         }
         self.leave_task(Outcome::Yielded, out);
         self.status = Status::Election;
         self.coordinator = group.node;
-        if !cx.is_mutated(Mutant::KeepOldGroup) {
+        if !cx.is_mutated(Mutant::KEEP_OLD_GROUP) {
             self.group = group;
         }
         self.up = NodeSet::new();
@@ -45,7 +45,7 @@ impl Invitation {
         for member in forwarded.iter() {
             out.send(member, Message::Invitation { group });
         }
-        if cx.is_mutated(Mutant::AnswerBeforeStopping) {
+        if cx.is_mutated(Mutant::ANSWER_BEFORE_STOPPING) {
             let report = Report::default();
             out.send(group.node, Message::Accept { group, report, forwarded: forwarded.clone() });
         }
@@ -117,7 +117,7 @@ impl Invitation {
             Joining::WithAccept => self.join(group, out),
             Joining::Literal => {}
         }
-        if !cx.is_mutated(Mutant::AnswerBeforeStopping) {
+        if !cx.is_mutated(Mutant::ANSWER_BEFORE_STOPPING) {
             out.send(group.node, Message::Accept { group, report, forwarded });
         }
         out.set_timer(Timer::Answers, cx.config.timing.answer());

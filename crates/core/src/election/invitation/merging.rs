@@ -53,7 +53,7 @@ impl Invitation {
         forwarded: &NodeSet,
         out: &mut Effects<Self>,
     ) {
-        let is_ours = group == self.group || cx.is_mutated(Mutant::AcceptAnyGroup);
+        let is_ours = group == self.group || cx.is_mutated(Mutant::ACCEPT_ANY_GROUP);
         let Task::Merging(merge) = &mut self.task else {
             return out.send(from, Message::AcceptAnswer { group, ok: false });
         };

@@ -25,6 +25,10 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+use crate::election::descriptor::{
+    Adjustable, Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
+};
+use crate::policy::{Preempt, PreemptError, RankError};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -34,6 +38,7 @@ use minicbor::{Decode, Encode};
 use super::{Command, Elects, Notice, Reports, Standing, View, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
+use crate::mutant::mutants;
 use crate::options::options;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
@@ -423,4 +428,90 @@ impl Elects for Invitation {
             Timer::Delay => TimerName::Delay,
         }
     }
+}
+
+/// What there is to know of invitation.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "invitation",
+    source: "Garcia-Molina 1982, as in Chow and Johnson 1997, listings 10.22 to 10.28",
+    guarantee: "assertions 3 and 4: one coordinator and one definition per group number, which is \
+                never reused; nodes that can all reach each other end in one group. Several \
+                groups may exist at once",
+    summary: "one coordinator per group number; groups merge after a partition",
+    network: Network::Partitions,
+    model: Model::Asynchronous,
+    groups: Groups::PerComponent,
+    handover: Some(Handover::READY),
+    adjustable: Some(Adjustable { priorities: may_change_priorities, preempt: may_keep_leading }),
+    options: OPTIONS,
+    messages: MESSAGES,
+    timers: TIMERS,
+    mutants: &[MUTANTS],
+};
+
+/// A priority says how long a node waits before it merges others. With the other policies each of two
+/// nodes with different orders may leave the merge to the other (fuzz seed `invitation` 325).
+const fn may_change_priorities(options: &crate::options::Options) -> Result<(), RankError> {
+    match options.invitation.policy {
+        Policy::Delay => Ok(()),
+        Policy::IgnoreLower | Policy::Prompted | Policy::OnlyLower => Err(RankError::NobodyMerges),
+    }
+}
+
+/// An established coordinator keeps leading only where a lower one may merge a higher one.
+const fn may_keep_leading(
+    options: &crate::options::Options,
+    preempt: Preempt,
+) -> Result<(), PreemptError> {
+    let options = options.invitation;
+    match (options.policy, preempt, options.waits, options.reinvite) {
+        (Policy::IgnoreLower | Policy::Prompted | Policy::OnlyLower, ..) => {
+            Err(PreemptError::HigherMerges)
+        }
+        (Policy::Delay, Preempt::Always | Preempt::Never, ..)
+        | (Policy::Delay, Preempt::After(_), Waits::Early, Reinvite::On) => Ok(()),
+        (Policy::Delay, Preempt::After(_), ..) => Err(PreemptError::NobodyTakesOver),
+    }
+}
+
+pub(crate) const MESSAGES: &[MessageInfo] = &[
+    MessageInfo::request(Kind::AreYouCoordinator, Topic::Discovery),
+    MessageInfo::answer(Kind::AycAnswer, Topic::Discovery, &[Kind::AreYouCoordinator]),
+    MessageInfo::request(Kind::AreYouThere, Topic::Liveness),
+    MessageInfo::answer(Kind::AytAnswer, Topic::Liveness, &[Kind::AreYouThere]),
+    MessageInfo {
+        forms_group: true,
+        is_forwarded: true,
+        ..MessageInfo::request(Kind::Invitation, Topic::Election)
+    },
+    MessageInfo {
+        answers: &[Kind::Invitation],
+        is_awaited: true,
+        promises_stop: true,
+        ..MessageInfo::request(Kind::Accept, Topic::Announcement)
+    },
+    MessageInfo::answer(Kind::AcceptAnswer, Topic::Announcement, &[Kind::Accept]),
+];
+
+pub(crate) const TIMERS: &[TimerInfo] = &[
+    rows::ANSWERS,
+    rows::CHECK,
+    TimerInfo::drawn(TimerName::Timeout, "has not heard of its coordinator for too long"),
+    TimerInfo::new(TimerName::Delay, "has waited for those of higher rank to begin"),
+];
+
+mutants! {
+    /// Invitation: whoever accepts an invitation keeps the number of its old group.
+    KEEP_OLD_GROUP = "keep-old-group",
+    /// Invitation: Accept is confirmed for any group.
+    ACCEPT_ANY_GROUP = "accept-any-group",
+    /// Invitation: Ready answers are counted whatever group they name.
+    FORGET_GROUP_IN_ANSWER = "forget-group-in-answer",
+    /// Invitation: a participant never asks AreYouThere.
+    NEVER_ASK_COORDINATOR = "never-ask-coordinator",
+    /// Invitation: a coordinator that joins another group does not forward the invitation, and the
+    /// members it leaves get True from AreYouThere for ever.
+    ABANDON_MEMBERS = "abandon-members",
+    /// Invitation: a coordinator never invites the others that it found.
+    MERGE_NOBODY = "merge-nobody",
 }

@@ -81,7 +81,7 @@ impl Invitation {
             Policy::Delay | Policy::IgnoreLower => true,
             Policy::Prompted | Policy::OnlyLower => cx.config.members.outranks(cx.me, from),
         };
-        if is_coordinator && is_mergeable && !cx.is_mutated(Mutant::MergeNobody) {
+        if is_coordinator && is_mergeable && !cx.is_mutated(Mutant::MERGE_NOBODY) {
             others.insert(from);
         }
         if awaiting.is_empty() && cx.config.options.invitation.waits == Waits::Early {

@@ -10,13 +10,14 @@
 //! The slides reset nothing between elections and let a later message decide; here a number tells
 //! elections apart, and only the own name decides (E-02).
 
+use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{Phase, Ring, Token};
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::options::options;
 use crate::protocol::{Context, Effects};
 
@@ -146,7 +147,7 @@ impl Ring {
             self.save_number(cx, out);
         }
         let is_first = self.active.list.is_empty();
-        if is_first && cx.is_mutated(Mutant::OthersFirst) {
+        if is_first && cx.is_mutated(Mutant::OTHERS_FIRST) {
             self.pass_name(cx, elect.node, out);
             self.active.list.insert(elect.node);
             return self.send_name(cx, out);
@@ -164,7 +165,7 @@ impl Ring {
         if self.active.list.insert(elect.node) {
             self.pass_name(cx, elect.node, out);
         }
-        if !is_first && cx.is_mutated(Mutant::DecideEarly) {
+        if !is_first && cx.is_mutated(Mutant::DECIDE_EARLY) {
             self.list_is_complete(cx, out);
         }
     }
@@ -183,4 +184,28 @@ impl Ring {
             self.expect_within(cx, all, round + timing.answer(), out);
         }
     }
+}
+
+/// What there is to know of the active-list ring.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "ring-active-list",
+    source: "the active-list ring of the operating-systems slides: elect(i)",
+    guarantee: super::GUARANTEE,
+    summary: "one coordinator and one definition among all live nodes",
+    network: Network::Ring,
+    model: Model::Synchronous,
+    groups: Groups::One,
+    handover: Some(Handover::NEW_STATE),
+    adjustable: None,
+    options: OPTIONS,
+    messages: super::MESSAGES,
+    timers: super::TIMERS,
+    mutants: &[super::MUTANTS, MUTANTS],
+};
+
+mutants! {
+    /// Active list: a node passes the first name on before its own.
+    OTHERS_FIRST = "others-first",
+    /// Active list: a later name is taken for the end of the list.
+    DECIDE_EARLY = "decide-early",
 }

@@ -36,7 +36,7 @@ impl Ring {
         self.phase = Phase::Following;
         self.end_own(Outcome::Yielded, out);
         out.notify(Notice::Joined { group, coordinator: winner });
-        if cx.is_mutated(Mutant::AnswerBeforeStopping) {
+        if cx.is_mutated(Mutant::ANSWER_BEFORE_STOPPING) {
             out.send(winner, Message::Follow { group, report: Report::default() });
         } else {
             self.say_so(out);

@@ -51,7 +51,7 @@ impl Ring {
     }
 
     pub(super) fn save_number(&self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        if !cx.is_mutated(Mutant::SkipSave) && !cx.is_mutated(Mutant::SaveAfterSend) {
+        if !cx.is_mutated(Mutant::SKIP_SAVE) && !cx.is_mutated(Mutant::SAVE_AFTER_SEND) {
             out.save(self.counter);
         }
     }

@@ -11,9 +11,10 @@
 //! nodes, and whoever finds that calls the next election (E-31).
 
 use super::{Phase, Ring, Token};
+use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::options::options;
 use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;
@@ -66,7 +67,7 @@ impl Ring {
         match compare(cx, candidate) {
             Candidate::Higher => self.pass_candidate(cx, candidate, hops, out),
             Candidate::Own if self.is_caller => self.win(cx, out),
-            Candidate::Lower if cx.is_mutated(Mutant::PassLower) => {
+            Candidate::Lower if cx.is_mutated(Mutant::PASS_LOWER) => {
                 self.pass_candidate(cx, candidate, hops, out);
             }
             Candidate::Own | Candidate::Lower if is_first => {
@@ -148,4 +149,26 @@ fn compare(cx: &Context<'_>, candidate: NodeId) -> Candidate {
             }
         }
     }
+}
+
+/// What there is to know of Chang and Roberts' ring.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "ring-chang-roberts",
+    source: "Chang and Roberts 1979, as the lectures have it: election, elected",
+    guarantee: super::GUARANTEE,
+    summary: "one coordinator and one definition among all live nodes",
+    network: Network::Ring,
+    model: Model::Synchronous,
+    groups: Groups::One,
+    handover: Some(Handover::NEW_STATE),
+    adjustable: None,
+    options: OPTIONS,
+    messages: super::MESSAGES,
+    timers: super::TIMERS,
+    mutants: &[super::MUTANTS, MUTANTS],
+};
+
+mutants! {
+    /// Chang and Roberts: a lower candidate is passed on instead of replaced or dropped.
+    PASS_LOWER = "pass-lower",
 }

@@ -10,6 +10,7 @@
 
 use super::listing;
 use super::listing::Rules;
+use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
 use crate::options::options;
 
 options! {
@@ -52,3 +53,20 @@ pub(super) const fn rules(options: Options) -> Rules {
     };
     Rules::of_list(concurrent, orphans, confirmation)
 }
+
+/// What there is to know of the list ring.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "ring-list",
+    source: "Tanenbaum's ring: a list of numbers, the highest coordinates",
+    guarantee: super::GUARANTEE,
+    summary: "one coordinator and one definition among all live nodes",
+    network: Network::Ring,
+    model: Model::Synchronous,
+    groups: Groups::One,
+    handover: Some(Handover::NEW_STATE),
+    adjustable: None,
+    options: OPTIONS,
+    messages: super::MESSAGES,
+    timers: super::TIMERS,
+    mutants: &[super::MUTANTS, listing::MUTANTS],
+};

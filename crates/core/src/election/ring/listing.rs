@@ -18,7 +18,7 @@ use super::{Message, Phase, Ring, Token, list, modified};
 use crate::election::Algorithm;
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;
 
@@ -135,7 +135,7 @@ impl Ring {
     /// the lower one's then stops here, so that no two results pass the same node.
     fn is_outdone(&self, cx: &Context<'_>, initiator: NodeId) -> bool {
         rules(cx).concurrent == Concurrent::Highest
-            && !cx.is_mutated(Mutant::SignAnyList)
+            && !cx.is_mutated(Mutant::SIGN_ANY_LIST)
             && self.initiator.is_some_and(|best| cx.config.members.outranks(best, initiator))
     }
 
@@ -243,8 +243,15 @@ impl Ring {
 fn best(cx: &Context<'_>, names: &[NodeId]) -> Option<NodeId> {
     let members = &cx.config.members;
     let mut ranked = members.all().iter().map(|member| member.id);
-    if cx.is_mutated(Mutant::TakeLowest) {
+    if cx.is_mutated(Mutant::TAKE_LOWEST) {
         return ranked.find(|id| names.contains(id));
     }
     ranked.rev().find(|id| names.contains(id))
+}
+
+mutants! {
+    /// List rings: the list of a lower initiator is passed on beside that of a higher one.
+    SIGN_ANY_LIST = "sign-any-list",
+    /// List rings: the lowest of the list is elected.
+    TAKE_LOWEST = "take-lowest",
 }

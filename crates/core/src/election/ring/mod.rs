@@ -32,6 +32,7 @@ mod passing;
 mod tests;
 mod token;
 
+use crate::election::descriptor::{MessageInfo, TimerInfo, Topic, rows};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -44,6 +45,7 @@ pub use self::token::{Label, Token};
 use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
+use crate::mutant::mutants;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
@@ -337,4 +339,44 @@ impl Elects for Ring {
             Timer::Answers => TimerName::Answers,
         }
     }
+}
+
+/// What all rings guarantee.
+const GUARANTEE: &str = "assertions 1 and 2, as for bully: nobody goes on under an old coordinator \
+                         when a new one is known; after the last failure all live nodes are Normal \
+                         under the highest";
+
+pub(crate) const MESSAGES: &[MessageInfo] = &[
+    rows::ELECTION,
+    MessageInfo { forms_group: true, ..MessageInfo::request(Kind::Elected, Topic::Announcement) },
+    MessageInfo::request(Kind::Elect, Topic::Election),
+    rows::COORDINATOR,
+    rows::ACK,
+    MessageInfo {
+        is_reply: true,
+        promises_stop: true,
+        ..MessageInfo::new(Kind::Follow, Topic::Announcement)
+    },
+    MessageInfo { is_reply: true, ..MessageInfo::new(Kind::Told, Topic::Announcement) },
+    rows::ARE_YOU_NORMAL,
+    rows::AYN_ANSWER,
+];
+
+pub(crate) const TIMERS: &[TimerInfo] = &[
+    TimerInfo {
+        also_requests: &[Kind::Coordinator],
+        ..TimerInfo::wait(TimerName::Acknowledgement, "gives up on its successor")
+    },
+    rows::STALL,
+    TimerInfo {
+        blocked_by: rows::CIRCULATING,
+        ..TimerInfo::wait(TimerName::Follows, "gives up waiting for followers")
+    },
+    rows::CHECK,
+    rows::ANSWERS,
+];
+
+mutants! {
+    /// Ring: a successor that does not acknowledge is waited for all the same.
+    NEVER_SKIP = "never-skip",
 }

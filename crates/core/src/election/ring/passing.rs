@@ -169,7 +169,7 @@ impl Ring {
 
     /// A node is dead: whatever it did not acknowledge goes to the one after it.
     pub(super) fn skip(&mut self, cx: &mut Context<'_>, gone: NodeId, out: &mut Effects<Self>) {
-        if !self.succession.is_awaiting(gone) || cx.is_mutated(Mutant::NeverSkip) {
+        if !self.succession.is_awaiting(gone) || cx.is_mutated(Mutant::NEVER_SKIP) {
             return;
         }
         out.cancel_timer(Timer::Acknowledgement(gone));

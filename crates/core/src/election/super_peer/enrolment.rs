@@ -40,7 +40,7 @@ impl SuperPeer {
         let chosen = self.selection(level).chosen.clone();
         let has_seat = self.seats.len() > usize::from(level);
         if !chosen.contains(cx.me) {
-            if has_seat && !cx.is_mutated(Mutant::KeepSeat) {
+            if has_seat && !cx.is_mutated(Mutant::KEEP_SEAT) {
                 self.leave(cx, above, out);
             }
         } else if !has_seat {
@@ -277,7 +277,8 @@ impl Seat {
         let view = self.view()?;
         match view.status {
             Status::Normal => {
-                let is_listed = cx.config.options.super_peer.inner.algorithm().hands_over();
+                let is_listed =
+                    cx.config.options.super_peer.inner.algorithm().descriptor().handover.is_some();
                 let is_known = is_listed || view.coordinator == Some(cx.me);
                 is_known.then(|| view.up.iter().chain(view.coordinator).collect())
             }

@@ -31,6 +31,9 @@ mod selection;
 #[cfg(test)]
 mod tests;
 
+use crate::election::descriptor::{
+    Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic,
+};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -45,7 +48,7 @@ use crate::config::GroupConfig;
 use crate::dice::Fixed;
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::protocol::compose::{Upward, lift};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::reorganization;
@@ -193,7 +196,7 @@ impl SuperPeer {
         command: Command,
         out: &mut Effects<Self>,
     ) {
-        let is_ignored = cx.is_mutated(Mutant::KeepLostSuperPeer)
+        let is_ignored = cx.is_mutated(Mutant::KEEP_LOST_SUPER_PEER)
             && self.selection.chosen.contains(peer)
             && self.home.view().coordinator != Some(cx.me);
         if cx.config.fellows(cx.me).contains(peer) && !is_ignored {
@@ -382,4 +385,49 @@ fn catch_up(cx: &mut Context<'_>, election: &mut Election, counter: Counter) {
     if election.counter() < counter {
         election.step(cx, Event::Command(Command::Raise(counter)), &mut Effects::new());
     }
+}
+
+/// What there is to know of super-peers.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "super-peer",
+    source: "super-peers: elections in groups of bounded size, and among those they select",
+    guarantee: "inside each peer group what the inner algorithm guarantees; after the last failure \
+                every peer has the super-peers of its group, those of each group above agree on a \
+                coordinator, and the top is one node",
+    summary: "the inner algorithm's in each peer group; one node at the top",
+    network: Network::Hierarchy,
+    model: Model::Inner,
+    groups: Groups::Several,
+    handover: Some(Handover::NEW_STATE),
+    adjustable: None,
+    options: OPTIONS,
+    messages: MESSAGES,
+    timers: TIMERS,
+    mutants: &[MUTANTS],
+};
+
+pub(crate) const MESSAGES: &[MessageInfo] = &[
+    MessageInfo { is_request: true, ..MessageInfo::new(Kind::AmongSuperPeers, Topic::Levels) },
+    MessageInfo::new(Kind::Selected, Topic::Operation),
+    MessageInfo::request(Kind::Enrol, Topic::Discovery),
+    MessageInfo { is_reply: true, ..MessageInfo::new(Kind::Enrolled, Topic::Discovery) },
+    MessageInfo { is_reply: true, ..MessageInfo::new(Kind::Refer, Topic::Discovery) },
+];
+
+pub(crate) const TIMERS: &[TimerInfo] = &[
+    TimerInfo::new(
+        TimerName::Settle,
+        "has led for long enough to take its seat among the super-peers",
+    ),
+    TimerInfo::drawn(TimerName::Enrol, "gives up waiting for who has the other seats"),
+    TimerInfo::new(TimerName::Tell, "tells its group again whom it has selected"),
+];
+
+mutants! {
+    /// Super-peers: a peer takes the best node of another group for its super-peer.
+    SUPER_PEER_OF_OTHER_GROUP = "super-peer-of-other-group",
+    /// Super-peers: the loss of a super-peer is nothing to its peers.
+    KEEP_LOST_SUPER_PEER = "keep-lost-super-peer",
+    /// Super-peers: whoever is not selected any more keeps its seat above.
+    KEEP_SEAT = "keep-seat",
 }

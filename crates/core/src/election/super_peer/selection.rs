@@ -47,7 +47,7 @@ impl SuperPeer {
         } else {
             let known = self.selection(level);
             let is_news = known.group != look.group || !known.chosen.contains(look.coordinator);
-            if is_news && !(level == 0 && cx.is_mutated(Mutant::SuperPeerOfOtherGroup)) {
+            if is_news && !(level == 0 && cx.is_mutated(Mutant::SUPER_PEER_OF_OTHER_GROUP)) {
                 let chosen = [look.coordinator].into_iter().collect();
                 self.set_selection(level, Selection { group: look.group, chosen });
                 out.cancel_timer(Timer::Tell(level));

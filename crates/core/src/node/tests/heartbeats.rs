@@ -1,5 +1,6 @@
 //! Heartbeats on the bench: who is tied to whom, and what silence makes of it.
 
+use crate::election::descriptor::Network;
 use core::time::Duration;
 
 use super::*;
@@ -44,7 +45,8 @@ fn beats(lines: &[String]) -> Vec<&str> {
 #[test]
 fn a_coordinator_and_its_participants_owe_each_other_heartbeats() {
     // In ad-hoc networks the election itself floods heartbeats.
-    for algorithm in Algorithm::ALL.iter().filter(|algorithm| !algorithm.is_radio()) {
+    let by_wire = |known: &&Algorithm| known.descriptor().network != Network::Radio;
+    for algorithm in Algorithm::ALL.iter().filter(by_wire) {
         let coordinator = standing(*algorithm, 3);
         assert_eq!(beats(&coordinator.began), ["send n1 heartbeat", "send n2 heartbeat"]);
         let mut participant = standing(*algorithm, 1);
@@ -78,7 +80,8 @@ fn a_node_that_comes_up_without_a_coordinator_beats_nobody() {
 
 #[test]
 fn a_heartbeat_is_a_sign_of_life_and_nothing_else() {
-    for algorithm in Algorithm::ALL.iter().filter(|algorithm| !algorithm.is_radio()) {
+    let by_wire = |known: &&Algorithm| known.descriptor().network != Network::Radio;
+    for algorithm in Algorithm::ALL.iter().filter(by_wire) {
         let mut bench = standing(*algorithm, 1);
         assert_eq!(bench.hear(3, Message::Detector(Heartbeat)), ["set silence 55ms"]);
         assert_eq!(bench.hear(2, Message::Detector(Heartbeat)), NOTHING);

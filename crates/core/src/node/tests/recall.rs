@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::GroupConfig;
+use crate::election::descriptor::Network;
 use crate::recall::{Answers, Message as Recalling, Recall};
 
 fn group(algorithm: Algorithm, n: u32) -> GroupConfig {
@@ -40,7 +41,8 @@ fn a_node_takes_part_in_nothing_until_it_knows_its_counter() {
 #[test]
 fn the_election_starts_from_what_the_others_saw() {
     // In ad-hoc networks a number is taken by whoever wins.
-    for algorithm in Algorithm::ALL.iter().filter(|algorithm| !algorithm.is_radio()) {
+    let by_wire = |known: &&Algorithm| known.descriptor().network != Network::Radio;
+    for algorithm in Algorithm::ALL.iter().filter(by_wire) {
         let mut bench = coming_up(*algorithm);
         bench.hear(1, recalled(7));
         let lines = without_timers(bench.hear(2, recalled(5)));

@@ -1,6 +1,6 @@
 //! One line per node: a bar coloured by status, with gaps, hatching and marks.
 
-use tanist_core::trace::{Entry, Event, Header, TimerName};
+use tanist_core::trace::{Entry, Event, Header};
 use tanist_core::{GroupNumber, NodeId, Status, Time};
 
 use super::scale::Scale;
@@ -157,7 +157,7 @@ impl Lane {
                     self.marks.push((at, Mark::Coordinator, tooltip));
                 }
             }
-            Event::Timer { node, timer } if *node == self.node && is_telling(*timer) => {
+            Event::Timer { node, timer } if *node == self.node && timer.info().is_drawn => {
                 self.marks.push((at, Mark::Timer, format!("{node}: timer {timer} ran out")));
             }
             Event::Send { node, .. }
@@ -302,39 +302,6 @@ fn bar_words(status: Status, group: Option<GroupNumber>) -> Vec<String> {
     };
     words.push(initial.to_string());
     words
-}
-
-/// Whether the end of a timer says that something is amiss; the others only keep the beat.
-fn is_telling(timer: TimerName) -> bool {
-    match timer {
-        TimerName::Answers
-        | TimerName::Announcement
-        | TimerName::Timeout
-        | TimerName::Stall
-        | TimerName::Silence
-        | TimerName::Handover
-        | TimerName::Recall
-        | TimerName::Acknowledgement
-        | TimerName::Follows
-        | TimerName::Enrol => true,
-        TimerName::Check
-        | TimerName::Delay
-        | TimerName::Retry
-        | TimerName::Announce
-        | TimerName::Beat
-        | TimerName::Hold
-        | TimerName::Quiet
-        | TimerName::Remind
-        | TimerName::Yield
-        | TimerName::Ring
-        | TimerName::Relay
-        | TimerName::Hello
-        | TimerName::Probe
-        | TimerName::Age
-        | TimerName::Settle
-        | TimerName::Tell
-        | TimerName::Vet => false,
-    }
 }
 
 /// How thick a bar is.

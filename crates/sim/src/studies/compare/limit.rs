@@ -3,8 +3,8 @@
 //! Only limits whose assumptions fit the script and an algorithm that is compared. They say nothing
 //! of acknowledgements and of handing over state, which most algorithms do besides.
 
-use tanist_core::catalogue::CATALOGUE;
 use tanist_core::election::Algorithm;
+use tanist_core::election::descriptor::Model;
 
 use super::trial::{self, Draw, detection_us};
 use super::{Quantity, Script, delay_us};
@@ -113,8 +113,7 @@ fn agrees_on_one(algorithm: Algorithm) -> bool {
 
 /// Whether nothing but silence tells it of a crash; who asks besides may learn of it sooner.
 fn waits_for_silence(algorithm: Algorithm) -> bool {
-    let known = CATALOGUE.iter().find(|known| known.algorithm == algorithm);
-    known.is_some_and(|known| known.model.starts_with("synchronous")) && agrees_on_one(algorithm)
+    algorithm.descriptor().model == Model::Synchronous && agrees_on_one(algorithm)
 }
 
 /// Whether one candidate asks everybody, and nobody works on under the old coordinator.

@@ -11,6 +11,7 @@ mod wishes;
 
 use std::time::Duration;
 
+use tanist_core::election::descriptor::Network;
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
 use tanist_core::mutant::Mutant;
@@ -167,7 +168,7 @@ impl Maker {
             wishes: Chance::new(seed ^ 0x7769_7368_6573),
             air: Chance::new(seed ^ 0x0061_6972),
         };
-        if algorithm.is_radio() {
+        if algorithm.descriptor().network == Network::Radio {
             maker.spread();
         }
         maker
@@ -196,7 +197,8 @@ impl Maker {
         let (mut faults, mut calm) = self.faults(&timing);
         // Who remembers a number may be out of reach of the one that asks for it; and those of a peer
         // group do not see the numbers that its super-peers use above.
-        let can_recall = !self.algorithm.is_radio() && self.algorithm != Algorithm::SuperPeer;
+        let network = self.algorithm.descriptor().network;
+        let can_recall = !matches!(network, Network::Radio | Network::Hierarchy);
         let has_recall = self.extras.below(4) == 0 && can_recall;
         let recall = if has_recall { Recall::On } else { Recall::Off };
         match recall {
@@ -210,7 +212,7 @@ impl Maker {
             preempt = self.preempt(&timing, &options);
             self.rank(&mut faults, calm);
         }
-        let topology = match self.algorithm.is_radio() {
+        let topology = match network == Network::Radio {
             true => self.topology(&timing, &mut faults, calm),
             false => Topology::Whole,
         };

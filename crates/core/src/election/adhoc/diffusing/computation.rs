@@ -135,7 +135,7 @@ impl Diffusing {
                 out.send(from, Message::Ack { index, best });
             }
         } else {
-            let twice = cx.is_mutated(Mutant::TwoParents).then_some(self.counter.group(cx.me));
+            let twice = cx.is_mutated(Mutant::TWO_PARENTS).then_some(self.counter.group(cx.me));
             out.send(from, Message::Ack { index, best: twice });
         }
     }
@@ -176,7 +176,7 @@ impl Diffusing {
     /// Tells the parent, or all, when everybody who was asked has answered or is gone.
     pub(super) fn report_when_done(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Phase::Computing(computation) = &mut self.phase else { return };
-        let is_hasty = cx.is_mutated(Mutant::AckBeforeChildren) && computation.parent.is_some();
+        let is_hasty = cx.is_mutated(Mutant::ACK_BEFORE_CHILDREN) && computation.parent.is_some();
         if computation.has_reported || !(computation.awaiting.is_empty() || is_hasty) {
             return;
         }

@@ -23,6 +23,9 @@
 mod computation;
 mod probing;
 
+use crate::election::descriptor::{
+    Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, Topic, rows,
+};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -35,7 +38,7 @@ use super::{limit, pace};
 use crate::election::{Command, Elects, Notice, Standing, View, mint, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
-use crate::mutant::Mutant;
+use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
@@ -289,7 +292,7 @@ impl Diffusing {
 
     /// No heartbeat of the leader has come for too long.
     fn miss(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        if cx.is_mutated(Mutant::IgnoreSilence) {
+        if cx.is_mutated(Mutant::IGNORE_SILENCE) {
             return;
         }
         if self.reign.leader().is_some() && !self.reign.is_own(cx.me) {
@@ -410,4 +413,51 @@ impl Elects for Diffusing {
             Timer::Age => TimerName::Age,
         }
     }
+}
+
+/// What there is to know of the diffusing computation.
+pub const DESCRIPTOR: Descriptor = Descriptor {
+    name: "adhoc-diffusing",
+    source: "Vasudevan, Kurose and Towsley 2004: a diffusing computation",
+    guarantee: super::GUARANTEE,
+    summary: "one leader in each part of the network; no state",
+    network: Network::Radio,
+    model: Model::Roaming,
+    groups: Groups::PerComponent,
+    handover: None,
+    adjustable: None,
+    options: OPTIONS,
+    messages: MESSAGES,
+    timers: TIMERS,
+    mutants: &[leadership::MUTANTS, MUTANTS],
+};
+
+pub(crate) const MESSAGES: &[MessageInfo] = &[
+    MessageInfo::request(Kind::Hello, Topic::Discovery),
+    rows::ELECTION,
+    rows::ACK,
+    rows::LEADER,
+    MessageInfo::request(Kind::Probe, Topic::Liveness),
+    MessageInfo { is_reply: true, ..MessageInfo::new(Kind::Reply, Topic::Liveness) },
+    rows::HEARTBEAT,
+];
+
+pub(crate) const TIMERS: &[TimerInfo] = &[
+    rows::BEAT,
+    rows::SILENCE,
+    rows::RELAY,
+    TimerInfo { is_wait: true, ..TimerInfo::new(TimerName::Hello, "knows who is in reach") },
+    TimerInfo {
+        is_wait: true,
+        ..TimerInfo::new(TimerName::Probe, "asks whether those it waits for are there")
+    },
+    rows::STALL,
+    TimerInfo::new(TimerName::Age, "forgets neighbours that say nothing"),
+];
+
+mutants! {
+    /// Diffusing computation: the parent is told before those below have answered.
+    ACK_BEFORE_CHILDREN = "ack-before-children",
+    /// Diffusing computation: whoever asks later is a parent, too.
+    TWO_PARENTS = "two-parents",
 }

@@ -1,0 +1,111 @@
+//! The facts of every kind of message and of every timer, found by its name.
+//!
+//! The tables are joined at compile time from those of the algorithms and of the layers around them:
+//! a kind or timer that none of them describes does not compile.
+
+use super::DESCRIPTORS;
+use super::descriptor::{MessageInfo, TimerInfo};
+use crate::trace::{Kind, TimerName};
+use crate::{detector, policy, recall, reorganization};
+
+impl Kind {
+    /// What is known of messages of this kind.
+    #[must_use]
+    pub const fn info(self) -> &'static MessageInfo {
+        &MESSAGES[self as usize]
+    }
+}
+
+impl TimerName {
+    /// What is known of this timer.
+    #[must_use]
+    pub const fn info(self) -> &'static TimerInfo {
+        &TIMERS[self as usize]
+    }
+}
+
+const LAYER_MESSAGES: &[&[MessageInfo]] =
+    &[reorganization::MESSAGES, detector::MESSAGES, recall::MESSAGES, policy::MESSAGES];
+const LAYER_TIMERS: &[&[TimerInfo]] =
+    &[reorganization::TIMERS, detector::TIMERS, recall::TIMERS, policy::TIMERS];
+
+static MESSAGES: [MessageInfo; Kind::ALL.len()] = {
+    let mut table = [DESCRIPTORS[0].messages[0]; Kind::ALL.len()];
+    let mut at = 0;
+    while at < table.len() {
+        table[at] = message(Kind::ALL[at]);
+        at += 1;
+    }
+    table
+};
+
+static TIMERS: [TimerInfo; TimerName::ALL.len()] = {
+    let mut table = [DESCRIPTORS[0].timers[0]; TimerName::ALL.len()];
+    let mut at = 0;
+    while at < table.len() {
+        table[at] = timer(TimerName::ALL[at]);
+        at += 1;
+    }
+    table
+};
+
+const fn message(kind: Kind) -> MessageInfo {
+    let mut list = 0;
+    while list < DESCRIPTORS.len() + LAYER_MESSAGES.len() {
+        let rows = if list < DESCRIPTORS.len() {
+            DESCRIPTORS[list].messages
+        } else {
+            LAYER_MESSAGES[list - DESCRIPTORS.len()]
+        };
+        let mut row = 0;
+        while row < rows.len() {
+            if rows[row].kind as usize == kind as usize {
+                return rows[row];
+            }
+            row += 1;
+        }
+        list += 1;
+    }
+    panic!("a kind of message that no algorithm and no layer describes")
+}
+
+const fn timer(name: TimerName) -> TimerInfo {
+    let mut list = 0;
+    while list < DESCRIPTORS.len() + LAYER_TIMERS.len() {
+        let rows = if list < DESCRIPTORS.len() {
+            DESCRIPTORS[list].timers
+        } else {
+            LAYER_TIMERS[list - DESCRIPTORS.len()]
+        };
+        let mut row = 0;
+        while row < rows.len() {
+            if rows[row].name as usize == name as usize {
+                return rows[row];
+            }
+            row += 1;
+        }
+        list += 1;
+    }
+    panic!("a timer that no algorithm and no layer describes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_in_several_tables_has_equal_rows() {
+        let own = DESCRIPTORS.iter().flat_map(|descriptor| descriptor.messages);
+        for row in own.chain(LAYER_MESSAGES.iter().copied().flatten()) {
+            assert_eq!(row, row.kind.info());
+        }
+    }
+
+    #[test]
+    fn a_timer_in_several_tables_has_equal_rows() {
+        let own = DESCRIPTORS.iter().flat_map(|descriptor| descriptor.timers);
+        for row in own.chain(LAYER_TIMERS.iter().copied().flatten()) {
+            assert_eq!(row, row.name.info());
+        }
+    }
+}
