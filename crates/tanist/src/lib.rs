@@ -159,6 +159,7 @@
 //! [`Builder::start_with`] must be called within tokio's.
 #![warn(missing_docs)]
 
+mod activity;
 mod builder;
 pub mod clock;
 mod digest;
@@ -170,7 +171,7 @@ pub mod key;
 mod lead;
 mod metrics;
 mod operations;
-mod opposition;
+
 mod panics;
 pub mod private_file;
 mod role;
