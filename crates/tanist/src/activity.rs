@@ -1,26 +1,180 @@
-//! Whether anybody stands against a leader: a node that it can reach and that is not in its group.
+//! Whether this node may act as the leader of its group: the one place that decides it.
 //!
-//! A group number is unique, but nodes that have just come up may lead groups of their own until
-//! they have met, and a node that is slow to stop is left out of the next group for a while. Whoever
-//! must not do the same work twice waits until neither is the case. A leader that has begun goes on:
-//! newcomers wait for it.
+//! ```text
+//!   Standby --leads--> Waiting (for nodes outside the group; for a veto) --nobody left--> Active
+//!      ^---------------------------- the leadership is over -------------------------------/
+//! ```
 //!
-//! Assumes that a refused connection means that nobody is there, and that a node which answers
-//! nothing for as long as the detector is patient is dead or cut off. So across a cut both sides
-//! begin; that is what a group without a majority rule promises.
+//! A group number is unique, but nodes that have just started may lead groups of their own until
+//! they have met, and a node that is slow to stop is left out of the next group for a while. So that
+//! the same work is not done twice, a new leader waits until every node that it can reach is in its
+//! group. It is asked once, when a leadership begins: a leader that is active stays active until its
+//! leadership is over, and newcomers wait for it.
+//!
+//! Assumes that a refused connection means that no process listens there, and that a node which
+//! answers nothing for as long as the detector is patient has crashed or is cut off. So across a
+//! cut both sides become active; that is what a group without a majority rule promises.
 
+use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tanist_core::{NodeSet, Time};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
 
 use crate::clock;
-use crate::group::Group;
+use crate::group::{Ended, Group};
 use crate::lead::Lead;
+use crate::role::Role;
 use crate::transport::PeerView;
 
+/// Whether a node may act as the leader of its group.
+#[derive(Clone, Debug)]
+pub enum Activity {
+    /// It does not lead.
+    Standby,
+    /// It leads and must not act yet.
+    Waiting {
+        /// Nodes that may be reachable and are not in its group; none if it waits for the veto.
+        for_nodes: NodeSet,
+    },
+    /// It leads, and every node that it can reach is in its group.
+    Active(Lead),
+}
+
+impl Activity {
+    /// The leadership in which the node is active, if it is and that leadership lasts.
+    #[must_use]
+    pub fn lead(&self) -> Option<&Lead> {
+        match self {
+            Self::Active(lead) => Some(lead).filter(|lead| lead.is_leading()),
+            Self::Standby | Self::Waiting { .. } => None,
+        }
+    }
+}
+
+/// Keeps a leader from acting although every node that it can reach is in its group.
+pub trait Veto: Send + 'static {
+    /// Asked once for each leadership. The answer does not matter if it is over meanwhile.
+    fn judge(&mut self, lead: &Lead) -> impl Future<Output = Verdict> + Send;
+}
+
+/// What a [`Veto`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The node may act.
+    Permit,
+    /// The node steps down and takes no part for a while.
+    Refuse {
+        /// For so long.
+        hold: Duration,
+    },
+}
+
+/// Permits everything.
+#[derive(Clone, Copy, Debug)]
+pub struct NoVeto;
+
+impl Veto for NoVeto {
+    async fn judge(&mut self, _: &Lead) -> Verdict {
+        Verdict::Permit
+    }
+}
+
+/// The activity of a node as it changes. Cheap to clone; the task behind it ends with the last one.
+#[derive(Clone, Debug)]
+pub struct Activities {
+    group: Group,
+    current: watch::Receiver<Activity>,
+    _task: Arc<Task>,
+}
+
+#[derive(Debug)]
+struct Task(AbortHandle);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Activities {
+    /// What it is at the moment.
+    #[must_use]
+    pub fn now(&self) -> Activity {
+        match &*self.current.borrow() {
+            // The task behind it may be a moment late.
+            Activity::Active(lead) if !lead.is_leading() => Activity::Standby,
+            activity => activity.clone(),
+        }
+    }
+
+    /// The leadership in which the node is active at the moment.
+    #[must_use]
+    pub fn active(&self) -> Option<Lead> {
+        self.current.borrow().lead().cloned()
+    }
+
+    /// Waits until it changes. None: the node has stopped.
+    pub async fn changed(&mut self) -> Option<()> {
+        self.current.changed().await.ok()
+    }
+
+    /// Waits until the node is active.
+    ///
+    /// # Errors
+    /// If the node stops first.
+    pub async fn begins(&self) -> Result<Lead, Ended> {
+        let mut current = self.current.clone();
+        match current.wait_for(|activity| activity.lead().is_some()).await {
+            Ok(activity) => activity.lead().cloned().ok_or_else(|| self.group.why_ended()),
+            Err(_) => Err(self.group.why_ended()),
+        }
+    }
+
+    /// Runs a job whenever, and only while, the node is active: see [`Group::while_leader`].
+    ///
+    /// # Errors
+    /// If the node stops first.
+    pub async fn while_active<T>(
+        &self,
+        grace: Duration,
+        mut job: impl AsyncFnMut(Lead) -> T,
+    ) -> Result<T, Ended> {
+        loop {
+            let lead = self.begins().await?;
+            // None: the leadership was over before it could be used.
+            let Some(_guard) = lead.guard() else { continue };
+            let (given, over) = (lead.clone(), lead.clone());
+            let deadline = async move {
+                over.lost().await;
+                tokio::time::sleep(grace).await;
+            };
+            tokio::select! {
+                biased;
+                result = job(given) => if lead.is_leading() {
+                    return Ok(result);
+                },
+                () = deadline => {}
+            }
+        }
+    }
+}
+
 impl Group {
-    /// Waits until nobody whom this node can reach is outside the group that it leads. False: the
-    /// term was over before that.
+    /// Follows whether this node may act as a leader, in a task that ends with the node or with the
+    /// last clone of what comes back. Must be called within tokio's runtime.
+    #[must_use]
+    pub fn activity(&self, veto: impl Veto) -> Activities {
+        let (changes, current) = watch::channel(Activity::Standby);
+        let task = tokio::spawn(follow(self.clone(), veto, changes));
+        let task = Arc::new(Task(task.abort_handle()));
+        Activities { group: self.clone(), current, _task: task }
+    }
+
+    /// Waits until every node that this node can reach is in the group that it leads. False: the
+    /// leadership was over before that.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -34,6 +188,11 @@ impl Group {
     /// # Ok(()) }
     /// ```
     pub async fn unopposed(&self, lead: &Lead) -> bool {
+        self.waits_for_others(lead, |_| {}).await
+    }
+
+    /// The same, and tells each time when other nodes are waited for.
+    async fn waits_for_others(&self, lead: &Lead, mut tell: impl FnMut(&NodeSet)) -> bool {
         let patience = self.patience();
         let began = clock::now();
         let mut told = NodeSet::new();
@@ -46,6 +205,7 @@ impl Group {
                 tracing::info!(
                     "elected but not active: {opposed} may be reachable and not in this group"
                 );
+                tell(&opposed);
                 told = opposed;
             }
             if !lead.sleep(patience / LOOKS).await.is_leading() {
@@ -75,6 +235,33 @@ impl Group {
         let against = seen.peers.iter().filter(outside);
         let against = against.filter(|peer| stands(peer, began, now, patience));
         Some(against.map(|peer| peer.id).collect())
+    }
+}
+
+async fn follow(group: Group, mut veto: impl Veto, changes: watch::Sender<Activity>) {
+    let waiting = |for_nodes: NodeSet| drop(changes.send_replace(Activity::Waiting { for_nodes }));
+    let mut roles = group.roles();
+    while let Some(role) = roles.next().await {
+        let Role::Leader(lead) = role else { continue };
+        waiting(NodeSet::new());
+        if group.waits_for_others(&lead, |others| waiting(others.clone())).await {
+            waiting(NodeSet::new());
+            let verdict = veto.judge(&lead).await;
+            match verdict {
+                // The leadership was over meanwhile.
+                Verdict::Permit | Verdict::Refuse { .. } if !lead.is_leading() => {}
+                Verdict::Permit => {
+                    changes.send_replace(Activity::Active(lead.clone()));
+                    lead.lost().await;
+                }
+                Verdict::Refuse { hold } => {
+                    // A node that has stopped leads no more.
+                    let _ = group.step_down(hold).await;
+                    lead.lost().await;
+                }
+            }
+        }
+        changes.send_replace(Activity::Standby);
     }
 }
 

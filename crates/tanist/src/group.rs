@@ -12,6 +12,7 @@ use tanist_core::{NodeId, NodeSet};
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub(crate) use self::start::{Setup, Ways};
+use crate::activity::NoVeto;
 use crate::builder::Builder;
 use crate::driver::Request;
 use crate::error::Failure;
@@ -256,28 +257,9 @@ impl Group {
     pub async fn while_leader<T>(
         &self,
         grace: Duration,
-        mut job: impl AsyncFnMut(Lead) -> T,
+        job: impl AsyncFnMut(Lead) -> T,
     ) -> Result<T, Ended> {
-        loop {
-            let lead = self.leading().await?;
-            if !self.unopposed(&lead).await {
-                continue;
-            }
-            // None: the term was over before it could be used.
-            let Some(_guard) = lead.guard() else { continue };
-            let (term, over) = (lead.clone(), lead.clone());
-            let deadline = async move {
-                over.lost().await;
-                tokio::time::sleep(grace).await;
-            };
-            tokio::select! {
-                biased;
-                result = job(term) => if lead.is_leading() {
-                    return Ok(result);
-                },
-                () = deadline => {}
-            }
-        }
+        self.activity(NoVeto).while_active(grace, job).await
     }
 
     /// Holds an election now, if the algorithm sees a reason for one.

@@ -184,6 +184,7 @@ mod task;
 mod trace_writer;
 pub mod transport;
 
+pub use activity::{Activities, Activity, NoVeto, Verdict, Veto};
 pub use builder::{Builder, default_timing, parse_node};
 pub use error::{Failure, StartError, StartErrorKind, is_temporary};
 pub use group::{Ended, Group};

@@ -44,10 +44,11 @@ pub(crate) async fn attend(stream: UnixStream, grace: Duration, agent: &Agent) -
         Ok(())
     };
     let limit = grace + STOP_MARGIN + KILL_MAX;
-    let group = agent.group().clone();
+    let activity = agent.activity().clone();
     let told = Arc::clone(&client);
-    let work =
-        async move { group.while_leader(limit, move |lead| term(lead, Arc::clone(&client))).await };
+    let work = async move {
+        activity.while_active(limit, move |lead| term(lead, Arc::clone(&client))).await
+    };
     let farewell = async {
         agent.leaves().await;
         // One that is gone is heard of by `listen`, as is the end of one that obeys.
@@ -73,9 +74,6 @@ struct Client {
 /// One term of leading. When it returns, nobody of the job is left.
 async fn term(lead: Lead, client: Arc<Client>) {
     if client.is_given_up.load(Ordering::Relaxed) {
-        return;
-    }
-    if !client.agent.acting().begins(&lead).await {
         return;
     }
     let mut news = client.news.lock().await;

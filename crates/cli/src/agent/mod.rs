@@ -2,14 +2,13 @@
 //!
 //! ```text
 //!   Group (the node) --changes--> Record (numbered, with cause and gap) --> watchers, history, stdout
-//!                    --leads----> Acting (nobody opposes; the gate is passed) --> jobs, /leader
+//!                    --activity-> Activities (may the leader act?) --> jobs, hooks, HTTP, metrics
 //!   Action (step down, pause, ...) --> Group
 //! ```
 //!
 //! The control socket ([`crate::control::server`]) and whatever else answers for the node hold an
 //! [`Agent`] and know nothing of each other.
 
-pub(crate) mod acting;
 pub(crate) mod action;
 pub(crate) mod change;
 pub(crate) mod environment;
@@ -27,10 +26,9 @@ pub(crate) mod services;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use tanist::{Group, PriorityError, StartErrorKind};
+use tanist::{Activities, Group, PriorityError, StartErrorKind};
 use tokio::sync::watch;
 
-use self::acting::Acting;
 use self::history::Record;
 use self::secrets::{Keys, Used};
 use crate::agent::health::Fitness;
@@ -55,7 +53,7 @@ struct Inner {
     config: watch::Sender<Arc<Config>>,
     secrets: Used,
     record: Record,
-    acting: Acting,
+    activity: Activities,
     hook_tally: Tally,
     fitness: Fitness,
     takes_experiments: bool,
@@ -113,7 +111,7 @@ impl Agent {
         let record = Record::follow(&group);
         let (config, known) = watch::channel(Arc::new(config));
         let (gate, questions) = Gate::new(known);
-        let acting = Acting::follow(&group, gate);
+        let activity = group.activity(gate);
         let (hook_tally, fitness) = (Tally::default(), Fitness::default());
         let inner = Inner {
             group,
@@ -121,7 +119,7 @@ impl Agent {
             config,
             secrets,
             record,
-            acting,
+            activity,
             hook_tally,
             fitness,
             takes_experiments,
@@ -155,8 +153,8 @@ impl Agent {
     }
 
     /// Whether it may act as a leader.
-    pub(crate) fn acting(&self) -> &Acting {
-        &self.inner.acting
+    pub(crate) fn activity(&self) -> &Activities {
+        &self.inner.activity
     }
 
     /// What its hooks did so far.

@@ -171,7 +171,7 @@ impl Agent {
             algorithm: status.algorithm.to_owned(),
             role: status.role,
             state: status.phase.to_string().to_lowercase(),
-            acts: self.acting().now().is_some(),
+            acts: self.activity().active().is_some(),
             paused: self.group().is_paused(),
             aside: self.group().is_aside(),
             fit: self.fitness().is_fit(),

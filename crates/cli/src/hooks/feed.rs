@@ -6,20 +6,19 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use tanist::{GroupNumber, NodeSet, RoleKind};
+use tanist::{Activities, GroupNumber, NodeSet, RoleKind};
 
 use super::event::Event;
 use super::pre_leader::{Question, Questions};
 use super::queue::{News, Queue};
 use crate::agent::Agent;
-use crate::agent::acting::Acting;
 use crate::agent::change::{Reason, RoleChange};
 
 /// Everything that happens to a node.
 #[derive(Debug)]
 pub(super) struct Feed {
     agent: Agent,
-    acting: Acting,
+    activity: Activities,
     questions: Questions,
     /// The newest line that was taken up.
     last: Option<Arc<RoleChange>>,
@@ -32,9 +31,9 @@ pub(super) struct Feed {
 
 impl Feed {
     pub(super) fn new(agent: Agent, questions: Questions) -> Self {
-        let acting = agent.acting().clone();
+        let activity = agent.activity().clone();
         let (last, question, told) = (None, None, None);
-        Self { agent, acting, questions, last, question, told, is_over: false }
+        Self { agent, activity, questions, last, question, told, is_over: false }
     }
 
     /// Whether the node has ended and nothing more will happen.
@@ -58,7 +57,7 @@ impl Feed {
                 None => self.is_over = true,
             },
             // None: the node has ended, and the record tells so.
-            Some(()) = self.acting.changed() => {}
+            Some(()) = self.activity.changed() => {}
             Some(question) = self.questions.asked.recv() => self.question = Some(question),
         }
         self.ask(queue);
@@ -99,7 +98,7 @@ impl Feed {
 
     /// Takes up that the node acts in the current term.
     fn act(&mut self, queue: &mut Queue) {
-        let Some(lead) = self.acting.now() else { return };
+        let Some(lead) = self.activity.active() else { return };
         let number = lead.group_number();
         if self.told == Some(number) {
             return;

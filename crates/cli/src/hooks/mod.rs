@@ -1,9 +1,9 @@
 //! Programs that are told what becomes of a node.
 //!
 //! ```text
-//!   Record ---lines---\
-//!   Acting ---terms----> Feed --News--> Queue --one at a time--> Runner --> processes, Tally
-//!   Gate ----questions-/    in order of the record
+//!   Record --lines------\
+//!   Activities --terms--> Feed --News--> Queue --one at a time--> Runner --> processes, Tally
+//!   Gate --questions----/    in order of the record
 //! ```
 //!
 //! Never two at once, always in the order of the record. Nothing in the election waits for them:

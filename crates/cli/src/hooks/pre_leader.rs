@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tanist::Lead;
+use tanist::{Lead, Verdict, Veto};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::config::Config;
 
 /// Where a leader asks whether it may act. Nobody is asked if there is no `pre_leader`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Gate {
     questions: mpsc::UnboundedSender<Question>,
     config: watch::Receiver<Arc<Config>>,
+    /// How often in a row the node was refused.
+    refusals: u32,
 }
 
 /// Whether the node may act in a term.
@@ -32,11 +34,11 @@ impl Gate {
     /// A gate, for as long as the configuration has one.
     pub(crate) fn new(config: watch::Receiver<Arc<Config>>) -> (Self, Questions) {
         let (questions, asked) = mpsc::unbounded_channel();
-        (Self { questions, config }, Questions { asked })
+        (Self { questions, config, refusals: 0 }, Questions { asked })
     }
 
     /// Waits for the answer. False as well if the term is over before it comes.
-    pub(crate) async fn admits(&self, lead: &Lead) -> bool {
+    async fn admits(&self, lead: &Lead) -> bool {
         if self.config.borrow().hooks.pre_leader.is_none() {
             return true;
         }
@@ -52,9 +54,24 @@ impl Gate {
     }
 }
 
+impl Veto for Gate {
+    async fn judge(&mut self, lead: &Lead) -> Verdict {
+        if self.admits(lead).await {
+            self.refusals = 0;
+            return Verdict::Permit;
+        }
+        if lead.is_leading() {
+            self.refusals += 1;
+            let hold = hold_after(self.refusals);
+            tracing::warn!(?hold, "the pre_leader hook has refused: this node steps down");
+        }
+        Verdict::Refuse { hold: hold_after(self.refusals) }
+    }
+}
+
 /// For how long a node stays out that was refused so often in a row: longer each time, since each
 /// return is an election for everybody.
-pub(crate) fn hold_after(refusals: u32) -> Duration {
+fn hold_after(refusals: u32) -> Duration {
     FIRST_HOLD.saturating_mul(2_u32.saturating_pow(refusals.saturating_sub(1))).min(LAST_HOLD)
 }
 

@@ -115,7 +115,7 @@ impl Runner {
     }
 
     fn acts_in(&self, line: &RoleChange) -> bool {
-        let term = self.agent.acting().now();
+        let term = self.agent.activity().active();
         term.is_some_and(|term| line.group_number == Some(term.group_number()))
     }
 

@@ -20,7 +20,7 @@ pub(super) async fn answer(mut stream: TcpStream, site: Arc<Site>, slot: Slot) {
     let asked = question(&mut stream).await;
     slot.reached(Stage::Answering);
     let is_in_use = match asked.as_deref() {
-        None | Some("" | "leader") => site.agent.acting().now().is_some(),
+        None | Some("" | "leader") => site.agent.activity().active().is_some(),
         Some("member") => health::is_member(&site),
         Some(other) => {
             if let Some(held_back) = UNKNOWN.pass() {

@@ -17,7 +17,7 @@ pub(super) fn leader(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
     let status = site.agent.status();
     let node = &status.node;
-    Ok(match site.agent.acting().now() {
+    Ok(match site.agent.activity().active() {
         Some(lead) => yes(format!("{node} leads {}", lead.view())),
         None if status.role == RoleKind::Leader => {
             no(format!("{node} leads and does not act yet: it asks whether anybody opposes"))
@@ -72,7 +72,7 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
         RoleKind::Suspended => Check::bad("group", status.state.clone()),
         RoleKind::Leader | RoleKind::Member => Check::good("group", status.state.clone()),
     });
-    let acts = site.agent.acting().now().is_some();
+    let acts = site.agent.activity().active().is_some();
     checks.extend(refusals(&status, acts, meter.as_deref().ok()));
     let leader = match &status.leader {
         None => Check::bad("leader", "unknown".to_owned()),
