@@ -6,6 +6,7 @@
 //! hold), [`studies`] (one run judged, counts against formulas, many seeds), [`pictures`] (a trace
 //! drawn), [`recorded`] (traces of live nodes), [`explore`] (the world driven by choice).
 
+pub mod algorithms;
 pub mod explore;
 pub mod monitors;
 pub mod observe;

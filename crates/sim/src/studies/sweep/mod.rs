@@ -1,10 +1,5 @@
 //! Runs a case for many sizes of group and compares what was counted with what theory says.
 
-mod adhoc;
-mod cases;
-mod ring;
-mod super_peer;
-
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -20,6 +15,7 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Event, Kind};
 use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority, Status, Time, Timing};
 
+use crate::algorithms::{adhoc, bully, ring, super_peer};
 use crate::monitors::Selection;
 use crate::scenario::{Expect, Scenario};
 use crate::studies::run::{Report, run};
@@ -64,21 +60,21 @@ pub struct Spread {
     pub tolerance: f64,
 }
 
-struct Case {
-    name: &'static str,
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
     /// Smallest group for which the case means something.
-    least: u32,
+    pub(crate) least: u32,
     /// The runs whose mean is taken; one for most cases.
-    runs: fn(u32) -> Vec<Plan>,
-    theory: fn(u64, &Bounds) -> Cost,
-    measure: Measure,
+    pub(crate) runs: fn(u32) -> Vec<Plan>,
+    pub(crate) theory: fn(u64, &Bounds) -> Cost,
+    pub(crate) measure: Measure,
     /// How figures are compared with theory.
-    verdict: Verdict,
+    pub(crate) verdict: Verdict,
 }
 
 /// How figures are compared with theory.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+pub(crate) enum Verdict {
     /// They must be equal.
     Exact,
     /// They must be equal, and are means over all runs that there are.
@@ -89,7 +85,7 @@ enum Verdict {
 
 /// What a run's figures are.
 #[derive(Clone, Copy)]
-enum Measure {
+pub(crate) enum Measure {
     /// All messages; until a node's state last changed.
     Whole,
     /// All messages; until the last one arrived.
@@ -106,19 +102,19 @@ enum Measure {
 
 /// A scenario in the making.
 #[derive(Default)]
-struct Plan {
+pub(crate) struct Plan {
     /// The priorities of nodes 1, 2 and so on; none if node i has priority i.
-    priorities: Vec<u32>,
-    options: &'static [(&'static str, &'static str)],
+    pub(crate) priorities: Vec<u32>,
+    pub(crate) options: &'static [(&'static str, &'static str)],
     /// Where nodes are, by a rack's name.
-    racks: Vec<(NodeId, Label)>,
+    pub(crate) racks: Vec<(NodeId, Label)>,
     /// Coordinator and lowest and highest member of each group that stands.
-    groups: Vec<(u32, RangeInclusive<u32>)>,
-    down: Vec<u32>,
-    faults: Vec<(u64, Action)>,
-    topology: Topology,
+    pub(crate) groups: Vec<(u32, RangeInclusive<u32>)>,
+    pub(crate) down: Vec<u32>,
+    pub(crate) faults: Vec<(u64, Action)>,
+    pub(crate) topology: Topology,
     /// T, where the case is about something that must not be asked for while it goes well.
-    answer: Option<Duration>,
+    pub(crate) answer: Option<Duration>,
 }
 
 impl Plan {
@@ -188,12 +184,12 @@ pub fn csv(rows: &[Row]) -> String {
     text
 }
 
-const D: Duration = Duration::from_millis(1);
+pub(crate) const D: Duration = Duration::from_millis(1);
 const TP: Duration = Duration::from_micros(500);
 /// When the check of `found-by-check` begins.
-const PHASE: Duration = Duration::from_millis(20);
+pub(crate) const PHASE: Duration = Duration::from_millis(20);
 /// Nothing periodic happens in the time of a case.
-const NEVER: Duration = Duration::from_secs(1000);
+pub(crate) const NEVER: Duration = Duration::from_secs(1000);
 
 fn timing() -> TimingConfig {
     TimingConfig {
@@ -352,9 +348,9 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
 
 const fn table(algorithm: Algorithm) -> &'static [Case] {
     match algorithm {
-        Algorithm::BullyLecture => cases::LECTURE,
-        Algorithm::Bully => cases::BULLY,
-        Algorithm::Invitation => cases::INVITATION,
+        Algorithm::BullyLecture => bully::LECTURE,
+        Algorithm::Bully => bully::BULLY,
+        Algorithm::Invitation => bully::INVITATION,
         Algorithm::RingChangRoberts => ring::CHANG_ROBERTS,
         Algorithm::RingModified => ring::MODIFIED,
         Algorithm::RingList => ring::LIST,

@@ -4,16 +4,16 @@ use tanist_core::NodeId;
 use tanist_core::time::micros;
 use tanist_core::trace::{Event, Kind};
 
-use super::{Case, D, Measure, NEVER, Plan, Verdict};
 use crate::studies::graph::Graph;
 use crate::studies::run::Report;
+use crate::studies::sweep::{Case, D, Measure, NEVER, Plan, Verdict};
 use crate::studies::theory;
 use crate::world::faults::Action;
 
 /// Questions, answers and the result, each to one neighbour.
 const COMPUTATION: Measure = Measure::Called(&[Kind::Election, Kind::Ack, Kind::Leader]);
 
-pub(super) const DIFFUSING: &[Case] = &[
+pub(crate) const DIFFUSING: &[Case] = &[
     Case {
         name: "complete",
         least: 2,
@@ -43,7 +43,7 @@ pub(super) const DIFFUSING: &[Case] = &[
 /// The candidate's floods, each broadcast counted once.
 const FLOODS: Measure = Measure::Called(&[Kind::Election]);
 
-pub(super) const EXPANDING_RING: &[Case] = &[
+pub(crate) const EXPANDING_RING: &[Case] = &[
     Case {
         name: "line",
         least: 2,
@@ -87,7 +87,7 @@ fn stands(n: u32, graph: &Graph) -> Plan {
 }
 
 /// When the first election began.
-pub(super) fn called(report: &Report) -> u64 {
+pub(crate) fn called(report: &Report) -> u64 {
     let mut entries = report.recording.entries.iter();
     let call = entries.find(|entry| matches!(entry.event, Event::Call { .. }));
     call.map_or(0, |entry| entry.at.as_micros())

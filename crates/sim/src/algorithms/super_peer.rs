@@ -4,7 +4,7 @@ use tanist_core::NodeId;
 use tanist_core::membership::Label;
 use tanist_core::trace::Kind;
 
-use super::{Case, Measure, Plan, Verdict};
+use crate::studies::sweep::{Case, Measure, Plan, Verdict};
 use crate::studies::theory::super_peers;
 use crate::world::faults::Action;
 
@@ -12,7 +12,7 @@ use crate::world::faults::Action;
 const ELECTIONS: Measure =
     Measure::Rounds(&[Kind::Election, Kind::Answer, Kind::Coordinator, Kind::AmongSuperPeers]);
 
-pub(super) const CASES: &[Case] = &[Case {
+pub(crate) const CASES: &[Case] = &[Case {
     name: "two-level",
     least: 9,
     runs: |n| vec![two_levels(n)],

@@ -5,9 +5,9 @@ use tanist_core::time::micros;
 use tanist_core::trace::{Event, Kind};
 use tanist_core::{NodeId, Status};
 
-use super::cases::coordinator_dies;
-use super::{Case, D, Measure, Plan, Verdict};
+use super::bully::coordinator_dies;
 use crate::studies::run::Report;
+use crate::studies::sweep::{Case, D, Measure, Plan, Verdict};
 use crate::studies::theory;
 use crate::world::dice::Chance;
 use crate::world::faults::Action;
@@ -18,7 +18,7 @@ const CANDIDATES: Measure = Measure::Known(&[Kind::Election, Kind::Elected]);
 /// How many random orders are tried for each size.
 const ORDERS: u64 = 60;
 
-pub(super) const CHANG_ROBERTS: &[Case] = &[
+pub(crate) const CHANG_ROBERTS: &[Case] = &[
     Case {
         name: "one-worst",
         least: 2,
@@ -98,9 +98,9 @@ const K_INITIATORS: Case = Case {
     verdict: Verdict::Exact,
 };
 
-pub(super) const LIST: &[Case] = &[ONE, K_INITIATORS, ONE_DEAD];
+pub(crate) const LIST: &[Case] = &[ONE, K_INITIATORS, ONE_DEAD];
 
-pub(super) const MODIFIED: &[Case] = &[
+pub(crate) const MODIFIED: &[Case] = &[
     ONE,
     K_INITIATORS,
     ONE_DEAD,
@@ -123,7 +123,7 @@ pub(super) const MODIFIED: &[Case] = &[
 /// Until everybody has found out by itself.
 const NAMES: Measure = Measure::Known(&[Kind::Elect]);
 
-pub(super) const ACTIVE_LIST: &[Case] = &[
+pub(crate) const ACTIVE_LIST: &[Case] = &[
     Case {
         name: "one",
         least: 2,
@@ -167,7 +167,7 @@ fn shuffled(n: u32, chance: &mut Chance) -> Vec<u32> {
 }
 
 /// When the last node learned who coordinates it.
-pub(super) fn all_know(report: &Report) -> u64 {
+pub(crate) fn all_know(report: &Report) -> u64 {
     let mut known: Vec<(NodeId, Status)> = Vec::new();
     let mut last = 0;
     for entry in &report.recording.entries {
@@ -183,7 +183,7 @@ pub(super) fn all_know(report: &Report) -> u64 {
 }
 
 /// When the last message of these kinds arrived.
-pub(super) fn last_arrival(report: &Report, kinds: &[Kind]) -> u64 {
+pub(crate) fn last_arrival(report: &Report, kinds: &[Kind]) -> u64 {
     let mut last = 0;
     for entry in &report.recording.entries {
         if let Event::Receive { message, .. } = &entry.event

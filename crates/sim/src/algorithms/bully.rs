@@ -3,12 +3,12 @@
 use tanist_core::NodeId;
 use tanist_core::time::micros;
 
-use super::{Case, D, Measure, PHASE, Plan, Verdict};
+use crate::studies::sweep::{Case, D, Measure, PHASE, Plan, Verdict};
 use crate::studies::theory;
 use crate::world::faults::Action;
 
 /// N coordinates everybody, dies, and these nodes notice.
-pub(super) fn coordinator_dies(
+pub(crate) fn coordinator_dies(
     n: u32,
     options: &'static [(&'static str, &'static str)],
     noticed_by: impl Iterator<Item = u32>,
@@ -26,7 +26,7 @@ fn recovers(n: u32, node: u32, options: &'static [(&'static str, &'static str)])
     Plan { options, groups: vec![group], down: vec![node], faults, ..Plan::default() }
 }
 
-pub(super) const LECTURE: &[Case] = &[
+pub(crate) const LECTURE: &[Case] = &[
     Case {
         name: "worst",
         least: 2,
@@ -106,7 +106,7 @@ pub(super) const LECTURE: &[Case] = &[
     },
 ];
 
-pub(super) const BULLY: &[Case] = &[
+pub(crate) const BULLY: &[Case] = &[
     Case {
         name: "second-highest-detects",
         least: 2,
@@ -174,7 +174,7 @@ pub(super) const BULLY: &[Case] = &[
     },
 ];
 
-pub(super) const INVITATION: &[Case] = &[
+pub(crate) const INVITATION: &[Case] = &[
     Case {
         name: "check",
         least: 2,
