@@ -2,10 +2,9 @@
 
 use tanist_core::NodeId;
 use tanist_core::time::micros;
-use tanist_core::trace::{Event, Kind};
+use tanist_core::trace::Kind;
 
 use crate::studies::graph::Graph;
-use crate::studies::run::Report;
 use crate::studies::sweep::{Case, D, Measure, NEVER, Plan, Verdict};
 use crate::studies::theory;
 use crate::world::faults::Action;
@@ -84,11 +83,4 @@ fn stands(n: u32, graph: &Graph) -> Plan {
     let faults = vec![(0, Action::Call(NodeId(1)))];
     let topology = graph.topology();
     Plan { priorities, groups: vec![(n, 1..=n)], faults, topology, ..Plan::default() }
-}
-
-/// When the first election began.
-pub(crate) fn called(report: &Report) -> u64 {
-    let mut entries = report.recording.entries.iter();
-    let call = entries.find(|entry| matches!(entry.event, Event::Call { .. }));
-    call.map_or(0, |entry| entry.at.as_micros())
 }

@@ -2,5 +2,7 @@
 
 pub(crate) mod adhoc;
 pub(crate) mod bully;
+pub(crate) mod bully_lecture;
+pub(crate) mod invitation;
 pub(crate) mod ring;
 pub(crate) mod super_peer;

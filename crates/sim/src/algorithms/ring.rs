@@ -1,12 +1,10 @@
 //! The cases of the rings. Nobody is dead unless a case says so: what detection and skipping cost is
 //! no part of the formulas.
 
+use tanist_core::NodeId;
 use tanist_core::time::micros;
-use tanist_core::trace::{Event, Kind};
-use tanist_core::{NodeId, Status};
+use tanist_core::trace::Kind;
 
-use super::bully::coordinator_dies;
-use crate::studies::run::Report;
 use crate::studies::sweep::{Case, D, Measure, Plan, Verdict};
 use crate::studies::theory;
 use crate::world::dice::Chance;
@@ -79,7 +77,7 @@ const ONE: Case = Case {
 const ONE_DEAD: Case = Case {
     name: "one-dead",
     least: 3,
-    runs: |n| vec![coordinator_dies(n, &[], 1..=1)],
+    runs: |n| vec![Plan::coordinator_dies(n, &[], 1..=1)],
     theory: theory::ring::list_one_dead,
     measure: ROUNDS,
     verdict: Verdict::Exact,
@@ -164,33 +162,4 @@ fn shuffled(n: u32, chance: &mut Chance) -> Vec<u32> {
         order.push(left.swap_remove(at));
     }
     order
-}
-
-/// When the last node learned who coordinates it.
-pub(crate) fn all_know(report: &Report) -> u64 {
-    let mut known: Vec<(NodeId, Status)> = Vec::new();
-    let mut last = 0;
-    for entry in &report.recording.entries {
-        let Event::State { node, state } = &entry.event else { continue };
-        let before = known.iter().find(|(id, _)| id == node).map(|(_, status)| *status);
-        known.retain(|(id, _)| id != node);
-        known.push((*node, state.status));
-        if state.status == Status::Reorganization && before != Some(Status::Reorganization) {
-            last = entry.at.as_micros();
-        }
-    }
-    last
-}
-
-/// When the last message of these kinds arrived.
-pub(crate) fn last_arrival(report: &Report, kinds: &[Kind]) -> u64 {
-    let mut last = 0;
-    for entry in &report.recording.entries {
-        if let Event::Receive { message, .. } = &entry.event
-            && kinds.contains(&message.kind)
-        {
-            last = entry.at.as_micros();
-        }
-    }
-    last
 }

@@ -1,30 +1,33 @@
 //! Runs a case for many sizes of group and compares what was counted with what theory says.
 
+mod case;
+mod measure;
+
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
-use tanist_core::membership::{Label, Labels};
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
-use tanist_core::trace::{Event, Kind};
-use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority, Status, Time, Timing};
+use tanist_core::{GroupConfig, NodeId, Time, Timing};
 
-use crate::algorithms::{adhoc, bully, ring, super_peer};
+use crate::algorithms::{adhoc, bully, bully_lecture, invitation, ring, super_peer};
 use crate::monitors::Selection;
 use crate::scenario::{Expect, Scenario};
-use crate::studies::run::{Report, run};
+use crate::studies::run::run;
 use crate::studies::sample::Sample;
-use crate::studies::theory::{Amount, Bounds, Cost};
+use crate::studies::theory::{Amount, Bounds};
 use crate::world::application::Pace;
-use crate::world::faults::{Action, Fault, Moment};
+use crate::world::faults::{Fault, Moment};
 use crate::world::network::{Conditions, Delay};
-use crate::world::topology::Topology;
+
+pub(crate) use self::case::{Case, Plan, Verdict};
+pub(crate) use self::measure::Measure;
 
 /// One size of one case.
 #[derive(Clone, Copy, Debug)]
@@ -58,77 +61,6 @@ pub struct Spread {
     /// Further from theory than this does not match. One honest sample in twenty is outside the
     /// confidence interval, and one in a thousand outside of this.
     pub tolerance: f64,
-}
-
-pub(crate) struct Case {
-    pub(crate) name: &'static str,
-    /// Smallest group for which the case means something.
-    pub(crate) least: u32,
-    /// The runs whose mean is taken; one for most cases.
-    pub(crate) runs: fn(u32) -> Vec<Plan>,
-    pub(crate) theory: fn(u64, &Bounds) -> Cost,
-    pub(crate) measure: Measure,
-    /// How figures are compared with theory.
-    pub(crate) verdict: Verdict,
-}
-
-/// How figures are compared with theory.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// They must be equal.
-    Exact,
-    /// They must be equal, and are means over all runs that there are.
-    ExactMean,
-    /// The runs are a sample: its mean may miss theory's by what chance allows.
-    Sampled,
-}
-
-/// What a run's figures are.
-#[derive(Clone, Copy)]
-pub(crate) enum Measure {
-    /// All messages; until a node's state last changed.
-    Whole,
-    /// All messages; until the last one arrived.
-    LastArrival,
-    /// Messages of the merge; from the merge's beginning until a node's state last changed.
-    Merge,
-    /// Messages of these kinds; until the last node knew its coordinator.
-    Known(&'static [Kind]),
-    /// Messages of these kinds; from the call of an election until a node's state last changed.
-    Called(&'static [Kind]),
-    /// Messages of these kinds; until the last of them arrived.
-    Rounds(&'static [Kind]),
-}
-
-/// A scenario in the making.
-#[derive(Default)]
-pub(crate) struct Plan {
-    /// The priorities of nodes 1, 2 and so on; none if node i has priority i.
-    pub(crate) priorities: Vec<u32>,
-    pub(crate) options: &'static [(&'static str, &'static str)],
-    /// Where nodes are, by a rack's name.
-    pub(crate) racks: Vec<(NodeId, Label)>,
-    /// Coordinator and lowest and highest member of each group that stands.
-    pub(crate) groups: Vec<(u32, RangeInclusive<u32>)>,
-    pub(crate) down: Vec<u32>,
-    pub(crate) faults: Vec<(u64, Action)>,
-    pub(crate) topology: Topology,
-    /// T, where the case is about something that must not be asked for while it goes well.
-    pub(crate) answer: Option<Duration>,
-}
-
-impl Plan {
-    fn members(&self, n: u32) -> Membership {
-        let priority = |id: u32| {
-            let given = usize::try_from(id - 1).ok().and_then(|at| self.priorities.get(at));
-            Priority(given.copied().unwrap_or(id))
-        };
-        let members = (1..=n).map(|id| Member { priority: priority(id), id: NodeId(id) });
-        let members = Membership::new(members).expect("a case has at least two nodes, each once");
-        let place =
-            |(node, rack): &(NodeId, Label)| (*node, Labels { zone: None, rack: Some(*rack) });
-        members.with_labels(self.racks.iter().map(place))
-    }
 }
 
 /// The names of an algorithm's cases.
@@ -219,7 +151,7 @@ fn measure(algorithm: Algorithm, case: &Case, n: u32) -> Row {
     let (mut counts, mut times, mut holds) = (Sample::default(), Sample::default(), true);
     for plan in plans {
         let report = run(&scenario(algorithm, case.name, n, plan), 1);
-        let (counted, took) = figures(&report, case.measure);
+        let (counted, took) = case.measure.figures(&report);
         counts.add(counted);
         times.add(took);
         holds &= report.broken().next().is_none();
@@ -256,41 +188,6 @@ fn spread(counts: &Sample) -> Spread {
         confidence: counts.confidence().unwrap_or(0.0),
         // Where chance has no say both agree, but for the rounding of the formula.
         tolerance: 3.3 * counts.standard_error() + 1e-3,
-    }
-}
-
-fn figures(report: &Report, measure: Measure) -> (u64, u64) {
-    let settled = report.settled.as_micros();
-    match measure {
-        Measure::Whole => (report.counts.sent, settled),
-        Measure::LastArrival => {
-            let entries = report.recording.entries.iter().rev();
-            let last = entries
-                .clone()
-                .find(|entry| matches!(entry.event, Event::Receive { .. }))
-                .map_or(0, |entry| entry.at.as_micros());
-            (report.counts.sent, last)
-        }
-        Measure::Merge => {
-            let counts = &report.counts;
-            let kinds = [
-                Kind::Invitation,
-                Kind::Accept,
-                Kind::AcceptAnswer,
-                Kind::Ready,
-                Kind::ReadyAnswer,
-            ];
-            let began = report.recording.entries.iter().find(|entry| {
-                matches!(&entry.event, Event::State { state, .. } if state.status == Status::Election)
-            });
-            let began = began.map_or(0, |entry| entry.at.as_micros());
-            (counts.of_all(&kinds), settled.saturating_sub(began))
-        }
-        Measure::Known(kinds) => (report.counts.of_all(kinds), ring::all_know(report)),
-        Measure::Called(kinds) => {
-            (report.counts.of_all(kinds), settled.saturating_sub(adhoc::called(report)))
-        }
-        Measure::Rounds(kinds) => (report.counts.of_all(kinds), ring::last_arrival(report, kinds)),
     }
 }
 
@@ -348,9 +245,9 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
 
 const fn table(algorithm: Algorithm) -> &'static [Case] {
     match algorithm {
-        Algorithm::BullyLecture => bully::LECTURE,
+        Algorithm::BullyLecture => bully_lecture::LECTURE,
         Algorithm::Bully => bully::BULLY,
-        Algorithm::Invitation => bully::INVITATION,
+        Algorithm::Invitation => invitation::INVITATION,
         Algorithm::RingChangRoberts => ring::CHANG_ROBERTS,
         Algorithm::RingModified => ring::MODIFIED,
         Algorithm::RingList => ring::LIST,

@@ -1,0 +1,72 @@
+//! The invitation algorithm.
+
+use tanist_core::NodeId;
+
+use crate::studies::sweep::{Case, Measure, Plan, Verdict};
+use crate::studies::theory;
+use crate::world::faults::Action;
+
+pub(crate) const INVITATION: &[Case] = &[
+    Case {
+        name: "check",
+        least: 2,
+        runs: |n| {
+            let faults = vec![(0, Action::Check(NodeId(n)))];
+            vec![Plan { groups: vec![(n, 1..=n)], faults, ..Plan::default() }]
+        },
+        theory: theory::invitation::check,
+        measure: Measure::LastArrival,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "merge",
+        least: 2,
+        runs: |n| vec![two_groups(n, &[])],
+        theory: theory::invitation::merge,
+        measure: Measure::Merge,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "merge-full",
+        least: 2,
+        runs: |n| vec![two_groups(n, &[("waits", "full")])],
+        theory: theory::invitation::merge_full,
+        measure: Measure::Merge,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "cold-start",
+        least: 2,
+        runs: |_| vec![Plan::default()],
+        theory: theory::invitation::cold_start,
+        measure: Measure::Whole,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "coordinator-dies",
+        least: 2,
+        runs: |n| vec![Plan::coordinator_dies(n, &[("reinvite", "off")], 1..=n - 1)],
+        theory: theory::invitation::coordinator_dies,
+        measure: Measure::Whole,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "reinvite",
+        least: 2,
+        runs: |n| vec![Plan::coordinator_dies(n, &[], n - 1..=n - 1)],
+        theory: theory::invitation::reinvite,
+        measure: Measure::Whole,
+        verdict: Verdict::Exact,
+    },
+];
+
+/// The upper half under N, the lower half under its highest; N checks.
+fn two_groups(n: u32, options: &'static [(&'static str, &'static str)]) -> Plan {
+    let half = n / 2;
+    Plan {
+        options,
+        groups: vec![(n, half + 1..=n), (half, 1..=half)],
+        faults: vec![(0, Action::Check(NodeId(n)))],
+        ..Plan::default()
+    }
+}
