@@ -10,6 +10,7 @@ use tanist_core::options::OptionError;
 use tanist_core::trace::Link;
 use tanist_core::{GroupConfig, GroupNumber, NodeId, Time};
 use tanist_sim::Scenario;
+use tanist_sim::algorithms;
 use tanist_sim::scenario::ScenarioError;
 use tanist_sim::world::faults::{Action, Fault, Moment};
 
@@ -99,7 +100,7 @@ impl Question {
 
     /// The scenario in whose world everything begins.
     pub fn scenario(&self) -> Result<Scenario, QuestionError> {
-        if self.beginning == Beginning::Apart && self.algorithm != Algorithm::Invitation {
+        if self.beginning == Beginning::Apart && !algorithms::study(self.algorithm).follows_lower {
             return Err(QuestionError::Apart(self.algorithm.name()));
         }
         let mut scenario = Scenario::parse(&self.text()).map_err(QuestionError::Group)?;

@@ -1,18 +1,56 @@
-//! The cases of the ad-hoc algorithms, on graphs that stay as they are.
+//! The ad-hoc algorithms: what they promise, and their cases, on graphs that stay as they are.
 
 use tanist_core::NodeId;
+use tanist_core::election::Algorithm;
 use tanist_core::time::micros;
 use tanist_core::trace::Kind;
 
+use super::{Inside, Study};
+use crate::monitors::{AckAfterChildren, OneLeaderInReach, OneLeaderPerComponent, OneParent};
+use crate::studies::fuzz::{FuzzModel, FuzzWorld};
 use crate::studies::graph::Graph;
 use crate::studies::sweep::{Case, D, Measure, NEVER, Plan, Verdict};
 use crate::studies::theory;
 use crate::world::faults::Action;
 
+pub(super) const EXPANDING_RING: Study = Study {
+    algorithm: Algorithm::AdhocExpandingRing,
+    monitors: |header, _| {
+        vec![Box::new(OneLeaderInReach::new(header)), Box::new(OneLeaderPerComponent::new(header))]
+    },
+    inside: Inside::NOTHING,
+    fuzz: RADIO,
+    sweeps: RING_CASES,
+    follows_lower: false,
+    halts_all: false,
+    only_compares: false,
+};
+
+pub(super) const DIFFUSING: Study = Study {
+    algorithm: Algorithm::AdhocDiffusing,
+    monitors: |header, _| {
+        vec![
+            Box::new(OneParent::default()),
+            Box::new(AckAfterChildren::new(header)),
+            Box::new(OneLeaderInReach::new(header)),
+            Box::new(OneLeaderPerComponent::new(header)),
+        ]
+    },
+    inside: Inside::NOTHING,
+    fuzz: RADIO,
+    sweeps: DIFFUSING_CASES,
+    follows_lower: false,
+    halts_all: false,
+    only_compares: false,
+};
+
+const RADIO: FuzzModel =
+    FuzzModel { world: FuzzWorld::Radio, is_asynchronous: true, changes_priorities: false };
+
 /// Questions, answers and the result, each to one neighbour.
 const COMPUTATION: Measure = Measure::Called(&[Kind::Election, Kind::Ack, Kind::Leader]);
 
-pub(crate) const DIFFUSING: &[Case] = &[
+const DIFFUSING_CASES: &[Case] = &[
     Case {
         name: "complete",
         least: 2,
@@ -42,7 +80,7 @@ pub(crate) const DIFFUSING: &[Case] = &[
 /// The candidate's floods, each broadcast counted once.
 const FLOODS: Measure = Measure::Called(&[Kind::Election]);
 
-pub(crate) const EXPANDING_RING: &[Case] = &[
+const RING_CASES: &[Case] = &[
     Case {
         name: "line",
         least: 2,

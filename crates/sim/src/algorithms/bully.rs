@@ -1,13 +1,51 @@
-//! The bully algorithm of Garcia-Molina.
+//! The bully algorithm of Garcia-Molina: what it promises, and its cases.
 
 use tanist_core::NodeId;
+use tanist_core::election::Algorithm;
 use tanist_core::time::micros;
+use tanist_core::trace::Header;
 
+use super::{Inside, Study, of_each_group};
+use crate::monitors::{
+    AllUnderOne, BestWins, Monitor, SameCoordinator, SameDefinition, Selection, cuts,
+};
+use crate::studies::fuzz::FuzzModel;
 use crate::studies::sweep::{Case, D, Measure, PHASE, Plan, Verdict};
 use crate::studies::theory;
 use crate::world::faults::Action;
 
-pub(crate) const BULLY: &[Case] = &[
+pub(super) const STUDY: Study = Study {
+    algorithm: Algorithm::Bully,
+    monitors,
+    inside: Inside {
+        monitors: |selection| {
+            let mut monitors = of_each_group();
+            if selection.has_cuts {
+                monitors.extend(cuts::all());
+            }
+            monitors
+        },
+        is_safe: true,
+    },
+    fuzz: FuzzModel::SYNCHRONOUS,
+    sweeps: CASES,
+    follows_lower: false,
+    halts_all: true,
+    only_compares: false,
+};
+
+fn monitors(header: &Header, selection: Selection) -> Vec<Box<dyn Monitor>> {
+    let mut monitors: Vec<Box<dyn Monitor>> = Vec::new();
+    if !selection.is_beyond_model {
+        monitors.push(Box::new(SameCoordinator));
+        monitors.push(Box::new(SameDefinition));
+        monitors.push(Box::new(BestWins::default()));
+    }
+    monitors.push(Box::new(AllUnderOne::new(header)));
+    monitors
+}
+
+const CASES: &[Case] = &[
     Case {
         name: "second-highest-detects",
         least: 2,

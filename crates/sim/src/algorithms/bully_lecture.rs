@@ -1,13 +1,39 @@
-//! The bully algorithm of the lectures.
+//! The bully algorithm of the lectures: what it promises, and its cases.
 
 use tanist_core::NodeId;
+use tanist_core::election::Algorithm;
 use tanist_core::time::micros;
+use tanist_core::trace::Header;
 
+use super::{Inside, Study};
+use crate::monitors::{BestOrUndefined, BestWins, EverybodyKnows, Monitor, Selection};
+use crate::studies::fuzz::FuzzModel;
 use crate::studies::sweep::{Case, D, Measure, Plan, Verdict};
 use crate::studies::theory;
 use crate::world::faults::Action;
 
-pub(crate) const LECTURE: &[Case] = &[
+pub(super) const STUDY: Study = Study {
+    algorithm: Algorithm::BullyLecture,
+    monitors,
+    inside: Inside::NOTHING,
+    fuzz: FuzzModel::SYNCHRONOUS,
+    sweeps: CASES,
+    follows_lower: false,
+    halts_all: false,
+    only_compares: false,
+};
+
+fn monitors(_header: &Header, selection: Selection) -> Vec<Box<dyn Monitor>> {
+    let mut monitors: Vec<Box<dyn Monitor>> = Vec::new();
+    if !selection.is_beyond_model {
+        monitors.push(Box::new(BestWins::default()));
+    }
+    monitors.push(Box::new(BestOrUndefined));
+    monitors.push(Box::new(EverybodyKnows));
+    monitors
+}
+
+const CASES: &[Case] = &[
     Case {
         name: "worst",
         least: 2,

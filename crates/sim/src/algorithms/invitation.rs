@@ -1,12 +1,29 @@
-//! The invitation algorithm.
+//! The invitation algorithm: what it promises, and its cases.
 
 use tanist_core::NodeId;
+use tanist_core::election::Algorithm;
 
+use super::{Inside, Study, of_each_group};
+use crate::monitors::OneGroupPerClique;
+use crate::studies::fuzz::{FuzzModel, FuzzWorld};
 use crate::studies::sweep::{Case, Measure, Plan, Verdict};
 use crate::studies::theory;
 use crate::world::faults::Action;
 
-pub(crate) const INVITATION: &[Case] = &[
+pub(super) const STUDY: Study = Study {
+    algorithm: Algorithm::Invitation,
+    monitors: |header, selection| {
+        vec![Box::new(OneGroupPerClique::new(header, selection.is_literal_a4))]
+    },
+    inside: Inside { monitors: |_| of_each_group(), is_safe: false },
+    fuzz: FuzzModel { world: FuzzWorld::Whole, is_asynchronous: true, changes_priorities: true },
+    sweeps: CASES,
+    follows_lower: true,
+    halts_all: false,
+    only_compares: false,
+};
+
+const CASES: &[Case] = &[
     Case {
         name: "check",
         least: 2,

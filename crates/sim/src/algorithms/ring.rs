@@ -1,14 +1,72 @@
-//! The cases of the rings. Nobody is dead unless a case says so: what detection and skipping cost is
-//! no part of the formulas.
+//! The ring algorithms: what they promise, and their cases.
+//!
+//! No node of a case is dead unless the case says so: what detection and skipping cost is no part of
+//! the formulas.
 
 use tanist_core::NodeId;
+use tanist_core::election::Algorithm;
 use tanist_core::time::micros;
-use tanist_core::trace::Kind;
+use tanist_core::trace::{Header, Kind};
 
+use super::{Inside, Study, of_each_group};
+use crate::monitors::{
+    AllUnderOne, BestOrUndefined, BestWins, EverybodyKnows, Monitor, SameCoordinator,
+    SameDefinition, Selection,
+};
+use crate::studies::fuzz::FuzzModel;
 use crate::studies::sweep::{Case, D, Measure, Plan, Verdict};
 use crate::studies::theory;
 use crate::world::dice::Chance;
 use crate::world::faults::Action;
+
+pub(super) const CHANG_ROBERTS: Study =
+    Study { only_compares: true, ..ring(Algorithm::RingChangRoberts, CHANG_ROBERTS_CASES) };
+
+pub(super) const MODIFIED: Study = ring(Algorithm::RingModified, MODIFIED_CASES);
+
+pub(super) const LIST: Study = ring(Algorithm::RingList, LIST_CASES);
+
+/// Its ring stays as it is for an election: a node that starts waits for the next one, so that the
+/// best node need not win (G-14).
+pub(super) const ACTIVE_LIST: Study = Study {
+    monitors: |header, selection| {
+        let mut monitors = of_one_coordinator(selection);
+        monitors.extend(at_the_end(header));
+        monitors
+    },
+    ..ring(Algorithm::RingActiveList, ACTIVE_LIST_CASES)
+};
+
+const fn ring(algorithm: Algorithm, sweeps: &'static [Case]) -> Study {
+    Study {
+        algorithm,
+        monitors: |header, selection| {
+            let mut monitors = of_one_coordinator(selection);
+            if !selection.is_beyond_model {
+                monitors.push(Box::new(BestWins::default()));
+            }
+            monitors.extend(at_the_end(header));
+            monitors
+        },
+        inside: Inside { monitors: |_| of_each_group(), is_safe: true },
+        fuzz: FuzzModel::SYNCHRONOUS,
+        sweeps,
+        follows_lower: false,
+        halts_all: false,
+        only_compares: false,
+    }
+}
+
+fn of_one_coordinator(selection: Selection) -> Vec<Box<dyn Monitor>> {
+    if selection.is_beyond_model {
+        return Vec::new();
+    }
+    vec![Box::new(SameCoordinator), Box::new(SameDefinition)]
+}
+
+fn at_the_end(header: &Header) -> Vec<Box<dyn Monitor>> {
+    vec![Box::new(AllUnderOne::new(header)), Box::new(BestOrUndefined), Box::new(EverybodyKnows)]
+}
 
 /// Chang and Roberts' own messages.
 const CANDIDATES: Measure = Measure::Known(&[Kind::Election, Kind::Elected]);
@@ -16,7 +74,7 @@ const CANDIDATES: Measure = Measure::Known(&[Kind::Election, Kind::Elected]);
 /// How many random orders are tried for each size.
 const ORDERS: u64 = 60;
 
-pub(crate) const CHANG_ROBERTS: &[Case] = &[
+const CHANG_ROBERTS_CASES: &[Case] = &[
     Case {
         name: "one-worst",
         least: 2,
@@ -96,9 +154,9 @@ const K_INITIATORS: Case = Case {
     verdict: Verdict::Exact,
 };
 
-pub(crate) const LIST: &[Case] = &[ONE, K_INITIATORS, ONE_DEAD];
+const LIST_CASES: &[Case] = &[ONE, K_INITIATORS, ONE_DEAD];
 
-pub(crate) const MODIFIED: &[Case] = &[
+const MODIFIED_CASES: &[Case] = &[
     ONE,
     K_INITIATORS,
     ONE_DEAD,
@@ -121,7 +179,7 @@ pub(crate) const MODIFIED: &[Case] = &[
 /// Until everybody has found out by itself.
 const NAMES: Measure = Measure::Known(&[Kind::Elect]);
 
-pub(crate) const ACTIVE_LIST: &[Case] = &[
+const ACTIVE_LIST_CASES: &[Case] = &[
     Case {
         name: "one",
         least: 2,

@@ -1,18 +1,54 @@
-//! The case of the super-peers: two levels, each at its worst.
+//! Super-peers: what they promise, and their case: two levels, each at its worst.
 
 use tanist_core::NodeId;
+use tanist_core::election::Algorithm;
 use tanist_core::membership::Label;
-use tanist_core::trace::Kind;
+use tanist_core::trace::{Header, Kind};
 
+use super::{Inside, Study, study};
+use crate::monitors::{
+    AgreedAbove, EverybodyHasSuperPeers, Monitor, OfOwnGroup, Peers, SafeInside, Selection,
+};
+use crate::studies::fuzz::{FuzzModel, FuzzWorld};
 use crate::studies::sweep::{Case, Measure, Plan, Verdict};
 use crate::studies::theory::super_peers;
 use crate::world::faults::Action;
+
+pub(super) const STUDY: Study = Study {
+    algorithm: Algorithm::SuperPeer,
+    monitors,
+    inside: Inside::NOTHING,
+    fuzz: FuzzModel {
+        world: FuzzWorld::PeerGroups,
+        is_asynchronous: false,
+        changes_priorities: false,
+    },
+    sweeps: CASES,
+    follows_lower: false,
+    halts_all: false,
+    only_compares: false,
+};
+
+/// What super-peers promise, and inside each peer group what the algorithm there promises.
+fn monitors(header: &Header, selection: Selection) -> Vec<Box<dyn Monitor>> {
+    let Some(peers) = Peers::of(header) else { return Vec::new() };
+    let inside = &study(peers.inner()).inside;
+    let is_safe = inside.is_safe && !selection.is_beyond_model;
+    let mut monitors: Vec<Box<dyn Monitor>> = vec![
+        Box::new(EverybodyHasSuperPeers::new(peers.clone(), header)),
+        Box::new(OfOwnGroup::new(peers.clone())),
+        Box::new(SafeInside::new(peers.clone(), is_safe)),
+        Box::new(AgreedAbove::new(peers, header)),
+    ];
+    monitors.extend((inside.monitors)(selection));
+    monitors
+}
 
 /// The elections' own messages, without those that find the other super-peers.
 const ELECTIONS: Measure =
     Measure::Rounds(&[Kind::Election, Kind::Answer, Kind::Coordinator, Kind::AmongSuperPeers]);
 
-pub(crate) const CASES: &[Case] = &[Case {
+const CASES: &[Case] = &[Case {
     name: "two-level",
     least: 9,
     runs: |n| vec![two_levels(n)],

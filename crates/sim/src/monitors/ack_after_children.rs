@@ -13,7 +13,7 @@ use super::{Breach, Interest, Monitor, mix};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct AckAfterChildren {
+pub(crate) struct AckAfterChildren {
     answer: Duration,
     open: Vec<Question>,
     /// Who has answered its parent, in which computation: it may do so again.
@@ -29,7 +29,7 @@ struct Question {
 }
 
 impl AckAfterChildren {
-    pub(super) fn new(header: &Header) -> Self {
+    pub(crate) fn new(header: &Header) -> Self {
         let answer = Duration::from_micros(header.answer_us);
         Self { answer, open: Vec::new(), reported: BTreeMap::new() }
     }

@@ -11,13 +11,13 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct AgreedAbove {
+pub(crate) struct AgreedAbove {
     peers: Peers,
     settled: Settled,
 }
 
 impl AgreedAbove {
-    pub(super) fn new(peers: Peers, header: &Header) -> Self {
+    pub(crate) fn new(peers: Peers, header: &Header) -> Self {
         Self { peers, settled: Settled::new(header) }
     }
 

@@ -9,12 +9,12 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct AllUnderOne {
+pub(crate) struct AllUnderOne {
     settled: Settled,
 }
 
 impl AllUnderOne {
-    pub(super) fn new(header: &Header) -> Self {
+    pub(crate) fn new(header: &Header) -> Self {
         Self { settled: Settled::new(header) }
     }
 }

@@ -7,7 +7,7 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::{Board, Seat};
 
 #[derive(Clone)]
-pub(super) struct BestOrUndefined;
+pub(crate) struct BestOrUndefined;
 
 impl Monitor for BestOrUndefined {
     fn id(&self) -> &'static str {

@@ -11,7 +11,7 @@ use super::{Breach, Interest, Monitor, mix};
 use crate::observe::global_state::Board;
 
 #[derive(Clone, Default)]
-pub(super) struct BestWins {
+pub(crate) struct BestWins {
     /// Who called, and the better ones that have been up ever since.
     calls: Vec<(NodeId, NodeSet)>,
 }

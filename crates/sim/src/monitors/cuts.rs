@@ -24,7 +24,7 @@ enum Cut {
 #[derive(Clone)]
 struct CutMonitor(Cut);
 
-pub(super) fn all() -> impl Iterator<Item = Box<dyn Monitor>> {
+pub(crate) fn all() -> impl Iterator<Item = Box<dyn Monitor>> {
     [Cut::NoHigherNormal, Cut::NobodyActs, Cut::AllReorganizing, Cut::AllNormal]
         .into_iter()
         .map(|cut| Box::new(CutMonitor(cut)) as Box<dyn Monitor>)

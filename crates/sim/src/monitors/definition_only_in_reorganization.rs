@@ -8,7 +8,7 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct DefinitionOnlyInReorganization;
+pub(crate) struct DefinitionOnlyInReorganization;
 
 impl Monitor for DefinitionOnlyInReorganization {
     fn id(&self) -> &'static str {

@@ -14,13 +14,13 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct EverybodyHasSuperPeers {
+pub(crate) struct EverybodyHasSuperPeers {
     peers: Peers,
     settled: Settled,
 }
 
 impl EverybodyHasSuperPeers {
-    pub(super) fn new(peers: Peers, header: &Header) -> Self {
+    pub(crate) fn new(peers: Peers, header: &Header) -> Self {
         Self { peers, settled: Settled::new(header) }
     }
 

@@ -7,7 +7,7 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct EverybodyKnows;
+pub(crate) struct EverybodyKnows;
 
 impl Monitor for EverybodyKnows {
     fn id(&self) -> &'static str {

@@ -9,7 +9,7 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct GroupAgreesOnCoordinator;
+pub(crate) struct GroupAgreesOnCoordinator;
 
 impl Monitor for GroupAgreesOnCoordinator {
     fn id(&self) -> &'static str {

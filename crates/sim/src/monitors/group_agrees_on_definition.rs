@@ -7,7 +7,7 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct GroupAgreesOnDefinition;
+pub(crate) struct GroupAgreesOnDefinition;
 
 impl Monitor for GroupAgreesOnDefinition {
     fn id(&self) -> &'static str {

@@ -9,7 +9,7 @@ use crate::observe::global_state::Board;
 
 /// Who accepted, and who began in, the latest group of each coordinator.
 #[derive(Clone, Default)]
-pub(super) struct MembersAccepted {
+pub(crate) struct MembersAccepted {
     groups: Vec<Formation>,
 }
 

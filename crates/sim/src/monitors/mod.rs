@@ -8,7 +8,7 @@ mod agreed_above; // V-05
 mod all_under_one;
 mod best_or_undefined; // G-15
 mod best_wins; // G-14
-mod cuts; // B-42 to B-45
+pub(crate) mod cuts; // B-42 to B-45
 mod definition_only_in_reorganization; // I-50
 mod everybody_has_super_peers; // V-02
 mod everybody_knows; // G-16
@@ -37,9 +37,35 @@ use tanist_core::election::Algorithm;
 use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, Time};
 
-use self::peers::Peers;
+use crate::algorithms;
 use crate::explore::digest::Digester;
 use crate::observe::global_state::Board;
+
+pub(crate) use self::ack_after_children::AckAfterChildren;
+pub(crate) use self::agreed_above::AgreedAbove;
+pub(crate) use self::all_under_one::AllUnderOne;
+pub(crate) use self::best_or_undefined::BestOrUndefined;
+pub(crate) use self::best_wins::BestWins;
+pub(crate) use self::definition_only_in_reorganization::DefinitionOnlyInReorganization;
+pub(crate) use self::everybody_has_super_peers::EverybodyHasSuperPeers;
+pub(crate) use self::everybody_knows::EverybodyKnows;
+pub(crate) use self::group_agrees_on_coordinator::GroupAgreesOnCoordinator;
+pub(crate) use self::group_agrees_on_definition::GroupAgreesOnDefinition;
+pub(crate) use self::members_accepted::MembersAccepted;
+pub(crate) use self::of_own_group::OfOwnGroup;
+pub(crate) use self::one_election_at_a_time::OneElectionAtATime;
+pub(crate) use self::one_group_each::OneGroupEach;
+pub(crate) use self::one_group_per_clique::OneGroupPerClique;
+pub(crate) use self::one_leader_in_reach::OneLeaderInReach;
+pub(crate) use self::one_leader_per_component::OneLeaderPerComponent;
+pub(crate) use self::one_parent::OneParent;
+pub(crate) use self::peers::Peers;
+pub(crate) use self::safe_inside::SafeInside;
+pub(crate) use self::same_coordinator::SameCoordinator;
+pub(crate) use self::same_definition::SameDefinition;
+pub(crate) use self::stop_before_acknowledge::StopBeforeAcknowledge;
+pub(crate) use self::unique_numbers::UniqueNumbers;
+pub(crate) use self::withdrawn_takes_no_part::AsideTakesNoPart;
 
 /// Watches one assertion.
 pub trait Monitor: Replicate + Send + Sync {
@@ -216,95 +242,17 @@ pub fn is_on_request(id: &str) -> bool {
     ["B-42", "B-43", "B-44", "B-45"].contains(&id)
 }
 
-/// The monitors for an algorithm.
+/// The monitors for an algorithm: those of every run, those of the algorithm, and those of its groups.
 #[must_use]
 pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<Box<dyn Monitor>> {
     let mut monitors: Vec<Box<dyn Monitor>> = vec![
-        Box::new(one_election_at_a_time::OneElectionAtATime),
-        Box::new(unique_numbers::UniqueNumbers::default()),
+        Box::new(OneElectionAtATime),
+        Box::new(UniqueNumbers::default()),
+        Box::new(AsideTakesNoPart::default()),
     ];
-    monitors.push(Box::new(withdrawn_takes_no_part::AsideTakesNoPart::default()));
-    let peers = (algorithm == Algorithm::SuperPeer).then(|| Peers::of(header)).flatten();
-    match algorithm {
-        Algorithm::Bully
-        | Algorithm::RingChangRoberts
-        | Algorithm::RingModified
-        | Algorithm::RingList
-        | Algorithm::RingActiveList => {
-            if !selection.is_beyond_model {
-                monitors.push(Box::new(same_coordinator::SameCoordinator));
-                monitors.push(Box::new(same_definition::SameDefinition));
-            }
-            // Its ring stays as it is for an election: whoever comes up waits for the next.
-            if !selection.is_beyond_model && algorithm != Algorithm::RingActiveList {
-                monitors.push(Box::new(best_wins::BestWins::default()));
-            }
-            monitors.push(Box::new(all_under_one::AllUnderOne::new(header)));
-            if algorithm != Algorithm::Bully {
-                monitors.push(Box::new(best_or_undefined::BestOrUndefined));
-                monitors.push(Box::new(everybody_knows::EverybodyKnows));
-            }
-        }
-        Algorithm::Invitation => {
-            let is_literal = selection.is_literal_a4;
-            monitors
-                .push(Box::new(one_group_per_clique::OneGroupPerClique::new(header, is_literal)));
-        }
-        Algorithm::BullyLecture => {
-            if !selection.is_beyond_model {
-                monitors.push(Box::new(best_wins::BestWins::default()));
-            }
-            monitors.push(Box::new(best_or_undefined::BestOrUndefined));
-            monitors.push(Box::new(everybody_knows::EverybodyKnows));
-        }
-        Algorithm::AdhocExpandingRing => {
-            monitors.push(Box::new(one_leader_in_reach::OneLeaderInReach::new(header)));
-            monitors.push(Box::new(one_leader_per_component::OneLeaderPerComponent::new(header)));
-        }
-        Algorithm::AdhocDiffusing => {
-            monitors.push(Box::new(one_parent::OneParent::default()));
-            monitors.push(Box::new(ack_after_children::AckAfterChildren::new(header)));
-            monitors.push(Box::new(one_leader_in_reach::OneLeaderInReach::new(header)));
-            monitors.push(Box::new(one_leader_per_component::OneLeaderPerComponent::new(header)));
-        }
-        Algorithm::SuperPeer => {
-            if let Some(peers) = &peers {
-                monitors.push(Box::new(everybody_has_super_peers::EverybodyHasSuperPeers::new(
-                    peers.clone(),
-                    header,
-                )));
-                monitors.push(Box::new(of_own_group::OfOwnGroup::new(peers.clone())));
-                let is_beyond = selection.is_beyond_model;
-                monitors.push(Box::new(safe_inside::SafeInside::new(peers.clone(), is_beyond)));
-                monitors.push(Box::new(agreed_above::AgreedAbove::new(peers.clone(), header)));
-            }
-        }
-    }
-    // Super-peers promise inside a group what the algorithm there does.
-    let algorithm = peers.as_ref().map_or(algorithm, Peers::inner);
-    match algorithm {
-        Algorithm::Bully
-        | Algorithm::Invitation
-        | Algorithm::RingChangRoberts
-        | Algorithm::RingModified
-        | Algorithm::RingList
-        | Algorithm::RingActiveList => {
-            monitors.push(Box::new(group_agrees_on_coordinator::GroupAgreesOnCoordinator));
-            monitors.push(Box::new(group_agrees_on_definition::GroupAgreesOnDefinition));
-            monitors.push(Box::new(stop_before_acknowledge::StopBeforeAcknowledge));
-            monitors.push(Box::new(one_group_each::OneGroupEach));
-            monitors
-                .push(Box::new(definition_only_in_reorganization::DefinitionOnlyInReorganization));
-            monitors.push(Box::new(members_accepted::MembersAccepted::default()));
-        }
-        Algorithm::BullyLecture
-        | Algorithm::AdhocExpandingRing
-        | Algorithm::AdhocDiffusing
-        | Algorithm::SuperPeer => {}
-    }
-    if selection.has_cuts && algorithm == Algorithm::Bully {
-        monitors.extend(cuts::all());
-    }
+    let study = algorithms::study(algorithm);
+    monitors.extend((study.monitors)(header, selection));
+    monitors.extend((study.inside.monitors)(selection));
     monitors
 }
 
@@ -313,9 +261,8 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
 #[must_use]
 pub fn unsettled_super_peers(header: &Header, board: &Board) -> Option<Breach> {
     let peers = Peers::of(header)?;
-    let below = everybody_has_super_peers::EverybodyHasSuperPeers::new(peers.clone(), header)
-        .without(board);
-    below.or_else(|| agreed_above::AgreedAbove::new(peers, header).discord(board))
+    let below = EverybodyHasSuperPeers::new(peers.clone(), header).without(board);
+    below.or_else(|| AgreedAbove::new(peers, header).discord(board))
 }
 
 /// Some numbers as one.

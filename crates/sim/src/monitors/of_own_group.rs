@@ -9,12 +9,12 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct OfOwnGroup {
+pub(crate) struct OfOwnGroup {
     peers: Peers,
 }
 
 impl OfOwnGroup {
-    pub(super) const fn new(peers: Peers) -> Self {
+    pub(crate) const fn new(peers: Peers) -> Self {
         Self { peers }
     }
 }

@@ -7,7 +7,7 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct OneElectionAtATime;
+pub(crate) struct OneElectionAtATime;
 
 impl Monitor for OneElectionAtATime {
     fn id(&self) -> &'static str {

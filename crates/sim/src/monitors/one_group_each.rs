@@ -8,7 +8,7 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::{Board, Gate};
 
 #[derive(Clone)]
-pub(super) struct OneGroupEach;
+pub(crate) struct OneGroupEach;
 
 impl Monitor for OneGroupEach {
     fn id(&self) -> &'static str {

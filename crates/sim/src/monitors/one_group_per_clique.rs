@@ -14,13 +14,13 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct OneGroupPerClique {
+pub(crate) struct OneGroupPerClique {
     settled: Settled,
     is_literal: bool,
 }
 
 impl OneGroupPerClique {
-    pub(super) fn new(header: &Header, is_literal: bool) -> Self {
+    pub(crate) fn new(header: &Header, is_literal: bool) -> Self {
         Self { settled: Settled::new(header), is_literal }
     }
 

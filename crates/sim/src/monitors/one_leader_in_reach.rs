@@ -7,13 +7,13 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct OneLeaderInReach {
+pub(crate) struct OneLeaderInReach {
     /// How many links the last ring crosses.
     limit: usize,
 }
 
 impl OneLeaderInReach {
-    pub(super) fn new(header: &Header) -> Self {
+    pub(crate) fn new(header: &Header) -> Self {
         let given = header.options.iter().find_map(|option| option.strip_prefix("ttl-limit="));
         let limit = given.and_then(|limit| limit.parse().ok());
         Self { limit: limit.unwrap_or(header.nodes.len()) }

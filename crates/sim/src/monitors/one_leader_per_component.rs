@@ -11,12 +11,12 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct OneLeaderPerComponent {
+pub(crate) struct OneLeaderPerComponent {
     settled: Settled,
 }
 
 impl OneLeaderPerComponent {
-    pub(super) fn new(header: &Header) -> Self {
+    pub(crate) fn new(header: &Header) -> Self {
         Self { settled: Settled::new(header) }
     }
 }

@@ -7,7 +7,7 @@ use super::{Breach, Interest, Monitor, mix};
 use crate::observe::global_state::Board;
 
 #[derive(Clone, Default)]
-pub(super) struct OneParent {
+pub(crate) struct OneParent {
     /// The last answer of each node to a parent.
     answers: Vec<Answer>,
 }

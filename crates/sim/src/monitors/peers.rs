@@ -16,14 +16,14 @@ use crate::observe::global_state::{Board, Seat};
 
 /// Who is grouped with whom.
 #[derive(Clone)]
-pub(super) struct Peers {
+pub(crate) struct Peers {
     pub(super) hierarchy: Arc<Hierarchy>,
     pub(super) options: Options,
 }
 
 impl Peers {
     /// None if the trace is of another algorithm, or of options that make no groups.
-    pub(super) fn of(header: &Header) -> Option<Self> {
+    pub(crate) fn of(header: &Header) -> Option<Self> {
         let members = Membership::new(header.nodes.iter().copied()).ok()?;
         let mut options = Options::default();
         for option in &header.options {
@@ -47,7 +47,7 @@ impl Peers {
     }
 
     /// The algorithm inside the groups.
-    pub(super) fn inner(&self) -> Algorithm {
+    pub(crate) fn inner(&self) -> Algorithm {
         self.options.super_peer.inner.algorithm()
     }
 

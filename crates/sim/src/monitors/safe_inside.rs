@@ -5,7 +5,6 @@
 //! Invitation promises that of nodes with one group number only, and the lectures' bully of quiet
 //! times; other monitors see to those.
 
-use tanist_core::election::Algorithm;
 use tanist_core::trace::Event;
 use tanist_core::{Status, Time};
 
@@ -15,26 +14,15 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct SafeInside {
+pub(crate) struct SafeInside {
     peers: Peers,
     is_promised: bool,
 }
 
 impl SafeInside {
-    pub(super) fn new(peers: Peers, is_beyond_model: bool) -> Self {
-        let is_synchronous = match peers.inner() {
-            Algorithm::Bully
-            | Algorithm::RingChangRoberts
-            | Algorithm::RingModified
-            | Algorithm::RingList
-            | Algorithm::RingActiveList => true,
-            Algorithm::BullyLecture
-            | Algorithm::Invitation
-            | Algorithm::AdhocExpandingRing
-            | Algorithm::AdhocDiffusing
-            | Algorithm::SuperPeer => false,
-        };
-        Self { peers, is_promised: is_synchronous && !is_beyond_model }
+    /// `is_promised`: whether the algorithm inside the groups keeps this in the run.
+    pub(crate) const fn new(peers: Peers, is_promised: bool) -> Self {
+        Self { peers, is_promised }
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct SameCoordinator;
+pub(crate) struct SameCoordinator;
 
 impl Monitor for SameCoordinator {
     fn id(&self) -> &'static str {

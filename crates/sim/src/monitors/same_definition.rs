@@ -7,7 +7,7 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone)]
-pub(super) struct SameDefinition;
+pub(crate) struct SameDefinition;
 
 impl Monitor for SameDefinition {
     fn id(&self) -> &'static str {

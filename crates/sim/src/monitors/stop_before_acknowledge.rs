@@ -7,7 +7,7 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::{Board, Gate};
 
 #[derive(Clone)]
-pub(super) struct StopBeforeAcknowledge;
+pub(crate) struct StopBeforeAcknowledge;
 
 impl Monitor for StopBeforeAcknowledge {
     fn id(&self) -> &'static str {

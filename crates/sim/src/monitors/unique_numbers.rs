@@ -8,7 +8,7 @@ use crate::observe::global_state::Board;
 
 /// The highest number that each node has used, with the life it was used in.
 #[derive(Clone, Default)]
-pub(super) struct UniqueNumbers {
+pub(crate) struct UniqueNumbers {
     used: Vec<Used>,
 }
 

@@ -9,7 +9,7 @@ use super::{Breach, Interest, Monitor};
 use crate::observe::global_state::Board;
 
 #[derive(Clone, Default)]
-pub(super) struct AsideTakesNoPart {
+pub(crate) struct AsideTakesNoPart {
     has_been_aside: bool,
 }
 

@@ -16,6 +16,7 @@ use toml::Spanned;
 use super::parse::{
     ApplicationTable, File, GroupLine, NetworkTable, Reader, ScenarioError, Text, TimingTable,
 };
+use crate::algorithms;
 use crate::world::application::Pace;
 use crate::world::network::{Conditions, Delay};
 
@@ -214,8 +215,7 @@ impl Reader<'_> {
                     return Err(self.error(&line.span(), what));
                 }
             }
-            let is_bully = algorithm != Algorithm::Invitation;
-            if is_bully
+            if !algorithms::study(algorithm).follows_lower
                 && let Some(higher) = all.iter().find(|id| members.outranks(*id, coordinator))
             {
                 let what = format!("{higher} outranks {coordinator}; a bully follows nobody lower");

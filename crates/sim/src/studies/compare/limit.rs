@@ -8,6 +8,7 @@ use tanist_core::election::descriptor::Model;
 
 use super::trial::{self, Draw, detection_us};
 use super::{Quantity, Script, delay_us};
+use crate::algorithms;
 
 /// A lower bound.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,12 +119,12 @@ fn waits_for_silence(algorithm: Algorithm) -> bool {
 
 /// Whether one candidate asks everybody, and nobody works on under the old coordinator.
 fn halts_all(algorithm: Algorithm) -> bool {
-    algorithm == Algorithm::Bully
+    algorithms::study(algorithm).halts_all
 }
 
 /// Whether it goes one way round a ring, and all that it does with a name is to compare it.
 fn only_compares(algorithm: Algorithm) -> bool {
-    algorithm == Algorithm::RingChangRoberts
+    algorithms::study(algorithm).only_compares
 }
 
 /// The mean time to detection over the moments that the seeds pick, in message delays.

@@ -11,7 +11,6 @@ mod wishes;
 
 use std::time::Duration;
 
-use tanist_core::election::descriptor::Network;
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
 use tanist_core::mutant::Mutant;
@@ -22,6 +21,7 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::trace::Link;
 use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority, Time, Timing};
 
+use crate::algorithms;
 use crate::monitors::Selection;
 use crate::observe::observers::Broken;
 use crate::scenario::{Expect, Scenario};
@@ -31,6 +31,34 @@ use crate::world::faults::{Action, Fault, Moment};
 use crate::world::host::RATE;
 use crate::world::network::{Conditions, Delay};
 use crate::world::topology::Topology;
+
+/// Which worlds the fuzzer draws for an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FuzzModel {
+    /// Where the nodes are.
+    pub world: FuzzWorld,
+    /// Whether late and lost messages, cut links and several groups are within its model.
+    pub is_asynchronous: bool,
+    /// Whether priorities may change while it runs.
+    pub changes_priorities: bool,
+}
+
+impl FuzzModel {
+    /// Nodes that all reach each other, and messages that arrive in time.
+    pub const SYNCHRONOUS: Self =
+        Self { world: FuzzWorld::Whole, is_asynchronous: false, changes_priorities: false };
+}
+
+/// Where the nodes of a drawn world are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FuzzWorld {
+    /// Every node reaches every other.
+    Whole,
+    /// Graphs and places: a node reaches those near it.
+    Radio,
+    /// Racks and zones, for super-peers.
+    PeerGroups,
+}
 
 /// What came of one seed.
 #[derive(Clone, Debug)]
@@ -104,6 +132,7 @@ pub fn scenario(algorithm: Algorithm, seed: u64, mutant: Option<Mutant>) -> Scen
 /// Draws one thing after the other from the seed.
 struct Maker {
     algorithm: Algorithm,
+    model: FuzzModel,
     seed: u64,
     mutant: Option<Mutant>,
     chance: Chance,
@@ -124,31 +153,12 @@ impl Maker {
     fn new(algorithm: Algorithm, seed: u64, mutant: Option<Mutant>) -> Self {
         // The scenario is drawn from another sequence than the one that drives its run.
         let mut chance = Chance::new(seed ^ 0x7461_6e69_7374);
-        let is_asynchronous = match algorithm {
-            Algorithm::Invitation | Algorithm::AdhocExpandingRing | Algorithm::AdhocDiffusing => {
-                true
-            }
-            Algorithm::Bully
-            | Algorithm::BullyLecture
-            | Algorithm::RingChangRoberts
-            | Algorithm::RingModified
-            | Algorithm::RingList
-            | Algorithm::RingActiveList
-            | Algorithm::SuperPeer => false,
-        };
-        let is_rough = chance.below(3) > 0 && (is_asynchronous || chance.below(2) == 0);
+        let model = algorithms::study(algorithm).fuzz;
+        let is_rough = chance.below(3) > 0 && (model.is_asynchronous || chance.below(2) == 0);
         // Mostly a handful; sometimes one alone, sometimes more.
-        let count = match algorithm {
-            Algorithm::SuperPeer => 2 + chance.below(12),
-            Algorithm::Bully
-            | Algorithm::BullyLecture
-            | Algorithm::Invitation
-            | Algorithm::RingChangRoberts
-            | Algorithm::RingModified
-            | Algorithm::RingList
-            | Algorithm::RingActiveList
-            | Algorithm::AdhocExpandingRing
-            | Algorithm::AdhocDiffusing => {
+        let count = match model.world {
+            FuzzWorld::PeerGroups => 2 + chance.below(12),
+            FuzzWorld::Whole | FuzzWorld::Radio => {
                 if chance.below(8) == 0 {
                     1 + chance.below(9)
                 } else {
@@ -158,17 +168,18 @@ impl Maker {
         };
         let mut maker = Self {
             algorithm,
+            model,
             seed,
             mutant,
             is_rough,
-            is_beyond_model: is_rough && !is_asynchronous,
+            is_beyond_model: is_rough && !model.is_asynchronous,
             ids: (1..=count).filter_map(|id| u32::try_from(id).ok()).map(NodeId).collect(),
             chance,
             extras: Chance::new(seed ^ 0x6865_6172_7462_6561),
             wishes: Chance::new(seed ^ 0x7769_7368_6573),
             air: Chance::new(seed ^ 0x0061_6972),
         };
-        if algorithm.descriptor().network == Network::Radio {
+        if model.world == FuzzWorld::Radio {
             maker.spread();
         }
         maker
@@ -178,17 +189,9 @@ impl Maker {
         let timing = self.timing();
         let options = self.options();
         let members = self.members();
-        let (members, options, groups) = match self.algorithm {
-            Algorithm::SuperPeer => self.peer_groups(members),
-            Algorithm::Bully
-            | Algorithm::BullyLecture
-            | Algorithm::Invitation
-            | Algorithm::RingChangRoberts
-            | Algorithm::RingModified
-            | Algorithm::RingList
-            | Algorithm::RingActiveList
-            | Algorithm::AdhocExpandingRing
-            | Algorithm::AdhocDiffusing => {
+        let (members, options, groups) = match self.model.world {
+            FuzzWorld::PeerGroups => self.peer_groups(members),
+            FuzzWorld::Whole | FuzzWorld::Radio => {
                 let groups = self.groups(&members);
                 (members, options, groups)
             }
@@ -197,8 +200,7 @@ impl Maker {
         let (mut faults, mut calm) = self.faults(&timing);
         // Who remembers a number may be out of reach of the one that asks for it; and those of a peer
         // group do not see the numbers that its super-peers use above.
-        let network = self.algorithm.descriptor().network;
-        let can_recall = !matches!(network, Network::Radio | Network::Hierarchy);
+        let can_recall = self.model.world == FuzzWorld::Whole;
         let has_recall = self.extras.below(4) == 0 && can_recall;
         let recall = if has_recall { Recall::On } else { Recall::Off };
         match recall {
@@ -212,9 +214,9 @@ impl Maker {
             preempt = self.preempt(&timing, &options);
             self.rank(&mut faults, calm);
         }
-        let topology = match network == Network::Radio {
-            true => self.topology(&timing, &mut faults, calm),
-            false => Topology::Whole,
+        let topology = match self.model.world {
+            FuzzWorld::Radio => self.topology(&timing, &mut faults, calm),
+            FuzzWorld::Whole | FuzzWorld::PeerGroups => Topology::Whole,
         };
         let stop = self.chance.between(Duration::ZERO, timing.processing_max);
         let plan = self.chance.between(Duration::ZERO, timing.processing_max);
@@ -311,17 +313,10 @@ impl Maker {
             return Vec::new();
         }
         let highest = self.ids.len() - 1;
-        let split = match self.algorithm {
-            Algorithm::Invitation | Algorithm::AdhocExpandingRing | Algorithm::AdhocDiffusing => {
-                usize::try_from(self.chance.below(highest as u64 + 1)).unwrap_or(0)
-            }
-            Algorithm::Bully
-            | Algorithm::BullyLecture
-            | Algorithm::RingChangRoberts
-            | Algorithm::RingModified
-            | Algorithm::RingList
-            | Algorithm::RingActiveList
-            | Algorithm::SuperPeer => 0,
+        let split = if self.model.is_asynchronous {
+            usize::try_from(self.chance.below(highest as u64 + 1)).unwrap_or(0)
+        } else {
+            0
         };
         let (low, high) = self.ids.split_at(split);
         [low, high]

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use tanist_core::election::Algorithm;
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::timing::TimingConfig;
@@ -72,7 +71,7 @@ impl Maker {
     /// Whoever is cut off or down does not hear of it, and elections must come to an end all the
     /// same.
     pub(super) fn rank(&mut self, faults: &mut Vec<Fault>, calm: Duration) {
-        if self.algorithm != Algorithm::Invitation {
+        if !self.model.changes_priorities {
             return;
         }
         for _ in 0..self.wishes.below(4) {

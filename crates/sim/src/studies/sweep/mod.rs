@@ -16,7 +16,7 @@ use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
 use tanist_core::{GroupConfig, NodeId, Time, Timing};
 
-use crate::algorithms::{adhoc, bully, bully_lecture, invitation, ring, super_peer};
+use crate::algorithms;
 use crate::monitors::Selection;
 use crate::scenario::{Expect, Scenario};
 use crate::studies::run::run;
@@ -66,7 +66,7 @@ pub struct Spread {
 /// The names of an algorithm's cases.
 #[must_use]
 pub fn cases(algorithm: Algorithm) -> Vec<&'static str> {
-    table(algorithm).iter().map(|case| case.name).collect()
+    algorithms::study(algorithm).sweeps.iter().map(|case| case.name).collect()
 }
 
 /// Runs one case, or all if none is named, for every size; tells each row as it comes.
@@ -77,7 +77,7 @@ pub fn sweep(
     on_row: &mut dyn FnMut(&Row),
 ) -> Vec<Row> {
     let mut rows = Vec::new();
-    for entry in table(algorithm) {
+    for entry in algorithms::study(algorithm).sweeps {
         if case.is_some_and(|wanted| wanted != entry.name) {
             continue;
         }
@@ -240,20 +240,5 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
             .collect(),
         selection: Selection::STANDARD,
         expect: Expect::default(),
-    }
-}
-
-const fn table(algorithm: Algorithm) -> &'static [Case] {
-    match algorithm {
-        Algorithm::BullyLecture => bully_lecture::LECTURE,
-        Algorithm::Bully => bully::BULLY,
-        Algorithm::Invitation => invitation::INVITATION,
-        Algorithm::RingChangRoberts => ring::CHANG_ROBERTS,
-        Algorithm::RingModified => ring::MODIFIED,
-        Algorithm::RingList => ring::LIST,
-        Algorithm::RingActiveList => ring::ACTIVE_LIST,
-        Algorithm::AdhocExpandingRing => adhoc::EXPANDING_RING,
-        Algorithm::AdhocDiffusing => adhoc::DIFFUSING,
-        Algorithm::SuperPeer => super_peer::CASES,
     }
 }
