@@ -10,13 +10,10 @@
 //!
 //! Leaves out: who sent the message, and what becomes of a peer that sends such numbers.
 
-use crate::election::adhoc::{diffusing, expanding_ring};
-use crate::election::{self, bully, bully_lecture, invitation, ring, super_peer};
-use crate::group::{Counter, GroupNumber};
+use crate::group::Counter;
 use crate::node::Message;
 use crate::policy;
 use crate::recall;
-use crate::reorganization;
 
 /// The highest counter that a node knows of, and the rule how far the next may be above it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,8 +83,8 @@ pub const JUMP_MAX: u64 = 1 << 32;
 #[must_use]
 pub fn highest_counter(message: &Message) -> Counter {
     match message {
-        Message::Election(message) => of_election(message),
-        Message::Reorganization(message) => of_hand_over(message),
+        Message::Election(message) => message.highest_counter(),
+        Message::Reorganization(message) => message.highest_counter(),
         Message::Detector(_) => Counter::default(),
         Message::Recall(recall::Message::Recall { .. }) => Counter::default(),
         Message::Recall(recall::Message::Recalled { counter, .. }) => counter.unwrap_or_default(),
@@ -98,125 +95,10 @@ pub fn highest_counter(message: &Message) -> Counter {
     }
 }
 
-fn of_election(message: &election::Message) -> Counter {
-    use election::Message as Said;
-    match message {
-        Said::Bully(message) => of_bully(message),
-        Said::BullyLecture(message) => of_lecture(message),
-        Said::Invitation(message) => of_invitation(message),
-        Said::RingChangRoberts(message)
-        | Said::RingModified(message)
-        | Said::RingList(message)
-        | Said::RingActiveList(message) => of_ring(message),
-        Said::AdhocExpandingRing(message) => of_expanding_ring(message),
-        Said::AdhocDiffusing(message) => of_diffusing(message),
-        Said::SuperPeer(message) => of_super_peer(message),
-    }
-}
-
-fn of_bully(message: &bully::Message) -> Counter {
-    use bully::Message as Said;
-    match message {
-        Said::AreYouUp { .. } | Said::AyuAnswer | Said::AreYouNormal => Counter::default(),
-        Said::AynAnswer { group, .. } => of(*group),
-        Said::EnterElection { group, .. }
-        | Said::EeAnswer { group, .. }
-        | Said::SetCoordinator { group }
-        | Said::ScAnswer { group, .. } => Counter(group.counter),
-    }
-}
-
-fn of_lecture(message: &bully_lecture::Message) -> Counter {
-    use bully_lecture::Message as Said;
-    match message {
-        Said::Election | Said::Answer => Counter::default(),
-        Said::Coordinator { number, replaces } => Counter(number.counter).max(of(*replaces)),
-    }
-}
-
-fn of_invitation(message: &invitation::Message) -> Counter {
-    use invitation::Message as Said;
-    match message {
-        Said::AreYouCoordinator | Said::AycAnswer { .. } => Counter::default(),
-        Said::AreYouThere { group }
-        | Said::AytAnswer { group, .. }
-        | Said::Invitation { group }
-        | Said::Accept { group, .. }
-        | Said::AcceptAnswer { group, .. } => Counter(group.counter),
-    }
-}
-
-fn of_ring(message: &ring::Message) -> Counter {
-    use ring::Message as Said;
-    match message {
-        Said::Pass(token) => token.label().number,
-        Said::Ack { label, past } => label.number.max(past.unwrap_or_default()),
-        Said::Follow { group, .. } | Said::Told { group, .. } | Said::AreYouNormal { group } => {
-            Counter(group.counter)
-        }
-        Said::AynAnswer { group, .. } => of(*group),
-    }
-}
-
-fn of_expanding_ring(message: &expanding_ring::Message) -> Counter {
-    use expanding_ring::Message as Said;
-    match message {
-        Said::Election { number, .. } => Counter(number.counter),
-        Said::Answer { number, leader } => Counter(number.counter).max(of(*leader)),
-        Said::Beat(beat) => Counter(beat.group.counter),
-    }
-}
-
-fn of_diffusing(message: &diffusing::Message) -> Counter {
-    use diffusing::Message as Said;
-    match message {
-        Said::Hello { leader, .. } => of(*leader),
-        Said::Election { index } | Said::Probe { index, .. } | Said::Reply { index, .. } => {
-            Counter(index.counter)
-        }
-        Said::Ack { index, best } => Counter(index.counter).max(of(*best)),
-        Said::Leader { index, group } => Counter(index.counter.max(group.counter)),
-        Said::Beat(beat) => Counter(beat.group.counter),
-    }
-}
-
-fn of_super_peer(message: &super_peer::Message) -> Counter {
-    use super_peer::Message as Said;
-    match message {
-        Said::Home(message) | Said::Above { message, .. } => of_inner(message),
-        Said::HandOver { message, .. } => of_hand_over(message),
-        Said::Selected { group, .. } => Counter(group.counter),
-        Said::Enrol { .. } | Said::Enrolled { .. } | Said::Refer { .. } => Counter::default(),
-    }
-}
-
-fn of_inner(message: &super_peer::inner::Message) -> Counter {
-    use super_peer::inner::Message as Said;
-    match message {
-        Said::Bully(message) => of_bully(message),
-        Said::BullyLecture(message) => of_lecture(message),
-        Said::Invitation(message) => of_invitation(message),
-        Said::RingChangRoberts(message)
-        | Said::RingModified(message)
-        | Said::RingList(message)
-        | Said::RingActiveList(message) => of_ring(message),
-    }
-}
-
-const fn of_hand_over(message: &reorganization::Message) -> Counter {
-    match message {
-        reorganization::Message::NewState { group, .. }
-        | reorganization::Message::NewStateAnswer { group, .. } => Counter(group.counter),
-    }
-}
-
-fn of(group: Option<GroupNumber>) -> Counter {
-    group.map_or_else(Counter::default, |group| Counter(group.counter))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::election::{self, bully};
     use crate::testing::number;
 
     fn named(counter: u64) -> Message {

@@ -69,6 +69,15 @@ pub struct ParseGroupNumberError;
 pub struct Counter(#[n(0)] pub u64);
 
 impl Counter {
+    /// The counter in a group's number; 0 if there is none.
+    #[must_use]
+    pub const fn of(group: Option<GroupNumber>) -> Self {
+        match group {
+            Some(group) => Self(group.counter),
+            None => Self(0),
+        }
+    }
+
     /// Moves on to a number that was never used. The caller saves it before saying it to anyone.
     ///
     /// The last one, `u64::MAX`, stands for none: it is its own next one, and no store saves it, so

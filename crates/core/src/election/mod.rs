@@ -189,6 +189,13 @@ pub(crate) trait Elects:
 
     /// What a trace calls a timer.
     fn timer_name(timer: &Self::Timer) -> TimerName;
+
+    /// The highest counter in a message; 0 if it has none.
+    fn highest_counter(message: &Self::Message) -> Counter;
+
+    /// A message of every kind with every field filled, and without those that are optional.
+    #[cfg(test)]
+    fn examples() -> Vec<Self::Message>;
 }
 
 macro_rules! algorithms {
@@ -373,6 +380,23 @@ macro_rules! algorithms {
                 match self {
                     $( Self::$variant(message) => <$type>::facts(message) ),+
                 }
+            }
+
+            /// The highest counter in it; 0 if it has none.
+            #[must_use]
+            pub(crate) fn highest_counter(&self) -> Counter {
+                match self {
+                    $( Self::$variant(message) => <$type>::highest_counter(message) ),+
+                }
+            }
+
+            /// A message of every kind of every algorithm.
+            #[cfg(test)]
+            pub(crate) fn examples() -> Vec<Self> {
+                let lists = [$(
+                    <$type>::examples().into_iter().map(Self::$variant).collect::<Vec<_>>()
+                ),+];
+                lists.into_iter().flatten().collect()
             }
         }
 

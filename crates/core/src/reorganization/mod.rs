@@ -22,7 +22,7 @@ use minicbor::{Decode, Encode};
 
 use crate::detector::timeout::NoRecord;
 use crate::election::{Algorithm, Formation, Reports};
-use crate::group::GroupNumber;
+use crate::group::{Counter, GroupNumber};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};
 use crate::payload::{Definition, Report};
@@ -100,6 +100,15 @@ pub enum Message {
 }
 
 impl Message {
+    /// The counter of the group that it names.
+    pub(crate) const fn highest_counter(&self) -> Counter {
+        match self {
+            Self::NewState { group, .. } | Self::NewStateAnswer { group, .. } => {
+                Counter(group.counter)
+            }
+        }
+    }
+
     /// What a trace says of it, in the words of the algorithm's source.
     #[must_use]
     pub fn facts(&self, algorithm: Algorithm) -> MessageFacts {

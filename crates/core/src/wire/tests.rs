@@ -4,9 +4,7 @@ use alloc::vec::Vec;
 use super::*;
 use crate::counter_cap::highest_counter;
 use crate::detector::Heartbeat;
-use crate::election::adhoc::leadership::Beat;
-use crate::election::adhoc::{diffusing, expanding_ring};
-use crate::election::{self, Algorithm, bully, bully_lecture, invitation, ring, super_peer};
+use crate::election::{self, Algorithm, bully, bully_lecture, invitation, ring};
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
 use crate::payload::{Definition, Report};
@@ -36,115 +34,12 @@ fn stamp(counter: u64, node: u32) -> policy::Stamp {
     policy::Stamp { counter, node: NodeId(node) }
 }
 
-/// Everything that rings say.
-fn one_of_each_ring() -> Vec<Message> {
-    use ring::{Label, Token};
-    let (group, number) = (number(7, 3), Counter(7));
-    let owner = group.node;
-    let label = Label { kind: 1, number, owner, hops: 70_000 };
-    let tokens = [
-        Token::Election { number, candidate: owner, hops: 300 },
-        Token::Elected { number, winner: owner, told: nodes([1, 2]) },
-        Token::Elect { number, node: owner, place: 3 },
-        Token::List { number, initiator: owner, names: vec![owner, group.node] },
-        Token::Coordinator {
-            number,
-            owner,
-            winner: owner,
-            names: vec![owner],
-            told: nodes([3]),
-            initiator: owner,
-        },
-    ];
-    let others = [
-        ring::Message::Ack { label, past: Some(Counter(9)) },
-        ring::Message::Ack { label, past: None },
-        ring::Message::Follow { group, report: Report::from("half done") },
-        ring::Message::Told { group, all: nodes([1, 3]) },
-        ring::Message::AreYouNormal { group },
-        ring::Message::AynAnswer { is_normal: false, group: None },
-    ];
-    tokens.into_iter().map(ring::Message::Pass).chain(others).map(ring).collect()
-}
-
-/// Everything that nodes of an ad-hoc network say.
-fn one_of_each_adhoc() -> Vec<Message> {
-    let (index, group) = (number(7, 3), number(9, 70_000));
-    let beat = Beat { group, hops: 300, is_new: true };
-    let rings = [
-        expanding_ring::Message::Election { number: index, ttl: 64, hops: 33 },
-        expanding_ring::Message::Answer { number: index, leader: Some(group) },
-        expanding_ring::Message::Answer { number: index, leader: None },
-        expanding_ring::Message::Beat(beat),
-        expanding_ring::Message::Beat(Beat { is_new: false, ..beat }),
-    ];
-    let computations = [
-        diffusing::Message::Hello { is_answer: false, leader: None },
-        diffusing::Message::Hello { is_answer: true, leader: Some(group) },
-        diffusing::Message::Election { index },
-        diffusing::Message::Ack { index, best: Some(group) },
-        diffusing::Message::Ack { index, best: None },
-        diffusing::Message::Leader { index, group },
-        diffusing::Message::Probe { index, awaits_ack: true },
-        diffusing::Message::Reply { index, takes_part: false },
-        diffusing::Message::Beat(beat),
-    ];
-    let rings = rings.into_iter().map(election::Message::AdhocExpandingRing);
-    let computations = computations.into_iter().map(election::Message::AdhocDiffusing);
-    rings.chain(computations).map(Message::Election).collect()
-}
-
-/// Everything that super-peers say beside what their inner algorithm does.
-fn one_of_each_super_peer() -> Vec<Message> {
-    use super_peer::Message as Said;
-    let (group, level) = (number(7, 3), 2);
-    let asked = || super_peer::inner::Message::Bully(bully::Message::AreYouUp { nudge: false });
-    let message = reorganization::Message::NewStateAnswer { group, ok: true };
-    [
-        Said::Home(asked()),
-        Said::Above { level, message: asked() },
-        Said::HandOver { level, message },
-        Said::Selected { level, group, super_peers: nodes([1, 300]) },
-        Said::Enrol { level, holders: nodes([4]) },
-        Said::Enrolled { level, holders: nodes([4, 5]), is_holder: true },
-        Said::Refer { level, to: group.node },
-    ]
-    .map(|message| Message::Election(election::Message::SuperPeer(message)))
-    .to_vec()
-}
-
 /// Every kind of message, with every field filled, and those with an optional field without it.
 fn one_of_each() -> Vec<Message> {
-    use invitation::Message as Invited;
     use reorganization::Message as Handed;
     let group = number(7, 3);
-    let (report, ok) = (Report::from("half done"), true);
     let (members, definition) = (nodes([1, 2, 300]), Definition::from(&[0, 255, 7][..]));
-    let rings = one_of_each_ring();
-    let others = vec![
-        bully(bully::Message::AreYouUp { nudge: true }),
-        bully(bully::Message::AyuAnswer),
-        bully(bully::Message::AreYouNormal),
-        bully(bully::Message::AynAnswer { is_normal: true, group: Some(group) }),
-        bully(bully::Message::AynAnswer { is_normal: false, group: None }),
-        bully(bully::Message::EnterElection { group, appoints: false }),
-        bully(bully::Message::EeAnswer { group, ok, report: report.clone() }),
-        bully(bully::Message::SetCoordinator { group }),
-        bully(bully::Message::ScAnswer { group, ok }),
-        lecture(bully_lecture::Message::Election),
-        lecture(bully_lecture::Message::Answer),
-        lecture(bully_lecture::Message::Coordinator { number: group, replaces: None }),
-        lecture(bully_lecture::Message::Coordinator {
-            number: number(u64::MAX, u32::MAX),
-            replaces: Some(group),
-        }),
-        invitation(Invited::AreYouCoordinator),
-        invitation(Invited::AycAnswer { is_coordinator: false, coordinator: group.node }),
-        invitation(Invited::AreYouThere { group }),
-        invitation(Invited::AytAnswer { group, ok }),
-        invitation(Invited::Invitation { group }),
-        invitation(Invited::Accept { group, report, forwarded: nodes([4, 5]) }),
-        invitation(Invited::AcceptAnswer { group, ok }),
+    let layers = vec![
         Message::Reorganization(Handed::NewState { group, members, definition }),
         Message::Reorganization(Handed::NewStateAnswer { group, ok: false }),
         Message::Detector(Heartbeat),
@@ -155,8 +50,7 @@ fn one_of_each() -> Vec<Message> {
         Message::Policy(policy::Message::Pause { stamp: stamp(7, 3), is_on: true }),
         Message::Policy(policy::Message::Rank { priority: u32::MAX }),
     ];
-    let above = one_of_each_super_peer();
-    others.into_iter().chain(rings).chain(one_of_each_adhoc()).chain(above).collect()
+    election::Message::examples().into_iter().map(Message::Election).chain(layers).collect()
 }
 
 #[test]
@@ -252,13 +146,14 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
 fn the_bytes_of_every_kind_of_message_are_the_recorded_ones() {
     extern crate std;
     use core::fmt::Write;
-    let mut lines = alloc::string::String::new();
-    for message in one_of_each() {
-        for byte in encode(&message) {
-            write!(lines, "{byte:02x}").unwrap();
-        }
-        lines.push('\n');
-    }
+    let line = |message: &Message| {
+        let mut line = alloc::string::String::new();
+        encode(message).iter().for_each(|byte| write!(line, "{byte:02x}").unwrap());
+        line + "\n"
+    };
+    let mut lines: Vec<_> = one_of_each().iter().map(line).collect();
+    lines.sort();
+    let lines = lines.concat();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/wire/golden.txt");
     if std::env::var_os("TANIST_BLESS").is_some() {
         std::fs::write(path, &lines).unwrap();

@@ -405,6 +405,14 @@ impl Elects for ExpandingRing {
         }
     }
 
+    fn highest_counter(message: &Message) -> Counter {
+        match message {
+            Message::Election { number, .. } => Counter(number.counter),
+            Message::Answer { number, leader } => Counter(number.counter).max(Counter::of(*leader)),
+            Message::Beat(beat) => Counter(beat.group.counter),
+        }
+    }
+
     fn facts(message: &Message) -> MessageFacts {
         match message {
             Message::Election { number, .. } => {
@@ -423,6 +431,22 @@ impl Elects for ExpandingRing {
             Timer::Ring => TimerName::Ring,
             Timer::Stall => TimerName::Stall,
         }
+    }
+
+    #[cfg(test)]
+    fn examples() -> Vec<Message> {
+        use alloc::vec;
+
+        use crate::testing;
+        let (number, leader) = (testing::number(7, 3), testing::number(9, 70_000));
+        let beat = Beat { group: leader, hops: 300, is_new: true };
+        vec![
+            Message::Election { number, ttl: 64, hops: 33 },
+            Message::Answer { number, leader: Some(leader) },
+            Message::Answer { number, leader: None },
+            Message::Beat(beat),
+            Message::Beat(Beat { is_new: false, ..beat }),
+        ]
     }
 }
 

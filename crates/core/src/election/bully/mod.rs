@@ -429,6 +429,19 @@ impl Elects for Bully {
         }
     }
 
+    fn highest_counter(message: &Message) -> Counter {
+        match message {
+            Message::AreYouUp { .. } | Message::AyuAnswer | Message::AreYouNormal => {
+                Counter::default()
+            }
+            Message::AynAnswer { group, .. } => Counter::of(*group),
+            Message::EnterElection { group, .. }
+            | Message::EeAnswer { group, .. }
+            | Message::SetCoordinator { group }
+            | Message::ScAnswer { group, .. } => Counter(group.counter),
+        }
+    }
+
     fn facts(message: &Message) -> MessageFacts {
         let about = |kind, group, ok| MessageFacts { kind, group: Some(group), ok };
         match message {
@@ -453,6 +466,24 @@ impl Elects for Bully {
             Timer::Vet => TimerName::Vet,
             Timer::Retry => TimerName::Retry,
         }
+    }
+
+    #[cfg(test)]
+    fn examples() -> Vec<Message> {
+        use crate::testing;
+        let group = testing::number(7, 3);
+        let (report, ok) = (crate::payload::Report::from("half done"), true);
+        vec![
+            Message::AreYouUp { nudge: true },
+            Message::AyuAnswer,
+            Message::AreYouNormal,
+            Message::AynAnswer { is_normal: true, group: Some(group) },
+            Message::AynAnswer { is_normal: false, group: None },
+            Message::EnterElection { group, appoints: false },
+            Message::EeAnswer { group, ok, report },
+            Message::SetCoordinator { group },
+            Message::ScAnswer { group, ok },
+        ]
     }
 }
 

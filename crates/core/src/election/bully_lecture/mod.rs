@@ -398,6 +398,15 @@ impl Elects for BullyLecture {
         }
     }
 
+    fn highest_counter(message: &Message) -> Counter {
+        match message {
+            Message::Election | Message::Answer => Counter::default(),
+            Message::Coordinator { number, replaces } => {
+                Counter(number.counter).max(Counter::of(*replaces))
+            }
+        }
+    }
+
     fn facts(message: &Message) -> MessageFacts {
         match message {
             Message::Election => plain(Kind::Election),
@@ -414,6 +423,19 @@ impl Elects for BullyLecture {
             Timer::Announcement => TimerName::Announcement,
             Timer::Announce => TimerName::Announce,
         }
+    }
+
+    #[cfg(test)]
+    fn examples() -> Vec<Message> {
+        use crate::testing;
+        use testing::number;
+        let group = number(7, 3);
+        vec![
+            Message::Election,
+            Message::Answer,
+            Message::Coordinator { number: group, replaces: None },
+            Message::Coordinator { number: number(u64::MAX, u32::MAX), replaces: Some(group) },
+        ]
     }
 }
 

@@ -403,6 +403,17 @@ impl Elects for Invitation {
         }
     }
 
+    fn highest_counter(message: &Message) -> Counter {
+        match message {
+            Message::AreYouCoordinator | Message::AycAnswer { .. } => Counter::default(),
+            Message::AreYouThere { group }
+            | Message::AytAnswer { group, .. }
+            | Message::Invitation { group }
+            | Message::Accept { group, .. }
+            | Message::AcceptAnswer { group, .. } => Counter(group.counter),
+        }
+    }
+
     fn facts(message: &Message) -> MessageFacts {
         let about = |kind, group, ok| MessageFacts { kind, group: Some(group), ok };
         match message {
@@ -427,6 +438,22 @@ impl Elects for Invitation {
             Timer::Timeout => TimerName::Timeout,
             Timer::Delay => TimerName::Delay,
         }
+    }
+
+    #[cfg(test)]
+    fn examples() -> Vec<Message> {
+        use crate::testing;
+        let group = testing::number(7, 3);
+        let (report, ok) = (crate::payload::Report::from("half done"), true);
+        vec![
+            Message::AreYouCoordinator,
+            Message::AycAnswer { is_coordinator: false, coordinator: group.node },
+            Message::AreYouThere { group },
+            Message::AytAnswer { group, ok },
+            Message::Invitation { group },
+            Message::Accept { group, report, forwarded: testing::nodes([4, 5]) },
+            Message::AcceptAnswer { group, ok },
+        ]
     }
 }
 

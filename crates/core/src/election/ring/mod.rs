@@ -313,6 +313,17 @@ impl Elects for Ring {
         }
     }
 
+    fn highest_counter(message: &Message) -> Counter {
+        match message {
+            Message::Pass(token) => token.label().number,
+            Message::Ack { label, past } => label.number.max(past.unwrap_or_default()),
+            Message::Follow { group, .. }
+            | Message::Told { group, .. }
+            | Message::AreYouNormal { group } => Counter(group.counter),
+            Message::AynAnswer { group, .. } => Counter::of(*group),
+        }
+    }
+
     fn facts(message: &Message) -> MessageFacts {
         match message {
             Message::Pass(token) => token.facts(),
@@ -338,6 +349,40 @@ impl Elects for Ring {
             Timer::Check => TimerName::Check,
             Timer::Answers => TimerName::Answers,
         }
+    }
+
+    #[cfg(test)]
+    fn examples() -> Vec<Message> {
+        use alloc::vec;
+
+        use crate::testing;
+        use testing::nodes;
+        let (group, number) = (testing::number(7, 3), Counter(7));
+        let owner = group.node;
+        let label = Label { kind: 1, number, owner, hops: 70_000 };
+        let tokens = [
+            Token::Election { number, candidate: owner, hops: 300 },
+            Token::Elected { number, winner: owner, told: nodes([1, 2]) },
+            Token::Elect { number, node: owner, place: 3 },
+            Token::List { number, initiator: owner, names: vec![owner, group.node] },
+            Token::Coordinator {
+                number,
+                owner,
+                winner: owner,
+                names: vec![owner],
+                told: nodes([3]),
+                initiator: owner,
+            },
+        ];
+        let others = [
+            Message::Ack { label, past: Some(Counter(9)) },
+            Message::Ack { label, past: None },
+            Message::Follow { group, report: crate::payload::Report::from("half done") },
+            Message::Told { group, all: nodes([1, 3]) },
+            Message::AreYouNormal { group },
+            Message::AynAnswer { is_normal: false, group: None },
+        ];
+        tokens.into_iter().map(Message::Pass).chain(others).collect()
     }
 }
 

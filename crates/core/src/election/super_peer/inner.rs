@@ -5,24 +5,26 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::election::{self, bully, bully_lecture, invitation, ring};
+use crate::election::{self, Bully, BullyLecture, Elects, Invitation, Ring};
+use crate::group::Counter;
+use crate::protocol::Protocol;
 
 macro_rules! inner {
-    ($($number:literal $variant:ident($module:ident)),+ $(,)?) => {
+    ($($number:literal $variant:ident($type:ty)),+ $(,)?) => {
         /// A message of an inner algorithm.
         #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
         pub enum Message {
             $(
                 #[doc = stringify!($variant)]
                 #[n($number)]
-                $variant(#[n(0)] $module::Message)
+                $variant(#[n(0)] <$type as Protocol>::Message)
             ),+
         }
 
         /// A timer of an inner algorithm.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Timer {
-            $( #[doc = stringify!($variant)] $variant($module::Timer) ),+
+            $( #[doc = stringify!($variant)] $variant(<$type as Protocol>::Timer) ),+
         }
 
         impl From<Message> for election::Message {
@@ -42,6 +44,13 @@ macro_rules! inner {
         }
 
         impl Message {
+            /// The highest counter in it; 0 if it has none.
+            pub(super) fn highest_counter(&self) -> Counter {
+                match self {
+                    $( Self::$variant(message) => <$type>::highest_counter(message) ),+
+                }
+            }
+
             /// The same message without the name of its place; none if it is of no inner algorithm.
             pub(super) fn of(message: election::Message) -> Option<Self> {
                 match message {
@@ -65,11 +74,11 @@ macro_rules! inner {
 
 // As on the wire everywhere: never change a number, never use one again.
 inner! {
-    0 Bully(bully),
-    1 BullyLecture(bully_lecture),
-    2 Invitation(invitation),
-    3 RingChangRoberts(ring),
-    4 RingModified(ring),
-    5 RingList(ring),
-    6 RingActiveList(ring),
+    0 Bully(Bully),
+    1 BullyLecture(BullyLecture),
+    2 Invitation(Invitation),
+    3 RingChangRoberts(Ring),
+    4 RingModified(Ring),
+    5 RingList(Ring),
+    6 RingActiveList(Ring),
 }

@@ -327,6 +327,17 @@ impl Elects for SuperPeer {
         }
     }
 
+    fn highest_counter(message: &Message) -> Counter {
+        match message {
+            Message::Home(message) | Message::Above { message, .. } => message.highest_counter(),
+            Message::HandOver { message, .. } => message.highest_counter(),
+            Message::Selected { group, .. } => Counter(group.counter),
+            Message::Enrol { .. } | Message::Enrolled { .. } | Message::Refer { .. } => {
+                Counter::default()
+            }
+        }
+    }
+
     fn facts(message: &Message) -> MessageFacts {
         let above = |group| MessageFacts { kind: Kind::AmongSuperPeers, group, ok: None };
         match message {
@@ -358,6 +369,26 @@ impl Elects for SuperPeer {
             Timer::Enrol(_) => TimerName::Enrol,
             Timer::Tell(_) => TimerName::Tell,
         }
+    }
+
+    #[cfg(test)]
+    fn examples() -> Vec<Message> {
+        use alloc::vec;
+
+        use crate::testing;
+        use testing::nodes;
+        let (group, level) = (testing::number(7, 3), 2);
+        let asked = || inner::Message::Bully(super::bully::Message::AreYouUp { nudge: false });
+        let message = reorganization::Message::NewStateAnswer { group, ok: true };
+        vec![
+            Message::Home(asked()),
+            Message::Above { level, message: asked() },
+            Message::HandOver { level, message },
+            Message::Selected { level, group, super_peers: nodes([1, 300]) },
+            Message::Enrol { level, holders: nodes([4]) },
+            Message::Enrolled { level, holders: nodes([4, 5]), is_holder: true },
+            Message::Refer { level, to: group.node },
+        ]
     }
 }
 

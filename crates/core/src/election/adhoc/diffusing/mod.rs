@@ -391,6 +391,18 @@ impl Elects for Diffusing {
         }
     }
 
+    fn highest_counter(message: &Message) -> Counter {
+        match message {
+            Message::Hello { leader, .. } => Counter::of(*leader),
+            Message::Election { index }
+            | Message::Probe { index, .. }
+            | Message::Reply { index, .. } => Counter(index.counter),
+            Message::Ack { index, best } => Counter(index.counter).max(Counter::of(*best)),
+            Message::Leader { index, group } => Counter(index.counter.max(group.counter)),
+            Message::Beat(beat) => Counter(beat.group.counter),
+        }
+    }
+
     fn facts(message: &Message) -> MessageFacts {
         let about = |kind, group, ok| MessageFacts { kind, group: Some(group), ok };
         match message {
@@ -412,6 +424,25 @@ impl Elects for Diffusing {
             Timer::Stall => TimerName::Stall,
             Timer::Age => TimerName::Age,
         }
+    }
+
+    #[cfg(test)]
+    fn examples() -> Vec<Message> {
+        use alloc::vec;
+
+        use crate::testing;
+        let (index, group) = (testing::number(7, 3), testing::number(9, 70_000));
+        vec![
+            Message::Hello { is_answer: false, leader: None },
+            Message::Hello { is_answer: true, leader: Some(group) },
+            Message::Election { index },
+            Message::Ack { index, best: Some(group) },
+            Message::Ack { index, best: None },
+            Message::Leader { index, group },
+            Message::Probe { index, awaits_ack: true },
+            Message::Reply { index, takes_part: false },
+            Message::Beat(Beat { group, hops: 300, is_new: true }),
+        ]
     }
 }
 
