@@ -3,12 +3,13 @@
 //! A group stands under its highest node, or each peer group under its own, unless it begins apart;
 //! what happens then is everything that the assumptions allow.
 
+use tanist_core::config::ConfigError;
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::membership::HierarchyError;
 use tanist_core::mutant::Mutant;
 use tanist_core::options::OptionError;
 use tanist_core::trace::Link;
-use tanist_core::{GroupConfig, GroupNumber, NodeId, Time};
+use tanist_core::{GroupConfig, GroupNumber, Membership, NodeId, Time};
 use tanist_sim::Scenario;
 use tanist_sim::algorithms;
 use tanist_sim::scenario::ScenarioError;
@@ -60,6 +61,9 @@ pub enum QuestionError {
     /// An option cannot be set.
     #[error("{0}. Nothing was explored. See: tanist algorithms")]
     Option(OptionError),
+    /// Settings that do not fit each other.
+    #[error("{0}. Nothing was explored")]
+    Config(ConfigError),
     /// Options that make no groups of peers together.
     #[error("{0}. Nothing was explored")]
     Hierarchy(HierarchyError),
@@ -105,12 +109,14 @@ impl Question {
         }
         let mut scenario = Scenario::parse(&self.text()).map_err(QuestionError::Group)?;
         for (name, value) in &self.options {
-            let options = &mut scenario.config.options;
+            let options = &mut scenario.settings.options;
             options.set(self.algorithm, name, value).map_err(QuestionError::Option)?;
         }
-        let arranged = scenario.config.clone().arranged().map_err(QuestionError::Hierarchy)?;
+        let config = GroupConfig::new(scenario.settings).map_err(QuestionError::Config)?;
+        let members = scenario.members.clone();
+        let arranged = members.arranged(&config).map_err(QuestionError::Hierarchy)?;
         scenario.groups = self.groups(&arranged);
-        scenario.config.mutant = self.mutant;
+        scenario.settings.mutant = self.mutant;
         let is_known = |node: u32| (1..=self.nodes).contains(&node);
         let unknown = self.cuts.iter().find(|(a, b)| !is_known(*a) || !is_known(*b) || a == b);
         if let Some((a, b)) = unknown {
@@ -125,17 +131,17 @@ impl Question {
     }
 
     /// Everybody stands under the best of those among whom it is elected, or alone.
-    fn groups(&self, config: &GroupConfig) -> Vec<Standing> {
+    fn groups(&self, members: &Membership) -> Vec<Standing> {
         let standing = |coordinator, members| {
             let group = GroupNumber { counter: 1, node: coordinator };
             Standing { group, coordinator, members }
         };
-        let all = config.members.all().iter().map(|member| member.id);
+        let all = members.all().iter().map(|member| member.id);
         match self.beginning {
             Beginning::Apart => all.map(|id| standing(id, [id].into_iter().collect())).collect(),
             Beginning::Together => all
                 .filter_map(|id| {
-                    let fellows = config.fellows(id).all();
+                    let fellows = members.peer_group(id).all();
                     let is_best = fellows.last().is_some_and(|best| best.id == id);
                     let members = fellows.iter().map(|member| member.id).collect();
                     is_best.then(|| standing(id, members))

@@ -1,44 +1,127 @@
-//! The configuration of a group: everything that all of its nodes must have in common.
+//! The configuration that all nodes of a group share, apart from who its members are.
+//!
+//! [`GroupSettings`] is a draft that anybody may change; [`GroupConfig`] is one that was checked and
+//! cannot change. A protocol only ever sees the latter, so it checks nothing again. Leaves out:
+//! everything that depends on who takes part, which is [`Membership`].
 
-use alloc::sync::Arc;
+use core::time::Duration;
 
 use crate::election::Algorithm;
-use crate::membership::{Hierarchy, Membership, NodeId};
+use crate::membership::Membership;
 use crate::mutant::Mutant;
 use crate::options::Options;
-use crate::policy::Preempt;
+use crate::policy::{Preempt, PreemptError};
 use crate::recall::Recall;
 use crate::timing::Timing;
 
-/// The configuration that all nodes of a group share. Checked when it is made; nobody checks again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupConfig {
-    /// Who may take part, with priorities.
-    pub members: Membership,
-    /// Bounds and periods.
-    pub timing: Timing,
+/// What a group is to be configured with; not checked yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GroupSettings {
     /// Which algorithm elects.
     pub algorithm: Algorithm,
+    /// Bounds and periods.
+    pub timing: Timing,
     /// The options of every algorithm; only those of `algorithm` are read.
     pub options: Options,
-    /// Whether a node that comes up asks the others for the highest group number of its own.
+    /// Whether a node that starts asks the others for the highest group number of its own.
     pub recall: Recall,
     /// Whether a node of higher rank takes over from an established coordinator.
     pub preempt: Preempt,
     /// A fault seeded on purpose; ignored without the `mutants` feature.
     pub mutant: Option<Mutant>,
-    /// Who is grouped with whom; made by [`GroupConfig::arranged`] for `super-peer`, none for all
-    /// others.
-    pub hierarchy: Option<Arc<Hierarchy>>,
+}
+
+impl GroupSettings {
+    /// An algorithm with its default options: no recall, no fault, and the highest node wins.
+    #[must_use]
+    pub fn new(algorithm: Algorithm, timing: Timing) -> Self {
+        Self {
+            algorithm,
+            timing,
+            options: Options::default(),
+            recall: Recall::Off,
+            preempt: Preempt::Always,
+            mutant: None,
+        }
+    }
+}
+
+/// What a group is configured with. Made only by [`GroupConfig::new`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct GroupConfig {
+    settings: GroupSettings,
 }
 
 impl GroupConfig {
-    /// Those among whom a node is elected and to whom it tells what concerns everybody: its own
-    /// group where there is a hierarchy, else all.
-    #[must_use]
-    pub fn fellows(&self, me: NodeId) -> &Membership {
-        let hierarchy = self.hierarchy.as_ref();
-        let own = hierarchy.and_then(|hierarchy| hierarchy.peers(hierarchy.place(me, 0)?));
-        own.map_or(&self.members, |own| &own.members)
+    /// Checks that the settings fit each other.
+    ///
+    /// # Errors
+    /// If the algorithm or its options cannot do what another setting asks for.
+    pub fn new(settings: GroupSettings) -> Result<Self, ConfigError> {
+        settings.preempt.checked(settings.algorithm, &settings.options)?;
+        Ok(Self { settings })
     }
+
+    /// The configuration of the elections inside the groups of this one (`super-peer`).
+    #[must_use]
+    pub fn inner(&self) -> Self {
+        let algorithm = self.settings.options.super_peer.inner.algorithm();
+        Self { settings: GroupSettings { algorithm, preempt: Preempt::Always, ..self.settings } }
+    }
+
+    /// The settings that were checked.
+    #[must_use]
+    pub const fn settings(&self) -> &GroupSettings {
+        &self.settings
+    }
+
+    /// Which algorithm elects.
+    #[must_use]
+    pub const fn algorithm(&self) -> Algorithm {
+        self.settings.algorithm
+    }
+
+    /// Bounds and periods.
+    #[must_use]
+    pub const fn timing(&self) -> &Timing {
+        &self.settings.timing
+    }
+
+    /// The options of every algorithm; only those of the configured one are read.
+    #[must_use]
+    pub const fn options(&self) -> &Options {
+        &self.settings.options
+    }
+
+    /// Whether a node that starts asks the others for the highest group number of its own.
+    #[must_use]
+    pub const fn recall(&self) -> Recall {
+        self.settings.recall
+    }
+
+    /// Whether a node of higher rank takes over from an established coordinator.
+    #[must_use]
+    pub const fn preempt(&self) -> Preempt {
+        self.settings.preempt
+    }
+
+    /// A fault seeded on purpose; ignored without the `mutants` feature.
+    #[must_use]
+    pub const fn mutant(&self) -> Option<Mutant> {
+        self.settings.mutant
+    }
+
+    /// How long after it formed a group alone a node first looks for others.
+    #[must_use]
+    pub fn first_check(&self, members: &Membership) -> Duration {
+        self.settings.preempt.first_check(&self.settings.timing, members)
+    }
+}
+
+/// Why settings make no configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The algorithm, or the way in which it merges, decides who takes over.
+    #[error(transparent)]
+    Preempt(#[from] PreemptError),
 }

@@ -35,7 +35,7 @@ pub mod timing;
 pub mod trace;
 pub mod wire;
 
-pub use config::GroupConfig;
+pub use config::{GroupConfig, GroupSettings};
 pub use dice::Dice;
 pub use group::{GroupNumber, Status};
 pub use membership::{Member, Membership, NodeId, NodeSet, Priority};

@@ -68,7 +68,7 @@ impl TimingConfig {
 }
 
 /// Waits and periods that can work. Made only by [`Timing::new`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Timing {
     message_max: Duration,
     processing_max: Duration,

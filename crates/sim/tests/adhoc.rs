@@ -137,7 +137,7 @@ fn every_rule_of_the_ad_hoc_algorithms_is_needed() {
     ] {
         let is_caught = (1..=200).any(|seed| {
             let mut scenario = storm(algorithm, seed);
-            scenario.config.mutant = Some(mutant);
+            scenario.settings.mutant = Some(mutant);
             judge(&scenario).failure.is_some()
         });
         assert!(is_caught, "{} survives with {}", mutant.name(), algorithm.name());

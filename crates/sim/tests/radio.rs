@@ -24,7 +24,7 @@ fn refusal(rest: &str) -> String {
 }
 
 fn components(entries: &[Entry], scenario: &Scenario, at: Duration) -> Vec<Vec<u32>> {
-    let mut board = Board::new(scenario.config.members.clone());
+    let mut board = Board::new(scenario.members.clone());
     for entry in entries.iter().take_while(|entry| entry.at <= Time::ZERO + at) {
         board.note(entry.at, &entry.event);
     }

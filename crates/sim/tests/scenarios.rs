@@ -43,8 +43,8 @@ fn every_counterexample_comes_in_a_pair() {
 fn a_held_counterexample_uses_no_literal_option() {
     for (name, _) in library::all().iter().filter(|(name, _)| name.ends_with("-held")) {
         let scenario = parse(name);
-        let algorithm = scenario.config.algorithm;
-        for (option, value) in scenario.config.options.of(algorithm) {
+        let algorithm = scenario.settings.algorithm;
+        for (option, value) in scenario.settings.options.of(algorithm) {
             let info = algorithm.options().iter().find(|info| info.name == option).unwrap();
             let value = info.values.iter().find(|known| known.name == value).unwrap();
             assert!(!value.is_literal, "{name}: {option} = {}", value.name);

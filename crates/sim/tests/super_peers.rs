@@ -1,6 +1,7 @@
 //! What the scenarios of the super-peers end in, beyond what a scenario can expect, and the mutants
 //! that break it.
 
+use tanist_core::GroupConfig;
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_core::trace::{Event, Peerage};
@@ -69,8 +70,9 @@ fn every_mutant_of_the_super_peers_is_caught() {
 fn most_seeds_have_levels() {
     let levels = (1..=200).filter(|seed| {
         let drawn = scenario(Algorithm::SuperPeer, *seed, None);
-        let hierarchy = drawn.config.arranged().unwrap().hierarchy;
-        hierarchy.is_some_and(|hierarchy| hierarchy.depth() > 1)
+        let config = GroupConfig::new(drawn.settings).unwrap();
+        let members = drawn.members.arranged(&config).unwrap();
+        members.hierarchy().is_some_and(|hierarchy| hierarchy.depth() > 1)
     });
     assert!(levels.count() > 120);
 }

@@ -11,7 +11,7 @@ use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
 use tanist_core::timing::{Timing, TimingConfig};
-use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority};
+use tanist_core::{GroupConfig, GroupSettings, Member, Membership, NodeId, Priority};
 
 use crate::error::StartError;
 use crate::group::{Group, Setup, Ways};
@@ -257,7 +257,7 @@ impl Builder {
     /// If the description is wrong, or the system does not give what the node needs.
     pub async fn start_with<T: GroupTask>(self, task: T) -> Result<Group, StartError> {
         let setup = self.checked()?;
-        let algorithm = setup.config.algorithm;
+        let algorithm = setup.config.algorithm();
         if algorithm.descriptor().handover.is_none() {
             return Err(StartError::NoHandover(algorithm.name()));
         }
@@ -306,7 +306,14 @@ impl Builder {
             None => Identities::unconfigured()?,
         };
         let algorithm = self.algorithm;
-        let preempt = self.preempt.checked(algorithm, &options)?;
+        let config = GroupConfig::new(GroupSettings {
+            timing,
+            algorithm,
+            options,
+            recall: Recall::On,
+            preempt: self.preempt,
+            mutant: None,
+        })?;
         Ok(Setup {
             name: self.group.into(),
             me,
@@ -318,17 +325,8 @@ impl Builder {
                     Ways::Links { listen }
                 }
             },
-            config: GroupConfig {
-                members,
-                timing,
-                algorithm,
-                options,
-                recall: Recall::On,
-                preempt,
-                mutant: None,
-                hierarchy: None,
-            }
-            .arranged()?,
+            members: members.arranged(&config)?,
+            config,
             limits: limits(&timing),
             data_dir: self.data_dir.ok_or(StartError::Missing(NO_DATA_DIR))?,
             secrets: Secrets { keyring, identities },

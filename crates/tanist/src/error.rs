@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
+use tanist_core::config::ConfigError;
 use tanist_core::membership::HierarchyError;
 use tanist_core::membership::{LabelError, MembershipError, NodeId};
 use tanist_core::options::OptionError;
@@ -81,6 +82,14 @@ pub enum StartError {
     /// No thread or runtime for the node.
     #[error("the system gives no thread for the node: {0}")]
     Thread(io::Error),
+}
+
+impl From<ConfigError> for StartError {
+    fn from(error: ConfigError) -> Self {
+        match error {
+            ConfigError::Preempt(error) => Self::Preempt(error),
+        }
+    }
 }
 
 /// What must change before a start can succeed.

@@ -8,9 +8,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use tanist_core::GroupConfig;
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
+use tanist_core::{GroupConfig, Membership, Timing};
 
 use crate::digest::{blake2s, hex};
 
@@ -29,10 +29,10 @@ pub struct Settings {
 impl Settings {
     /// What a configuration says about the whole group.
     #[must_use]
-    pub fn of(config: &GroupConfig) -> Self {
-        let defaults = Options::default().of(config.algorithm).into_iter();
+    pub fn of(config: &GroupConfig, members: &Membership) -> Self {
+        let defaults = Options::default().of(config.algorithm()).into_iter();
         let defaults = defaults.map(|(name, value)| format!("options.{name}={value}\n"));
-        Self { defaults: defaults.collect(), ..Self::from_pairs(&pairs(config)) }
+        Self { defaults: defaults.collect(), ..Self::from_pairs(&pairs(config, members)) }
     }
 
     fn from_pairs(pairs: &[(String, String)]) -> Self {
@@ -98,35 +98,34 @@ fn read(text: &str) -> Vec<(&str, &str)> {
     text.lines().filter_map(|line| line.split_once('=')).collect()
 }
 
-fn pairs(config: &GroupConfig) -> Vec<(String, String)> {
-    let timing = &config.timing;
-    let mut pairs = vec![("algorithm".to_owned(), config.algorithm.name().to_owned())];
-    let options = config.options.changed(config.algorithm).into_iter();
+fn pairs(config: &GroupConfig, members: &Membership) -> Vec<(String, String)> {
+    let timing = config.timing();
+    let mut pairs = vec![("algorithm".to_owned(), config.algorithm().name().to_owned())];
+    let options = config.options().changed(config.algorithm()).into_iter();
     pairs.extend(options.map(|(name, value)| (format!("options.{name}"), value.to_owned())));
-    let members = config.members.all();
-    let peers: Vec<String> = members.iter().map(|member| member.id.to_string()).collect();
+    let peers: Vec<String> = members.all().iter().map(|member| member.id.to_string()).collect();
     let priorities: Vec<String> =
-        members.iter().map(|member| format!("{}:{}", member.id, member.priority.0)).collect();
+        members.all().iter().map(|member| format!("{}:{}", member.id, member.priority.0)).collect();
     let rest = [
         ("mode", "available".to_owned()),
-        ("preempt", preempt(config.preempt)),
+        ("preempt", preempt(config.preempt())),
         ("timing.message_max", span(timing.message_max())),
         ("timing.processing_max", span(timing.processing_max())),
         ("timing.heartbeat", timing.heartbeat().map_or_else(|| "none".to_owned(), span)),
         ("timing.suspect_after", span(timing.silence())),
         ("timing.check_every", span(timing.check_every())),
         // Those that no file names: derived, or given by a program.
-        ("timing.others", others(config)),
+        ("timing.others", others(timing)),
         ("peers", peers.join(" ")),
         ("priorities", priorities.join(" ")),
-        ("zones and racks", labels(config)),
+        ("zones and racks", labels(members)),
     ];
     pairs.extend(rest.map(|(key, value)| (key.to_owned(), value)));
     pairs
 }
 
-fn labels(config: &GroupConfig) -> String {
-    let labelled = config.members.labelled().iter();
+fn labels(members: &Membership) -> String {
+    let labelled = members.labelled().iter();
     let all: Vec<String> = labelled
         .map(|(node, labels)| {
             let zone = labels.zone.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -137,8 +136,7 @@ fn labels(config: &GroupConfig) -> String {
     if all.is_empty() { "none".to_owned() } else { all.join(" ") }
 }
 
-fn others(config: &GroupConfig) -> String {
-    let timing = &config.timing;
+fn others(timing: &Timing) -> String {
     let all = [
         timing.answer(),
         timing.announcement(),

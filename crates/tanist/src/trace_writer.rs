@@ -13,9 +13,9 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use serde::Serialize;
-use tanist_core::GroupConfig;
 use tanist_core::time::micros;
 use tanist_core::trace::{Entry, Header, SCHEMA, Source};
+use tanist_core::{GroupConfig, Membership};
 
 /// A trace file that is being written.
 #[derive(Debug)]
@@ -27,11 +27,16 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Opens the file, and begins a new part of it if there is one from an earlier life.
-    pub(crate) fn open(path: &Path, group: &str, config: &GroupConfig) -> io::Result<Self> {
+    pub(crate) fn open(
+        path: &Path,
+        group: &str,
+        config: &GroupConfig,
+        members: &Membership,
+    ) -> io::Result<Self> {
         let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
         drop_half_line(&mut file)?;
         let mut journal = Self { path: path.to_owned(), file: Some(file), line: Vec::new() };
-        journal.write(&header(group, config));
+        journal.write(&header(group, config, members));
         Ok(journal)
     }
 
@@ -85,10 +90,10 @@ pub struct Recent {
 
 impl Memory {
     /// Of a node that has done nothing yet.
-    pub(crate) fn new(group: &str, config: &GroupConfig) -> Self {
+    pub(crate) fn new(group: &str, config: &GroupConfig, members: &Membership) -> Self {
         let (entries, waiting) = mpsc::channel();
         let ring = Mutex::new(Ring { waiting, recent: Recent::default() });
-        Self { header: header(group, config), entries, ring }
+        Self { header: header(group, config, members), entries, ring }
     }
 
     /// What the first line of this node's trace says.
@@ -144,19 +149,19 @@ fn drop_half_line(file: &mut File) -> io::Result<()> {
     file.set_len(from + whole as u64)
 }
 
-fn header(group: &str, config: &GroupConfig) -> Header {
-    let options = config.options.changed(config.algorithm);
+fn header(group: &str, config: &GroupConfig, members: &Membership) -> Header {
+    let options = config.options().changed(config.algorithm());
     Header {
         tanist_trace: SCHEMA,
         source: Source::Live,
         scenario: group.to_owned(),
-        algorithm: config.algorithm.name().to_owned(),
+        algorithm: config.algorithm().name().to_owned(),
         options: options.iter().map(|(name, value)| format!("{name}={value}")).collect(),
         seed: 0,
-        nodes: config.members.all().to_vec(),
-        labels: config.members.labelled().to_vec(),
-        answer_us: micros(config.timing.answer()),
-        check_every_us: micros(config.timing.check_every()),
+        nodes: members.all().to_vec(),
+        labels: members.labelled().to_vec(),
+        answer_us: micros(config.timing().answer()),
+        check_every_us: micros(config.timing().check_every()),
     }
 }
 
@@ -168,37 +173,30 @@ const LINE_MAX: u64 = 1 << 22;
 #[cfg(test)]
 mod tests {
     use tanist_core::election::Algorithm;
-    use tanist_core::options::Options;
     use tanist_core::timing::{Timing, TimingConfig};
     use tanist_core::trace::Event;
-    use tanist_core::{Membership, NodeId, Time};
+    use tanist_core::{GroupSettings, Membership, NodeId, Time};
 
     use super::*;
 
-    fn config() -> GroupConfig {
+    fn group() -> (GroupConfig, Membership) {
         let millisecond = std::time::Duration::from_millis(1);
-        GroupConfig {
-            members: Membership::numbered(3).unwrap(),
-            timing: Timing::new(TimingConfig::bounded_by(millisecond, millisecond)).unwrap(),
-            algorithm: Algorithm::Bully,
-            options: Options::default(),
-            recall: tanist_core::recall::Recall::On,
-            preempt: tanist_core::policy::Preempt::Always,
-            mutant: None,
-            hierarchy: None,
-        }
+        let timing = Timing::new(TimingConfig::bounded_by(millisecond, millisecond)).unwrap();
+        let config = GroupConfig::new(GroupSettings::new(Algorithm::Bully, timing)).unwrap();
+        (config, Membership::numbered(3).unwrap())
     }
 
     #[test]
     fn a_second_life_drops_the_half_line_of_the_first() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("n1.jsonl");
-        let mut journal = Journal::open(&path, "billing", &config()).unwrap();
+        let (config, members) = group();
+        let mut journal = Journal::open(&path, "billing", &config, &members).unwrap();
         let event = Event::Start { node: NodeId(1), restarted: false };
         journal.note(&Entry { at: Time::ZERO, event });
         let first = std::fs::read(&path).unwrap();
         std::fs::write(&path, [&first[..], b"{\"at_us\":12,\"ev"].concat()).unwrap();
-        drop(Journal::open(&path, "billing", &config()).unwrap());
+        drop(Journal::open(&path, "billing", &config, &members).unwrap());
         let lines = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = lines.lines().collect();
         assert_eq!(lines.len(), 3, "{lines:?}");
@@ -208,7 +206,8 @@ mod tests {
 
     #[test]
     fn the_driver_does_not_wait_for_a_reader_and_the_reader_misses_nothing() {
-        let memory = Memory::new("billing", &config());
+        let (config, members) = group();
+        let memory = Memory::new("billing", &config, &members);
         let count = REMEMBERED_MAX as u64 + 100;
         let keep = |from: u64, to: u64| {
             for at in from..to {

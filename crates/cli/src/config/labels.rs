@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use tanist::{Algorithm, NodeId, Preempt, parse_node};
+use tanist::{Algorithm, NodeId, parse_node};
 use tanist_core::membership::{Label, Labels};
 use tanist_core::options::Options;
-use tanist_core::recall::Recall;
 use tanist_core::timing::Timing;
-use tanist_core::{GroupConfig, Member, Membership, Priority};
+use tanist_core::{GroupConfig, GroupSettings, Member, Membership, Priority};
 
 use super::check::peer_names;
 use super::draft::Draft;
@@ -60,17 +59,10 @@ fn check_groups(draft: &mut Draft, labels: BTreeMap<NodeId, Labels>) {
     let members = Membership::new(ids.map(|id| Member { id, priority: Priority(id.0) }));
     let timing = Timing::new(TimingTable::of(&draft.settings).config());
     let (Ok(members), Ok(timing)) = (members, timing) else { return };
-    let config = GroupConfig {
-        members: members.with_labels(labels),
-        timing,
-        algorithm: Algorithm::SuperPeer,
-        options,
-        recall: Recall::On,
-        preempt: Preempt::Always,
-        mutant: None,
-        hierarchy: None,
-    };
-    if let Err(error) = config.arranged() {
+    let usual = GroupSettings::new(Algorithm::SuperPeer, timing);
+    // What it says of taking over was refused before, too.
+    let Ok(config) = GroupConfig::new(GroupSettings { options, ..usual }) else { return };
+    if let Err(error) = members.with_labels(labels).arranged(&config) {
         let given = draft.settings.entries("options").map(|(_, setting)| setting.origin.clone());
         let place = given.last().unwrap_or_else(|| draft.settings.origin("algorithm"));
         draft.refuse(place, Some("options"), error.to_string());

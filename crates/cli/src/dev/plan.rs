@@ -6,13 +6,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::bail;
-use tanist::{Algorithm, NodeId, Preempt, default_timing};
+use tanist::{Algorithm, NodeId, default_timing};
 use tanist_core::membership::Hierarchy;
 use tanist_core::membership::Labels;
 use tanist_core::options::Options;
-use tanist_core::recall::Recall;
 use tanist_core::timing::Timing;
-use tanist_core::{GroupConfig, Membership};
+use tanist_core::{GroupConfig, GroupSettings, Membership};
 
 /// What a local group is made of.
 #[derive(Clone, Debug)]
@@ -98,17 +97,10 @@ impl Plan {
             let rack = self.rack(id).map(|rack| rack.parse()).transpose()?;
             labels.push((id, Labels { zone: None, rack }));
         }
-        let config = GroupConfig {
-            members: Membership::numbered(self.nodes)?.with_labels(labels),
-            timing: Timing::new(default_timing())?,
-            algorithm: self.algorithm,
-            options,
-            recall: Recall::On,
-            preempt: Preempt::Always,
-            mutant: None,
-            hierarchy: None,
-        };
-        let hierarchy = Hierarchy::new(&config)?;
+        let usual = GroupSettings::new(self.algorithm, Timing::new(default_timing())?);
+        let config = GroupConfig::new(GroupSettings { options, ..usual })?;
+        let members = Membership::numbered(self.nodes)?.with_labels(labels);
+        let hierarchy = Hierarchy::new(&config, &members)?;
         let nodes = |group| hierarchy.nodes(0, group).collect();
         Ok((0..hierarchy.groups(0)).map(nodes).collect())
     }

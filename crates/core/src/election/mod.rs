@@ -280,7 +280,7 @@ macro_rules! algorithms {
                 saved: Option<Counter>,
                 out: &mut Effects<Self>,
             ) -> Self {
-                match cx.config.algorithm {
+                match cx.config.algorithm() {
                     $( Algorithm::$variant => {
                         let mut inner = Effects::new();
                         let node = <$type>::start(cx, saved, &mut inner);
@@ -328,7 +328,7 @@ macro_rules! algorithms {
                 standing: &Standing,
                 out: &mut Effects<Self>,
             ) -> Self {
-                match cx.config.algorithm {
+                match cx.config.algorithm() {
                     $( Algorithm::$variant => {
                         let mut inner = Effects::new();
                         let node = <$type>::standing(cx, saved, standing, &mut inner);

@@ -11,22 +11,20 @@
 //! that it would sit in by arithmetic. Everything is made once and shared; a node keeps nothing of
 //! it. Leaves out: who the super-peers are, which is elected.
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::NodeId;
-use super::grouping;
+use super::{Membership, NodeId, grouping};
 use crate::config::GroupConfig;
-use crate::election::Algorithm;
 use crate::election::super_peer::{By, Disperse, Inner};
-use crate::policy::Preempt;
 
 /// The groups of all levels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hierarchy {
-    /// What the inner election of every peer group is configured with.
-    peers: Vec<GroupConfig>,
+    /// What the election inside every group is configured with.
+    pub(crate) inner: GroupConfig,
+    /// The members of every peer group.
+    peers: Vec<Membership>,
     /// The groups of every level, the lowest first; the last level has one group.
     levels: Vec<Vec<Group>>,
     /// The peer group of every node, in order of id.
@@ -34,7 +32,7 @@ pub struct Hierarchy {
 }
 
 /// A group in its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Group {
     /// The groups of the level below whose super-peers meet here; empty at level 0.
     children: Range<usize>,
@@ -47,39 +45,26 @@ struct Group {
 impl Hierarchy {
     /// Groups the configured nodes as the options say, and refuses options that contradict each
     /// other.
-    pub fn new(config: &GroupConfig) -> Result<Self, HierarchyError> {
+    pub fn new(config: &GroupConfig, members: &Membership) -> Result<Self, HierarchyError> {
         let fan = check(config)?;
-        let options = &config.options.super_peer;
-        let algorithm = options.inner.algorithm();
-        let groups = grouping::groups(&config.members, options);
+        let groups = grouping::groups(members, &config.options().super_peer);
         let mut home = Vec::new();
-        let mut peers = Vec::new();
-        for (at, members) in (0_u32..).zip(groups) {
+        for (at, members) in (0_u32..).zip(&groups) {
             home.extend(members.all().iter().map(|member| (member.id, at)));
-            peers.push(GroupConfig {
-                members,
-                timing: config.timing,
-                algorithm,
-                options: config.options,
-                recall: config.recall,
-                preempt: Preempt::Always,
-                mutant: config.mutant,
-                hierarchy: None,
-            });
         }
         home.sort_unstable();
-        let lowest = peers.iter().map(|peers| {
-            let first = peers.members.all().last().map_or(NodeId(0), |member| member.id);
+        let lowest = groups.iter().map(|peers| {
+            let first = peers.all().last().map_or(NodeId(0), |member| member.id);
             Group { children: 0..0, parent: 0, first }
         });
         let mut levels = alloc::vec![lowest.collect::<Vec<_>>()];
         while let Some(below) = levels.last_mut()
             && below.len() > 1
         {
-            let above = stack(config, below, fan);
+            let above = stack(members, below, fan);
             levels.push(above);
         }
-        Ok(Self { peers, levels, home })
+        Ok(Self { inner: config.inner(), peers: groups, levels, home })
     }
 
     /// How many levels there are; 1 if everybody is in one group.
@@ -94,9 +79,9 @@ impl Hierarchy {
         self.levels.get(level).map_or(0, Vec::len)
     }
 
-    /// The configuration of a peer group.
+    /// The members of a peer group.
     #[must_use]
-    pub fn peers(&self, group: usize) -> Option<&GroupConfig> {
+    pub fn peers(&self, group: usize) -> Option<&Membership> {
         self.peers.get(group)
     }
 
@@ -150,31 +135,19 @@ impl Hierarchy {
     /// Every node of a group or below it, group by group and the highest of each first.
     pub fn nodes(&self, level: usize, group: usize) -> impl Iterator<Item = NodeId> + '_ {
         let homes = self.peers.get(self.homes(level, group)).unwrap_or_default();
-        homes.iter().flat_map(|home| home.members.all().iter().rev().map(|member| member.id))
-    }
-}
-
-impl GroupConfig {
-    /// The same configuration with its groups, if its algorithm has any. Whoever makes a
-    /// configuration for `super-peer` ends with this; without it everybody is in one group.
-    pub fn arranged(self) -> Result<Self, HierarchyError> {
-        if self.algorithm != Algorithm::SuperPeer {
-            return Ok(Self { hierarchy: None, ..self });
-        }
-        let hierarchy = Some(Arc::new(Hierarchy::new(&self)?));
-        Ok(Self { hierarchy, ..self })
+        homes.iter().flat_map(|home| home.all().iter().rev().map(|member| member.id))
     }
 }
 
 /// One more level: neighbours that share a group of super-peers.
-fn stack(config: &GroupConfig, below: &mut [Group], fan: usize) -> Vec<Group> {
+fn stack(members: &Membership, below: &mut [Group], fan: usize) -> Vec<Group> {
     let parts = below.len().div_ceil(fan);
     let mut above = Vec::with_capacity(parts);
     for (parent, children) in grouping::cut(below.len(), parts).enumerate() {
         let mut first = below[children.start].first;
         for child in &mut below[children.clone()] {
             child.parent = parent;
-            if config.members.outranks(child.first, first) {
+            if members.outranks(child.first, first) {
                 first = child.first;
             }
         }
@@ -185,7 +158,7 @@ fn stack(config: &GroupConfig, below: &mut [Group], fan: usize) -> Vec<Group> {
 
 /// How many groups can share a group of super-peers.
 fn check(config: &GroupConfig) -> Result<usize, HierarchyError> {
-    let options = &config.options.super_peer;
+    let options = &config.options().super_peer;
     let (min, max) = (options.min.count(), options.max.count());
     let most = options.super_peers(max);
     if options.k.count() > 1 && options.ratio.part().is_some() {

@@ -10,6 +10,7 @@ mod labels;
 mod set;
 
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
@@ -20,6 +21,9 @@ use serde::{Deserialize, Serialize};
 pub use hierarchy::{Hierarchy, HierarchyError};
 pub use labels::{LABEL_BYTES_MAX, Label, LabelError, Labels};
 pub use set::NodeSet;
+
+use crate::config::GroupConfig;
+use crate::election::Algorithm;
 
 /// One process taking part.
 #[derive(
@@ -78,6 +82,8 @@ pub struct Membership {
     /// Where nodes are, in order of id; those of which nothing was said are left out.
     labels: Vec<(NodeId, Labels)>,
     is_configured: bool,
+    /// Who is grouped with whom, if the algorithm has groups.
+    hierarchy: Option<Arc<Hierarchy>>,
 }
 
 /// Which of a group's lists of nodes it is. Two nodes with different lists do not belong together.
@@ -97,7 +103,8 @@ impl Membership {
             return Err(MembershipError::Duplicate(pair[0].0));
         }
         let version = MembershipVersion(1);
-        Ok(Self { version, by_rank, rank_by_id, labels: Vec::new(), is_configured: true })
+        let (labels, hierarchy) = (Vec::new(), None);
+        Ok(Self { version, by_rank, rank_by_id, labels, is_configured: true, hierarchy })
     }
 
     /// The same nodes, and where they are. Of a node that is named twice the last word counts;
@@ -144,8 +151,36 @@ impl Membership {
             }
         }
         let rank_by_id = rank(&mut by_rank);
-        let labels = self.labels.clone();
-        Self { version: self.version, by_rank, rank_by_id, labels, is_configured: false }
+        Self { by_rank, rank_by_id, is_configured: false, ..self.clone() }
+    }
+
+    /// The same nodes in the groups that the configuration makes of them, if its algorithm has any.
+    /// Without this all nodes of `super-peer` are in one group.
+    ///
+    /// # Errors
+    /// If the options contradict each other.
+    pub fn arranged(self, config: &GroupConfig) -> Result<Self, HierarchyError> {
+        let hierarchy = if config.algorithm() == Algorithm::SuperPeer {
+            Some(Arc::new(Hierarchy::new(config, &self)?))
+        } else {
+            None
+        };
+        Ok(Self { hierarchy, ..self })
+    }
+
+    /// Who is grouped with whom, if the algorithm has groups.
+    #[must_use]
+    pub const fn hierarchy(&self) -> Option<&Arc<Hierarchy>> {
+        self.hierarchy.as_ref()
+    }
+
+    /// The nodes among which a node is elected, and which it tells what concerns all of them: its
+    /// own group where there is a hierarchy, else every node.
+    #[must_use]
+    pub fn peer_group(&self, me: NodeId) -> &Self {
+        let hierarchy = self.hierarchy.as_ref();
+        let own = hierarchy.and_then(|hierarchy| hierarchy.peers(hierarchy.place(me, 0)?));
+        own.unwrap_or(self)
     }
 
     /// Whether the priorities are the configured ones. Others may not be known to all.

@@ -149,14 +149,14 @@ impl Node {
     /// detector whom it is tied to, the memory in which group it is.
     fn look_back(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Some(election) = &self.election else { return };
-        if cx.config.timing.heartbeat().is_some() {
+        if cx.config.timing().heartbeat().is_some() {
             let ties = election.ties(cx);
             self.tell_detector(cx, detector::Command::Tie(ties), out);
         }
-        if let Preempt::After(_) = cx.config.preempt {
+        if let Preempt::After(_) = cx.config.preempt() {
             self.look_for_claims(cx, out);
         }
-        if cx.config.recall == Recall::On
+        if cx.config.recall() == Recall::On
             && let Some(group) = self.view().group
             && group.node != cx.me
         {

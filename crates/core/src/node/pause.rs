@@ -23,7 +23,7 @@ impl Node {
 
     /// How much later a timer that would begin something is to ring again.
     pub(super) fn put_off(&self, cx: &Context<'_>, timer: election::Timer) -> Option<Duration> {
-        timer.period(&cx.config.timing).filter(|_| self.is_held_back())
+        timer.period(cx.config.timing()).filter(|_| self.is_held_back())
     }
 
     /// Tells the election what is known of a peer, or keeps it for later.

@@ -1,7 +1,6 @@
 //! What nodes said of their priorities, laid over the configuration for every layer.
 
 use super::Node;
-use crate::config::GroupConfig;
 use crate::membership::NodeId;
 use crate::protocol::Context;
 
@@ -19,11 +18,9 @@ impl Node {
         cx: &mut Context<'_>,
         work: impl FnOnce(&mut Self, &mut Context<'_>),
     ) {
-        let Some(members) = self.policy.ranked(&cx.config.members) else {
+        let Some(members) = self.policy.ranked(cx.members) else {
             return work(self, cx);
         };
-        let config = GroupConfig { members, ..cx.config.clone() };
-        let mut ordered = Context { me: cx.me, now: cx.now, dice: &mut *cx.dice, config: &config };
-        work(self, &mut ordered);
+        cx.within(cx.config, &members, |cx| work(self, cx));
     }
 }

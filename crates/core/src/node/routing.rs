@@ -48,8 +48,8 @@ impl Node {
         message: Message,
         out: &mut Effects<Self>,
     ) {
-        if cx.config.recall == Recall::On
-            && let Some(group) = message.facts(cx.config.algorithm).group
+        if cx.config.recall() == Recall::On
+            && let Some(group) = message.facts(cx.config.algorithm()).group
         {
             self.tell_memory(cx, Event::Command(recall::Command::Saw(group)), out);
         }

@@ -49,7 +49,7 @@ impl Node {
     /// Whether somebody in the group that this node coordinates outranks it.
     pub(super) fn look_for_claims(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let view = self.view();
-        let members = &cx.config.members;
+        let members = cx.members;
         let is_owed = view.status == Status::Normal
             && view.coordinator == Some(cx.me)
             && view.up.iter().any(|member| members.outranks(member, cx.me));

@@ -56,11 +56,11 @@ impl Default for Stamp {
 impl Policy {
     pub(super) fn set_flag(&mut self, cx: &Context<'_>, is_on: bool, out: &mut Effects<Self>) {
         let stamp = Stamp { counter: self.pause.stamp.counter.saturating_add(1), node: cx.me };
-        for other in cx.config.fellows(cx.me).others(cx.me) {
+        for other in cx.members.peer_group(cx.me).others(cx.me) {
             out.send(other, Message::Pause { stamp, is_on });
         }
         self.adopt(cx, Flag { stamp, is_on }, out);
-        self.told = cx.config.fellows(cx.me).others(cx.me).collect();
+        self.told = cx.members.peer_group(cx.me).others(cx.me).collect();
     }
 
     pub(super) fn hear_flag(
@@ -91,7 +91,7 @@ impl Policy {
     pub(super) fn remind(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         if self.pause.is_on {
             self.told = NodeSet::new();
-            out.set_timer(Timer::Remind, cx.config.timing.check_every());
+            out.set_timer(Timer::Remind, cx.config.timing().check_every());
         }
     }
 
@@ -108,7 +108,7 @@ impl Policy {
         self.told = NodeSet::new();
         match (was_on, flag.is_on) {
             (false, true) => {
-                out.set_timer(Timer::Remind, cx.config.timing.check_every());
+                out.set_timer(Timer::Remind, cx.config.timing().check_every());
                 out.notify(Notice::Paused);
             }
             (true, false) => {

@@ -26,11 +26,12 @@
 use core::time::Duration;
 
 use super::{Policy, Presence, Timer};
-use crate::config::GroupConfig;
 use crate::election::Algorithm;
 use crate::group::GroupNumber;
+use crate::membership::Membership;
 use crate::options::Options;
 use crate::protocol::{Context, Effects};
+use crate::timing::Timing;
 
 /// Whether a node of higher rank takes over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -59,12 +60,11 @@ impl Preempt {
 
     /// When a node that formed a group alone first looks for others.
     #[must_use]
-    pub fn first_check(self, config: &GroupConfig) -> Duration {
-        let timing = &config.timing;
+    pub fn first_check(self, timing: &Timing, members: &Membership) -> Duration {
         match self {
             Self::Always => timing.first_check(),
             Self::Never | Self::After(_) => {
-                let units = u32::try_from(config.members.count()).unwrap_or(u32::MAX);
+                let units = u32::try_from(members.count()).unwrap_or(u32::MAX);
                 let delay = timing.delay_unit().saturating_mul(units) + timing.jitter();
                 timing.check_every() * 2 + timing.answer() + delay + timing.message_max()
             }
@@ -104,7 +104,7 @@ impl Policy {
         group: Option<GroupNumber>,
         out: &mut Effects<Self>,
     ) {
-        let Preempt::After(stable) = cx.config.preempt else { return };
+        let Preempt::After(stable) = cx.config.preempt() else { return };
         if group == self.owing || self.presence != Presence::Present {
             return;
         }
@@ -117,7 +117,7 @@ impl Policy {
 
     /// The group has been as it is for long enough.
     pub(super) fn give_way(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        match cx.config.preempt {
+        match cx.config.preempt() {
             Preempt::After(stable) if self.is_paused() => out.set_timer(Timer::Yield, stable),
             Preempt::After(_) => {
                 self.owing = None;

@@ -47,9 +47,9 @@ pub enum RankError {
 impl RankError {
     /// Refuses what a group's configuration does not allow.
     pub fn check(config: &GroupConfig) -> Result<(), Self> {
-        let descriptor = config.algorithm.descriptor();
+        let descriptor = config.algorithm().descriptor();
         match descriptor.adjustable {
-            Some(adjustable) => (adjustable.priorities)(&config.options),
+            Some(adjustable) => (adjustable.priorities)(config.options()),
             None => Err(Self::OneOrder(descriptor.name)),
         }
     }
@@ -72,13 +72,13 @@ impl Policy {
             return;
         }
         self.ranks.insert(cx.me, priority);
-        for other in cx.config.fellows(cx.me).others(cx.me) {
+        for other in cx.members.peer_group(cx.me).others(cx.me) {
             out.send(other, Message::Rank { priority });
         }
     }
 
     pub(super) fn hear_rank(&mut self, cx: &Context<'_>, from: NodeId, priority: u32) {
-        let is_other = from != cx.me && cx.config.fellows(cx.me).contains(from);
+        let is_other = from != cx.me && cx.members.peer_group(cx.me).contains(from);
         if is_other && RankError::check(cx.config).is_ok() {
             self.ranks.insert(from, priority);
         }

@@ -111,7 +111,7 @@ fn a_farewell_is_passed_on() {
 fn only_invitation_by_delay_can_leave_a_lower_one_leading() {
     let never = |algorithm, options: &[(&str, &str)]| {
         let config = group_of(algorithm, 3, options);
-        Preempt::Never.checked(algorithm, &config.options)
+        Preempt::Never.checked(algorithm, &config.settings.options)
     };
     assert_eq!(never(Algorithm::Invitation, &[]), Ok(Preempt::Never));
     for policy in ["ignore-lower", "prompted", "only-lower"] {
@@ -120,7 +120,7 @@ fn only_invitation_by_delay_can_leave_a_lower_one_leading() {
     }
     for (option, value) in [("waits", "full"), ("reinvite", "off")] {
         let config = group_of(Algorithm::Invitation, 3, &[(option, value)]);
-        let after = Preempt::After(HOLD).checked(Algorithm::Invitation, &config.options);
+        let after = Preempt::After(HOLD).checked(Algorithm::Invitation, &config.settings.options);
         assert_eq!(after, Err(PreemptError::NobodyTakesOver), "{option}");
         assert!(never(Algorithm::Invitation, &[(option, value)]).is_ok(), "{option}");
     }
@@ -128,25 +128,32 @@ fn only_invitation_by_delay_can_leave_a_lower_one_leading() {
         let config = group_of(*algorithm, 3, &[]);
         let refused = PreemptError::HighestWins(algorithm.name());
         assert_eq!(never(*algorithm, &[]), Err(refused));
-        assert_eq!(Preempt::After(HOLD).checked(*algorithm, &config.options), Err(refused));
-        assert!(Preempt::Always.checked(*algorithm, &config.options).is_ok());
+        assert_eq!(
+            Preempt::After(HOLD).checked(*algorithm, &config.settings.options),
+            Err(refused)
+        );
+        assert!(Preempt::Always.checked(*algorithm, &config.settings.options).is_ok());
     }
 }
 
 #[test]
 fn who_waits_to_be_found_waits_for_two_checks_and_the_longest_merge_delay() {
     let config = group_of(Algorithm::Invitation, 3, &[]);
-    assert_eq!(Preempt::Always.first_check(&config), Duration::ZERO);
+    let timing = &config.settings.timing;
+    assert_eq!(Preempt::Always.first_check(timing, &config.members), Duration::ZERO);
     // 2 * 500 + 25 + 3 * 45 + 60 + 10
-    assert_eq!(Preempt::Never.first_check(&config), Duration::from_millis(1230));
-    assert_eq!(Preempt::After(HOLD).first_check(&config), Duration::from_millis(1230));
+    assert_eq!(Preempt::Never.first_check(timing, &config.members), Duration::from_millis(1230));
+    assert_eq!(
+        Preempt::After(HOLD).first_check(timing, &config.members),
+        Duration::from_millis(1230)
+    );
 }
 
 #[test]
 fn a_coordinator_makes_room_when_its_group_has_been_the_same_for_long_enough() {
     use crate::testing::number;
     let mut config = group_of(Algorithm::Invitation, 3, &[]);
-    config.preempt = Preempt::After(HOLD);
+    config.settings.preempt = Preempt::After(HOLD);
     let mut bench: Bench<Policy> = Bench::coming_up(config, 2, None);
     let owe = |counter| Command::Owe(Some(number(counter, 2)));
     assert_eq!(bench.tell(owe(1)), ["set yield 3s"]);
@@ -221,17 +228,24 @@ fn where_all_nodes_need_one_order_it_stays_as_it_is() {
         assert_eq!(bench.tell(Command::Rank(50)), NOTHING);
         assert_eq!(bench.hear(1, Message::Rank { priority: 50 }), NOTHING);
         assert_eq!(order(&bench), None, "{algorithm:?}");
-        let refused = RankError::check(&group_of(*algorithm, 3, &[]));
+        let refused = RankError::check(&group_of(*algorithm, 3, &[]).config().unwrap());
         assert_eq!(refused, Err(RankError::OneOrder(algorithm.name())));
     }
     for policy in ["ignore-lower", "prompted", "only-lower"] {
         let config = group_of(Algorithm::Invitation, 3, &[("policy", policy)]);
-        assert_eq!(RankError::check(&config), Err(RankError::NobodyMerges), "{policy}");
+        assert_eq!(
+            RankError::check(&config.config().unwrap()),
+            Err(RankError::NobodyMerges),
+            "{policy}"
+        );
         let mut bench: Bench<Policy> = Bench::coming_up(config, 2, None);
         assert_eq!(bench.tell(Command::Rank(50)), NOTHING);
         assert_eq!(order(&bench), None, "{policy}");
     }
-    assert_eq!(RankError::check(&group_of(Algorithm::Invitation, 3, &[])), Ok(()));
+    assert_eq!(
+        RankError::check(&group_of(Algorithm::Invitation, 3, &[]).config().unwrap()),
+        Ok(())
+    );
 }
 
 #[test]

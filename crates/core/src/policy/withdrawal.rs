@@ -49,7 +49,7 @@ impl Policy {
             Presence::Aside { is_quiet, wants_back: false } => {
                 *is_quiet = false;
                 out.send(peer, Message::Farewell);
-                out.set_timer(Timer::Quiet, cx.config.timing.answer());
+                out.set_timer(Timer::Quiet, cx.config.timing().answer());
             }
             // Silence, or those who keep asking would keep it from coming back.
             Presence::Aside { wants_back: true, .. } => {}
@@ -88,10 +88,10 @@ impl Policy {
 }
 
 fn say_farewell(cx: &Context<'_>, out: &mut Effects<Policy>) {
-    for other in cx.config.fellows(cx.me).others(cx.me) {
+    for other in cx.members.peer_group(cx.me).others(cx.me) {
         out.send(other, Message::Farewell);
     }
-    out.set_timer(Timer::Quiet, cx.config.timing.answer());
+    out.set_timer(Timer::Quiet, cx.config.timing().answer());
 }
 
 fn keep_aside(hold: Option<Duration>, out: &mut Effects<Policy>) {

@@ -1,8 +1,8 @@
-//! What a step may know of the world: who takes it, when, by which configuration, with which luck.
+//! What a step may know of the world: whose step it is, the time, chance, and the configuration.
 
 use crate::config::GroupConfig;
-use crate::dice::Dice;
-use crate::membership::NodeId;
+use crate::dice::{Dice, Fixed};
+use crate::membership::{Membership, NodeId};
 use crate::mutant::Mutant;
 use crate::time::Time;
 
@@ -16,6 +16,8 @@ pub struct Context<'a> {
     pub dice: &'a mut dyn Dice,
     /// What all nodes of the group were configured with.
     pub config: &'a GroupConfig,
+    /// Who may take part, with the priorities in force.
+    pub members: &'a Membership,
 }
 
 impl Context<'_> {
@@ -23,6 +25,27 @@ impl Context<'_> {
     #[must_use]
     #[inline]
     pub fn is_mutated(&self, mutant: Mutant) -> bool {
-        Mutant::ARE_COMPILED && self.config.mutant == Some(mutant)
+        Mutant::ARE_COMPILED && self.config.mutant() == Some(mutant)
+    }
+
+    /// Runs `work` at the same node and time, with another configuration and other members.
+    pub(crate) fn within<R>(
+        &mut self,
+        config: &GroupConfig,
+        members: &Membership,
+        work: impl FnOnce(&mut Context<'_>) -> R,
+    ) -> R {
+        let dice = &mut *self.dice;
+        work(&mut Context { me: self.me, now: self.now, dice, config, members })
+    }
+
+    /// The same for work that only looks, and draws nothing.
+    pub(crate) fn looking_within<R>(
+        &self,
+        config: &GroupConfig,
+        members: &Membership,
+        look: impl FnOnce(&Context<'_>) -> R,
+    ) -> R {
+        look(&Context { me: self.me, now: self.now, dice: &mut Fixed(0), config, members })
     }
 }

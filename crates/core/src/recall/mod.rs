@@ -123,9 +123,9 @@ impl Protocol for Memory {
 
     fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
         let mut memory = Self::standing();
-        let others: NodeSet = match cx.config.recall {
+        let others: NodeSet = match cx.config.recall() {
             Recall::Off => NodeSet::new(),
-            Recall::On => cx.config.fellows(cx.me).others(cx.me).collect(),
+            Recall::On => cx.members.peer_group(cx.me).others(cx.me).collect(),
         };
         if others.is_empty() {
             out.notify(Notice::Known(saved));
@@ -175,12 +175,12 @@ impl Memory {
         for other in others.iter() {
             out.send(other, Message::Recall { question });
         }
-        out.set_timer(Answers, cx.config.timing.answer());
+        out.set_timer(Answers, cx.config.timing().answer());
         self.stage = Stage::Asking { question, awaiting: others, saved, highest: saved };
     }
 
     fn remember(&mut self, cx: &Context<'_>, group: GroupNumber) {
-        if cx.config.recall == Recall::On && !cx.is_mutated(Mutant::FORGET_SEEN) {
+        if cx.config.recall() == Recall::On && !cx.is_mutated(Mutant::FORGET_SEEN) {
             let highest = self.seen.entry(group.node).or_default();
             *highest = (*highest).max(Counter(group.counter));
         }
@@ -188,7 +188,7 @@ impl Memory {
 
     /// Whatever the question was: a number of ours that somebody saw was used.
     fn learn(&mut self, cx: &Context<'_>, counter: Counter, out: &mut Effects<Self>) {
-        if cx.config.recall == Recall::Off || cx.is_mutated(Mutant::IGNORE_RECALL) {
+        if cx.config.recall() == Recall::Off || cx.is_mutated(Mutant::IGNORE_RECALL) {
             return;
         }
         match &mut self.stage {

@@ -2,12 +2,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::config::GroupConfig;
 use crate::election::Algorithm;
+use crate::testing::TestGroup;
 use crate::testing::{Bench, NOTHING, group_of, number};
 
-fn group(n: u32) -> GroupConfig {
-    GroupConfig { recall: Recall::On, ..group_of(Algorithm::Invitation, n, &[]) }
+fn group(n: u32) -> TestGroup {
+    group_of(Algorithm::Invitation, n, &[]).recalling()
 }
 
 /// Node 1 of three, with this on its disk.

@@ -359,7 +359,7 @@ impl Reorganization {
         if nobody {
             self.conclude(cx, out);
         } else {
-            out.set_timer(Handover, cx.config.timing.answer());
+            out.set_timer(Handover, cx.config.timing().answer());
         }
     }
 
@@ -388,9 +388,9 @@ impl Reorganization {
             out.notify(Notice::Settled { missing: NodeSet::new(), members });
         }
         // Literal E-12: the answer leaves even though the request was ignored.
-        let handover = cx.config.algorithm.descriptor().handover;
+        let handover = cx.config.algorithm().descriptor().handover;
         let has_verdict =
-            handover.is_none_or(|handover| (handover.has_verdict)(&cx.config.options));
+            handover.is_none_or(|handover| (handover.has_verdict)(cx.config.options()));
         let ok = is_mine || !has_verdict;
         out.send(from, Message::NewStateAnswer { group, ok });
     }

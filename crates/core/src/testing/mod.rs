@@ -10,14 +10,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use crate::config::GroupConfig;
+use crate::config::{ConfigError, GroupConfig, GroupSettings};
 use crate::dice::Fixed;
 use crate::election::{self, Algorithm, Elects, Reports, Standing};
 use crate::group::{Counter, GroupNumber};
 use crate::membership::{Membership, NodeId, NodeSet};
 use crate::options::Options;
 use crate::payload::{Definition, Report};
-use crate::policy::Preempt;
 use crate::protocol::{Context, Effect, Effects, Event, Protocol};
 use crate::recall::Recall;
 use crate::time::Time;
@@ -29,21 +28,34 @@ pub(crate) const NOTHING: [&str; 0] = [];
 
 /// Nodes 1..=n with Tm = 10 ms and Tp = 5 ms, so T = 25 ms, T' = 50 ms, T_merge = 40 ms, S = 515
 /// ms.
-pub(crate) fn group_of(algorithm: Algorithm, n: u32, options: &[(&str, &str)]) -> GroupConfig {
+pub(crate) fn group_of(algorithm: Algorithm, n: u32, options: &[(&str, &str)]) -> TestGroup {
     let mut chosen = Options::default();
     for (name, value) in options {
         chosen.set(algorithm, name, value).unwrap();
     }
     let (tm, tp) = (Duration::from_millis(10), Duration::from_millis(5));
-    GroupConfig {
+    let timing = Timing::new(TimingConfig::bounded_by(tm, tp)).unwrap();
+    TestGroup {
         members: Membership::numbered(n).unwrap(),
-        timing: Timing::new(TimingConfig::bounded_by(tm, tp)).unwrap(),
-        algorithm,
-        options: chosen,
-        recall: Recall::Off,
-        preempt: Preempt::Always,
-        mutant: None,
-        hierarchy: None,
+        settings: GroupSettings { options: chosen, ..GroupSettings::new(algorithm, timing) },
+    }
+}
+
+/// What the nodes of a test have in common.
+#[derive(Clone)]
+pub(crate) struct TestGroup {
+    pub(crate) settings: GroupSettings,
+    pub(crate) members: Membership,
+}
+
+impl TestGroup {
+    /// The same nodes, which remember each other's numbers.
+    pub(crate) fn recalling(self) -> Self {
+        Self { settings: GroupSettings { recall: Recall::On, ..self.settings }, ..self }
+    }
+
+    pub(crate) fn config(&self) -> Result<GroupConfig, ConfigError> {
+        GroupConfig::new(self.settings)
     }
 }
 
@@ -68,24 +80,28 @@ pub(crate) struct Bench<P: Scripted> {
     pub(crate) dice: Fixed,
     me: NodeId,
     config: GroupConfig,
+    members: Membership,
     running: Vec<P::Timer>,
 }
 
 impl<P: Scripted> Bench<P> {
     /// A node that comes up with what its disk kept.
-    pub(crate) fn coming_up(config: GroupConfig, me: u32, saved: Option<P::Record>) -> Self {
-        Self::begun(config, me, |cx, out| P::start(cx, saved, out))
+    pub(crate) fn coming_up(group: TestGroup, me: u32, saved: Option<P::Record>) -> Self {
+        Self::begun(group, me, |cx, out| P::start(cx, saved, out))
     }
 
     pub(crate) fn begun(
-        config: GroupConfig,
+        group: TestGroup,
         me: u32,
         begin: impl FnOnce(&mut Context<'_>, &mut Effects<P>) -> P,
     ) -> Self {
         let (me, mut dice, mut out) = (NodeId(me), Fixed(0), Effects::new());
-        let mut cx = Context { me, now: Time::ZERO, dice: &mut dice, config: &config };
+        let (config, members) = (group.config().unwrap(), group.members);
+        let mut cx =
+            Context { me, now: Time::ZERO, dice: &mut dice, config: &config, members: &members };
         let machine = begin(&mut cx, &mut out);
-        let mut bench = Self { machine, began: Vec::new(), dice, me, config, running: Vec::new() };
+        let (began, running) = (Vec::new(), Vec::new());
+        let mut bench = Self { machine, began, dice, me, config, members, running };
         bench.began = bench.carry_out(out);
         bench
     }
@@ -116,8 +132,13 @@ impl<P: Scripted> Bench<P> {
 
     fn step(&mut self, event: Event<P>) -> Vec<String> {
         let mut out = Effects::new();
-        let mut cx =
-            Context { me: self.me, now: Time::ZERO, dice: &mut self.dice, config: &self.config };
+        let mut cx = Context {
+            me: self.me,
+            now: Time::ZERO,
+            dice: &mut self.dice,
+            config: &self.config,
+            members: &self.members,
+        };
         self.machine.step(&mut cx, event, &mut out);
         self.carry_out(out)
     }
@@ -153,22 +174,22 @@ impl<P: Scripted> Bench<P> {
 
 impl<P: Scripted + Elects> Bench<P> {
     /// A node that has long been Normal in group 1 of this coordinator, with every configured node.
-    pub(crate) fn standing(config: GroupConfig, me: u32, coordinator: u32) -> Self {
-        let members = config.members.all().iter().map(|member| member.id).collect();
-        Self::standing_among(config, me, coordinator, members)
+    pub(crate) fn standing(group: TestGroup, me: u32, coordinator: u32) -> Self {
+        let members = group.members.all().iter().map(|member| member.id).collect();
+        Self::standing_among(group, me, coordinator, members)
     }
 
     /// The same, with these members.
     pub(crate) fn standing_among(
-        config: GroupConfig,
+        group: TestGroup,
         me: u32,
         coordinator: u32,
         members: NodeSet,
     ) -> Self {
         let saved = Counter(u64::from(me == coordinator));
-        let group = number(1, coordinator);
-        let standing = Standing { group, coordinator: NodeId(coordinator), members };
-        Self::begun(config, me, |cx, out| P::standing(cx, saved, &standing, out))
+        let standing =
+            Standing { group: number(1, coordinator), coordinator: NodeId(coordinator), members };
+        Self::begun(group, me, |cx, out| P::standing(cx, saved, &standing, out))
     }
 
     /// The defining state in one line.

@@ -79,7 +79,7 @@ impl World {
             let node = self.hosts[*host].id;
             let what = match due {
                 Due::Deliver { from, message, .. } => {
-                    let facts = message.facts(self.config.algorithm);
+                    let facts = message.facts(self.config.algorithm());
                     What::Message { from: *from, facts }
                 }
                 Due::Timer { timer, life } => {
@@ -113,7 +113,7 @@ impl World {
         if let Some(Thing::At { host, due: Due::Deliver { from, id, message } }) =
             self.schedule.remove(number)
         {
-            let facts = message.facts(self.config.algorithm);
+            let facts = message.facts(self.config.algorithm());
             self.lose(from, self.hosts[host].id, id, facts, Loss::Dropped);
         }
         self.settle();

@@ -105,7 +105,7 @@ impl Store {
             if let Thing::At { host, due: Due::Deliver { from, message, .. } } = thing {
                 let (host, from) = (*host, *from);
                 let make = || {
-                    let facts = message.facts(world.config.algorithm);
+                    let facts = message.facts(world.config.algorithm());
                     Mail { host, from, message: message.clone(), facts }
                 };
                 write(to, u64::from(self.mail.place(world.digest_of(thing), make)));

@@ -16,7 +16,7 @@ impl World {
     /// How long a tick is.
     #[must_use]
     pub fn tick_length(&self) -> Duration {
-        self.config.timing.message_max()
+        self.config.timing().message_max()
     }
 
     /// How many ticks something that is under way has left until it is due.

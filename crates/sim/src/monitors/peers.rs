@@ -6,11 +6,9 @@ use std::time::Duration;
 use tanist_core::election::Algorithm;
 use tanist_core::membership::Hierarchy;
 use tanist_core::options::Options;
-use tanist_core::policy::Preempt;
-use tanist_core::recall::Recall;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Header, Peerage};
-use tanist_core::{GroupConfig, Membership, NodeId, NodeSet, Timing};
+use tanist_core::{GroupConfig, GroupSettings, Membership, NodeId, NodeSet, Timing};
 
 use crate::observe::global_state::{Board, Seat};
 
@@ -32,17 +30,10 @@ impl Peers {
         }
         // Groups do not depend on the timing.
         let timing = TimingConfig::bounded_by(Duration::from_millis(1), Duration::ZERO);
-        let config = GroupConfig {
-            members: members.with_labels(header.labels.iter().copied()),
-            timing: Timing::new(timing).ok()?,
-            algorithm: Algorithm::SuperPeer,
-            options,
-            recall: Recall::Off,
-            preempt: Preempt::Always,
-            mutant: None,
-            hierarchy: None,
-        };
-        let hierarchy = Arc::new(Hierarchy::new(&config).ok()?);
+        let usual = GroupSettings::new(Algorithm::SuperPeer, Timing::new(timing).ok()?);
+        let config = GroupConfig::new(GroupSettings { options, ..usual }).ok()?;
+        let members = members.with_labels(header.labels.iter().copied());
+        let hierarchy = Arc::new(Hierarchy::new(&config, &members).ok()?);
         Some(Self { hierarchy, options })
     }
 
@@ -64,7 +55,7 @@ impl Peers {
         board: &'a Board,
         group: usize,
     ) -> impl Iterator<Item = &'a Seat> + 'a {
-        let all = self.hierarchy.peers(group).into_iter().flat_map(|peers| peers.members.all());
+        let all = self.hierarchy.peers(group).into_iter().flat_map(|peers| peers.all());
         all.filter_map(|member| board.seat(member.id)).filter(|seat| seat.is_up)
     }
 }
@@ -74,6 +65,6 @@ pub(super) fn peerage(seat: &Seat) -> Option<&Peerage> {
     seat.state.peerage.as_deref()
 }
 
-fn members(peers: &GroupConfig) -> NodeSet {
-    peers.members.all().iter().map(|member| member.id).collect()
+fn members(peers: &Membership) -> NodeSet {
+    peers.all().iter().map(|member| member.id).collect()
 }

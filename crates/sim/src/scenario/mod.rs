@@ -18,7 +18,7 @@ use tanist_core::election::Standing;
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Header, SCHEMA, Source};
-use tanist_core::{GroupConfig, NodeId, Status};
+use tanist_core::{GroupConfig, GroupSettings, Membership, NodeId, Status};
 
 use crate::monitors::Selection;
 use crate::observe::observers::{Watch, WatchConfig};
@@ -38,8 +38,10 @@ pub struct Scenario {
     pub name: String,
     /// What it shows, in a sentence.
     pub about: String,
-    /// The group's configuration.
-    pub config: GroupConfig,
+    /// What the group is configured with.
+    pub settings: GroupSettings,
+    /// Who takes part.
+    pub members: Membership,
     /// The timing as it was given, before anything was derived.
     pub timing: TimingConfig,
     /// The seed, unless the run is given another.
@@ -115,16 +117,19 @@ impl Scenario {
     #[must_use]
     pub fn ingredients(&self, seed: u64, is_recorded: bool) -> Ingredients {
         let config = WatchConfig { assertions: self.selection, is_recorded };
-        let members = self.config.members.clone();
-        let watch = Watch::new(members, self.config.algorithm, self.header(seed), config);
-        // Groups follow from the rest and are made here, so that a scenario can be changed freely;
-        // options that make none were refused when it was read.
-        let config = self.config.clone().arranged().unwrap_or_else(|_| self.config.clone());
-        let mut ids: Vec<NodeId> = self.config.members.all().iter().map(|node| node.id).collect();
+        let members = self.members.clone();
+        let watch = Watch::new(members, self.settings.algorithm, self.header(seed), config);
+        // What follows from the rest is made here, so that a scenario can be changed freely. What
+        // contradicts itself was refused when the scenario was read.
+        let config = GroupConfig::new(self.settings).expect("a scenario's settings fit each other");
+        let members = self.members.clone();
+        let members = members.arranged(&config).unwrap_or_else(|_| self.members.clone());
+        let mut ids: Vec<NodeId> = self.members.all().iter().map(|node| node.id).collect();
         ids.sort_unstable();
         let network = Network::new(ids.len(), self.conditions.clone(), self.rules.clone());
         Ingredients {
             config,
+            members,
             network: network.over(&self.topology, ids, seed),
             application: Application::BuiltIn(self.pace),
             groups: self.groups.clone(),
@@ -137,8 +142,8 @@ impl Scenario {
     /// The first line of its trace.
     #[must_use]
     pub fn header(&self, seed: u64) -> Header {
-        let algorithm = self.config.algorithm;
-        let changed = self.config.options.changed(algorithm);
+        let algorithm = self.settings.algorithm;
+        let changed = self.settings.options.changed(algorithm);
         Header {
             tanist_trace: SCHEMA,
             source: Source::Sim,
@@ -146,10 +151,10 @@ impl Scenario {
             algorithm: algorithm.name().to_owned(),
             options: changed.iter().map(|(name, value)| format!("{name}={value}")).collect(),
             seed,
-            nodes: self.config.members.all().to_vec(),
-            labels: self.config.members.labelled().to_vec(),
-            answer_us: micros(self.config.timing.answer()),
-            check_every_us: micros(self.config.timing.check_every()),
+            nodes: self.members.all().to_vec(),
+            labels: self.members.labelled().to_vec(),
+            answer_us: micros(self.settings.timing.answer()),
+            check_every_us: micros(self.settings.timing.check_every()),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use tanist_core::options::Options;
 use tanist_core::recall::Recall;
 use tanist_core::trace::Kind;
-use tanist_core::{GroupConfig, Membership, NodeId, Status, Timing};
+use tanist_core::{GroupSettings, Membership, NodeId, Status, Timing};
 use toml::Spanned;
 
 use super::Scenario;
@@ -263,21 +263,21 @@ impl Reader<'_> {
         });
         let expect = self.expect(file.expect, &members)?;
         let preempt = self.preempt(file.preempt.as_ref(), algorithm, &options)?;
-        let config = GroupConfig {
-            members,
+        let settings = GroupSettings {
             timing: checked,
             algorithm,
             options,
             recall: if file.recall { Recall::On } else { Recall::Off },
             preempt,
             mutant,
-            hierarchy: None,
         };
-        self.arranged(&file.options, &config, &file.group, &groups)?;
+        let lines = (&file.options, file.group.as_slice());
+        self.arranged(lines, settings, &members, &groups)?;
         Ok(Scenario {
             name: file.name,
             about: file.about,
-            config,
+            settings,
+            members,
             timing,
             seed: file.seed,
             end: self.duration(&file.end)?,

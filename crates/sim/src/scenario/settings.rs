@@ -10,7 +10,7 @@ use tanist_core::mutant::Mutant;
 use tanist_core::options::Options;
 use tanist_core::policy::{Preempt, PreemptError};
 use tanist_core::timing::TimingConfig;
-use tanist_core::{GroupConfig, Member, Membership, NodeId, NodeSet, Priority};
+use tanist_core::{GroupConfig, GroupSettings, Member, Membership, NodeId, NodeSet, Priority};
 use toml::Spanned;
 
 use super::parse::{
@@ -91,15 +91,17 @@ impl Reader<'_> {
     /// Refuses options that make no groups, and standing groups that are not in one of them.
     pub(super) fn arranged(
         &self,
-        options: &BTreeMap<Spanned<String>, Text>,
-        config: &GroupConfig,
-        lines: &[Spanned<GroupLine>],
+        (options, lines): (&BTreeMap<Spanned<String>, Text>, &[Spanned<GroupLine>]),
+        settings: GroupSettings,
+        members: &Membership,
         groups: &[Standing],
     ) -> Result<(), ScenarioError> {
         let span = options.values().next().map_or(0..0, Spanned::span);
-        let arranged = config.clone().arranged();
+        let config = GroupConfig::new(settings);
+        let config = config.map_err(|error| self.error(&span, error.to_string()))?;
+        let arranged = members.clone().arranged(&config);
         let arranged = arranged.map_err(|error| self.error(&span, error.to_string()))?;
-        let Some(hierarchy) = arranged.hierarchy else { return Ok(()) };
+        let Some(hierarchy) = arranged.hierarchy() else { return Ok(()) };
         for (line, group) in lines.iter().zip(groups) {
             let home = hierarchy.place(group.coordinator, 0);
             let stranger = group.members.iter().find(|node| hierarchy.place(*node, 0) != home);

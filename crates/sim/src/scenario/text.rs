@@ -26,20 +26,20 @@ impl Scenario {
     fn write(&self, to: &mut String) -> fmt::Result {
         writeln!(to, "name = {:?}", self.name)?;
         writeln!(to, "about = {:?}", self.about)?;
-        writeln!(to, "algorithm = {:?}", self.config.algorithm.name())?;
+        writeln!(to, "algorithm = {:?}", self.settings.algorithm.name())?;
         writeln!(to, "seed = {}", self.seed)?;
         writeln!(to, "end = {:?}", span(self.end))?;
         if self.stops_at_break {
             writeln!(to, "stop_at_break = true")?;
         }
-        if let Some(mutant) = self.config.mutant {
+        if let Some(mutant) = self.settings.mutant {
             writeln!(to, "mutant = {:?}", mutant.name())?;
         }
-        match self.config.recall {
+        match self.settings.recall {
             Recall::Off => {}
             Recall::On => writeln!(to, "recall = true")?,
         }
-        match self.config.preempt {
+        match self.settings.preempt {
             Preempt::Always => {}
             Preempt::Never => writeln!(to, "preempt = \"never\"")?,
             Preempt::After(stable) => writeln!(to, "preempt = {:?}", span(stable))?,
@@ -74,14 +74,14 @@ impl Scenario {
     }
 
     fn write_nodes(&self, to: &mut String) -> fmt::Result {
-        let all = self.config.members.all();
+        let all = self.members.all();
         let is_numbered = (1..).zip(all).all(|(i, node)| node.id.0 == i && node.priority.0 == i);
-        if is_numbered && self.config.members.labelled().is_empty() {
+        if is_numbered && self.members.labelled().is_empty() {
             return writeln!(to, "nodes = {}", all.len());
         }
         for node in all {
             writeln!(to, "\n[[node]]\nid = {}\npriority = {}", node.id.0, node.priority.0)?;
-            let labels = self.config.members.labels(node.id);
+            let labels = self.members.labels(node.id);
             if let Some(zone) = labels.zone {
                 writeln!(to, "zone = {zone:?}")?;
             }
@@ -93,7 +93,7 @@ impl Scenario {
     }
 
     fn write_settings(&self, to: &mut String) -> fmt::Result {
-        let changed = self.config.options.changed(self.config.algorithm);
+        let changed = self.settings.options.changed(self.settings.algorithm);
         if !changed.is_empty() {
             writeln!(to, "\n[options]")?;
             for (name, value) in changed {

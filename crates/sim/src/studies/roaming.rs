@@ -9,10 +9,8 @@ use std::time::Duration;
 use tanist_core::election::Algorithm;
 use tanist_core::membership::MembershipError;
 use tanist_core::options::Options;
-use tanist_core::policy::Preempt;
-use tanist_core::recall::Recall;
 use tanist_core::timing::{TimingConfig, TimingError};
-use tanist_core::{GroupConfig, Membership, NodeId, Time, Timing};
+use tanist_core::{GroupSettings, Membership, NodeId, Time, Timing};
 
 use crate::monitors::Selection;
 use crate::observe::observers::{Counts, Watch};
@@ -99,19 +97,16 @@ impl Roaming {
             jitter: Some(self.heartbeat / 2),
             ..TimingConfig::bounded_by(self.message_max, self.message_max / 2)
         };
+        let members = Membership::numbered(self.nodes)?;
+        let checked = Timing::new(timing)?;
         Ok(Scenario {
             name: "roaming".to_owned(),
             about: format!("{} nodes roam under {}", self.nodes, self.algorithm.name()),
-            config: GroupConfig {
-                members: Membership::numbered(self.nodes)?,
-                timing: Timing::new(timing)?,
-                algorithm: self.algorithm,
+            settings: GroupSettings {
                 options: self.options,
-                recall: Recall::Off,
-                preempt: Preempt::Always,
-                hierarchy: None,
-                mutant: None,
+                ..GroupSettings::new(self.algorithm, checked)
             },
+            members,
             timing,
             seed: self.seed,
             end: self.time,
@@ -153,7 +148,7 @@ impl Roaming {
         let scenario = self.scenario()?;
         let mut ingredients = scenario.ingredients(self.seed, false);
         // What must hold is judged in smaller worlds; here it would take longer than the run.
-        ingredients.watch = Watch::counting(scenario.config.members.clone());
+        ingredients.watch = Watch::counting(scenario.members.clone());
         let mut world = World::new(ingredients, self.seed);
         // Those that are out of reach in the beginning did not go.
         let links_before = world.watch.board.links_changed();

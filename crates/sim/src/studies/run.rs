@@ -128,8 +128,8 @@ impl Report {
     /// The report as JSON, with names that stay as they are.
     #[must_use]
     pub fn to_json(&self, scenario: &Scenario) -> serde_json::Value {
-        let algorithm = scenario.config.algorithm;
-        let options: BTreeMap<_, _> = scenario.config.options.of(algorithm).into_iter().collect();
+        let algorithm = scenario.settings.algorithm;
+        let options: BTreeMap<_, _> = scenario.settings.options.of(algorithm).into_iter().collect();
         let assertions: Vec<_> = self
             .assertions
             .iter()
@@ -148,7 +148,7 @@ impl Report {
             "scenario": self.scenario,
             "algorithm": algorithm.name(),
             "options": options,
-            "nodes": scenario.config.members.count(),
+            "nodes": scenario.members.count(),
             "seed": self.seed,
             "messages": {
                 "sent": self.counts.sent,

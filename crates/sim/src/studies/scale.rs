@@ -10,12 +10,10 @@ use std::time::Duration;
 
 use tanist_core::election::Algorithm;
 use tanist_core::options::{OptionError, Options};
-use tanist_core::policy::Preempt;
-use tanist_core::recall::Recall;
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Header, SCHEMA, Source};
-use tanist_core::{GroupConfig, Membership, Time, Timing};
+use tanist_core::{GroupConfig, GroupSettings, Membership, Time, Timing};
 
 use crate::monitors::unsettled_super_peers;
 use crate::observe::observers::Watch;
@@ -101,20 +99,20 @@ pub fn scale(
     nodes: u32,
     on_progress: &mut dyn FnMut(Progress) -> Wish,
 ) -> Result<Option<Row>, ScaleError> {
-    let config = config(nodes)?;
-    let Some(hierarchy) = config.hierarchy.clone() else { return Err(ScaleError::Size(nodes)) };
+    let (config, members) = group(nodes)?;
+    let hierarchy = members.hierarchy().cloned().ok_or(ScaleError::Size(nodes))?;
     let sizes = |level| (0..hierarchy.groups(level)).map(move |group| (level, group));
     let mut expected = 0;
     let mut groups = 0;
     for (level, group) in (0..hierarchy.depth()).flat_map(sizes) {
         groups += 1;
         expected += match level {
-            0 => hierarchy.peers(group).map_or(0, |peers| cold_start(peers.members.count() as u64)),
+            0 => hierarchy.peers(group).map_or(0, |peers| cold_start(peers.count() as u64)),
             _ => cold_start_above(hierarchy.children(level, group).len() as u64),
         };
     }
-    let header = header(&config);
-    let mut world = World::new(ingredients(config), 1);
+    let header = header(&config, &members);
+    let mut world = World::new(ingredients(config, members), 1);
     let mut settled = Time::ZERO;
     let mut steps = 0_u64;
     while world.next_at().is_some_and(|at| at < Time::ZERO + NEVER) {
@@ -147,8 +145,7 @@ pub fn scale(
     }))
 }
 
-fn config(nodes: u32) -> Result<GroupConfig, ScaleError> {
-    let refused = |_| ScaleError::Size(nodes);
+fn group(nodes: u32) -> Result<(GroupConfig, Membership), ScaleError> {
     if nodes > NODES_MAX {
         return Err(ScaleError::Size(nodes));
     }
@@ -160,20 +157,16 @@ fn config(nodes: u32) -> Result<GroupConfig, ScaleError> {
         timeout_every: NEVER,
         ..TimingConfig::bounded_by(D, Duration::ZERO)
     };
-    let config = GroupConfig {
-        members: Membership::numbered(nodes).map_err(|_| ScaleError::Size(nodes))?,
-        timing: Timing::new(timing).map_err(|_| ScaleError::Size(nodes))?,
-        algorithm: Algorithm::SuperPeer,
-        options,
-        recall: Recall::Off,
-        preempt: Preempt::Always,
-        mutant: None,
-        hierarchy: None,
-    };
-    config.arranged().map_err(refused)
+    let timing = Timing::new(timing).map_err(|_| ScaleError::Size(nodes))?;
+    let usual = GroupSettings::new(Algorithm::SuperPeer, timing);
+    let config = GroupConfig::new(GroupSettings { options, ..usual });
+    let config = config.map_err(|_| ScaleError::Size(nodes))?;
+    let members = Membership::numbered(nodes).map_err(|_| ScaleError::Size(nodes))?;
+    let members = members.arranged(&config).map_err(|_| ScaleError::Size(nodes))?;
+    Ok((config, members))
 }
 
-fn ingredients(config: GroupConfig) -> Ingredients {
+fn ingredients(config: GroupConfig, members: Membership) -> Ingredients {
     // Messages that take equally long stay in order by themselves.
     let conditions = Conditions {
         delay: Delay::Fixed(D),
@@ -182,31 +175,32 @@ fn ingredients(config: GroupConfig) -> Ingredients {
         duplicate_ppm: 0,
         has_refusals: false,
     };
-    let count = config.members.count();
+    let count = members.count();
     Ingredients {
         network: Network::new(count, conditions, Vec::new()),
         application: Application::BuiltIn(Pace::default()),
         groups: Vec::new(),
         down: Vec::new(),
         faults: Vec::new(),
-        watch: Watch::counting(config.members.clone()),
+        watch: Watch::counting(members.clone()),
         config,
+        members,
     }
 }
 
-fn header(config: &GroupConfig) -> Header {
-    let changed = config.options.changed(config.algorithm);
+fn header(config: &GroupConfig, members: &Membership) -> Header {
+    let changed = config.options().changed(config.algorithm());
     Header {
         tanist_trace: SCHEMA,
         source: Source::Sim,
         scenario: "scale".to_owned(),
-        algorithm: config.algorithm.name().to_owned(),
+        algorithm: config.algorithm().name().to_owned(),
         options: changed.iter().map(|(name, value)| format!("{name}={value}")).collect(),
         seed: 1,
-        nodes: config.members.all().to_vec(),
+        nodes: members.all().to_vec(),
         labels: Vec::new(),
-        answer_us: micros(config.timing.answer()),
-        check_every_us: micros(config.timing.check_every()),
+        answer_us: micros(config.timing().answer()),
+        check_every_us: micros(config.timing().check_every()),
     }
 }
 

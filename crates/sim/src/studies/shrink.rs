@@ -79,7 +79,7 @@ impl Shrinking {
     }
 
     fn drop_nodes(&mut self) {
-        let ids: Vec<NodeId> = self.best.config.members.all().iter().map(|node| node.id).collect();
+        let ids: Vec<NodeId> = self.best.members.all().iter().map(|node| node.id).collect();
         for gone in ids {
             if let Some(smaller) = without_node(&self.best, gone) {
                 self.keep(smaller);
@@ -90,7 +90,7 @@ impl Shrinking {
     fn simplify(&mut self) {
         let max = self.best.timing.message_max;
         let changes: [fn(&mut Scenario, Duration); 11] = [
-            |scenario, _| scenario.config.options = Options::default(),
+            |scenario, _| scenario.settings.options = Options::default(),
             |scenario, _| scenario.pace = Pace::default(),
             |scenario, _| scenario.conditions.duplicate_ppm = 0,
             |scenario, _| scenario.conditions.loss_ppm = 0,
@@ -146,9 +146,9 @@ fn without_place(topology: &mut Topology, gone: NodeId) {
 
 fn without_node(scenario: &Scenario, gone: NodeId) -> Option<Scenario> {
     let mut smaller = scenario.clone();
-    let left = scenario.config.members.all().iter().filter(|member| member.id != gone);
-    let labels = scenario.config.members.labelled().iter().copied();
-    smaller.config.members = Membership::new(left.copied()).ok()?.with_labels(labels);
+    let left = scenario.members.all().iter().filter(|member| member.id != gone);
+    let labels = scenario.members.labelled().iter().copied();
+    smaller.members = Membership::new(left.copied()).ok()?.with_labels(labels);
     smaller.down.retain(|node| *node != gone);
     without_place(&mut smaller.topology, gone);
     for group in &mut smaller.groups {

@@ -1,6 +1,5 @@
 //! What is done to the world from outside: machines that die and come back, links that are cut.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tanist_core::election::Standing;
@@ -49,7 +48,7 @@ impl World {
             Action::Loss(ppm) => self.network.conditions.loss_ppm = ppm,
             Action::Duplicate(ppm) => self.network.conditions.duplicate_ppm = ppm,
             Action::Calm => {
-                let max = self.config.timing.message_max();
+                let max = self.config.timing().message_max();
                 let conditions = &mut self.network.conditions;
                 conditions.delay = Delay::Uniform { min: max / 4, max };
                 (conditions.loss_ppm, conditions.duplicate_ppm) = (0, 0);
@@ -71,7 +70,6 @@ impl World {
     }
 
     pub(super) fn stand(&mut self, groups: &[Standing]) {
-        let config = Arc::clone(&self.config);
         for group in groups {
             let definition = application::plan(0, group.group, &group.members, &Vec::new());
             for id in group.members.iter() {
@@ -79,8 +77,13 @@ impl World {
                 self.emit(Event::Start { node: id, restarted: false });
                 let counter = tanist_core::group::Counter(group.group.counter);
                 self.hosts[at].save(counter);
-                let mut cx =
-                    Context { me: id, now: self.now, dice: &mut self.chance, config: &config };
+                let mut cx = Context {
+                    me: id,
+                    now: self.now,
+                    dice: &mut self.chance,
+                    config: &self.config,
+                    members: &self.members,
+                };
                 let mut effects = std::mem::take(&mut self.effects.0);
                 let definition = definition.clone();
                 let node = Node::standing(&mut cx, counter, group, definition, &mut effects);
@@ -101,10 +104,15 @@ impl World {
         let restarted = self.hosts[at].life > 0;
         self.hosts[at].lose_writes(lost_writes);
         self.emit(Event::Start { node: id, restarted });
-        let config = Arc::clone(&self.config);
         let saved = self.hosts[at].saved();
         let now = self.hosts[at].clock(self.now);
-        let mut cx = Context { me: id, now, dice: &mut self.chance, config: &config };
+        let mut cx = Context {
+            me: id,
+            now,
+            dice: &mut self.chance,
+            config: &self.config,
+            members: &self.members,
+        };
         let mut effects = std::mem::take(&mut self.effects.0);
         let node = Node::start(&mut cx, saved, &mut effects);
         self.hosts[at].node = Some(node);

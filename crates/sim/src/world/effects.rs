@@ -1,6 +1,5 @@
 //! What nodes want done, carried out in order: each effect finished before the next begins.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tanist_core::node::{Command, Message, Node, Notice, Timer};
@@ -23,7 +22,7 @@ impl World {
         id: u64,
         message: Message,
     ) -> Option<Message> {
-        let facts = message.facts(self.config.algorithm);
+        let facts = message.facts(self.config.algorithm());
         let host = &mut self.hosts[at];
         let node = host.id;
         let why = if host.node.is_none() {
@@ -45,7 +44,7 @@ impl World {
             return None;
         }
         self.emit(Event::Receive { node, from, id, message: facts });
-        if self.config.recall == Recall::On
+        if self.config.recall() == Recall::On
             && let Some(group) = facts.group
         {
             self.hosts[at].note_heard(group);
@@ -64,11 +63,16 @@ impl World {
     }
 
     pub(super) fn step_node(&mut self, at: usize, event: tanist_core::Event<Node>) {
-        let config = Arc::clone(&self.config);
         let host = &mut self.hosts[at];
         let now = host.clock(self.now);
         let Some(node) = &mut host.node else { return };
-        let mut cx = Context { me: host.id, now, dice: &mut self.chance, config: &config };
+        let mut cx = Context {
+            me: host.id,
+            now,
+            dice: &mut self.chance,
+            config: &self.config,
+            members: &self.members,
+        };
         let mut effects = std::mem::take(&mut self.effects.0);
         node.step(&mut cx, event, &mut effects);
         self.events += 1;
@@ -105,7 +109,7 @@ impl World {
 
     pub(super) fn send(&mut self, at: usize, to: NodeId, message: Message) {
         let Some(target) = self.position(to) else { return };
-        let facts = message.facts(self.config.algorithm);
+        let facts = message.facts(self.config.algorithm());
         let from = self.hosts[at].id;
         self.messages += 1;
         let id = self.messages;
@@ -125,7 +129,7 @@ impl World {
 
     /// One transmission: it reaches, or fails to reach, each other machine by itself.
     fn broadcast(&mut self, at: usize, message: &Message) {
-        let facts = message.facts(self.config.algorithm);
+        let facts = message.facts(self.config.algorithm());
         let from = self.hosts[at].id;
         self.messages += 1;
         let id = self.messages;

@@ -23,7 +23,7 @@ use std::time::Duration;
 use tanist_core::election::Standing;
 use tanist_core::node::{Command, Node};
 use tanist_core::trace::Event;
-use tanist_core::{Effects, GroupConfig, NodeId, Time};
+use tanist_core::{Effects, GroupConfig, Membership, NodeId, Time};
 
 use crate::observe::observers::Watch;
 use crate::world::application::{Application, Listener, Told};
@@ -39,6 +39,7 @@ use crate::world::topology::Reach;
 #[derive(Clone)]
 pub struct World {
     pub(crate) config: Arc<GroupConfig>,
+    pub(crate) members: Arc<Membership>,
     pub(crate) now: Time,
     pub(crate) hosts: Vec<Host>,
     network: Network,
@@ -91,6 +92,8 @@ struct Armed {
 pub struct Ingredients {
     /// The group's configuration.
     pub config: GroupConfig,
+    /// Who takes part, in the groups that the configuration makes of them.
+    pub members: Membership,
     /// The network.
     pub network: Network,
     /// Who plays the application.
@@ -109,11 +112,13 @@ impl World {
     /// Sets up the world; everything that happens in it follows from the seed.
     #[must_use]
     pub fn new(made_of: Ingredients, seed: u64) -> Self {
-        let Ingredients { config, network, application, groups, down, faults, watch } = made_of;
-        let mut ids: Vec<NodeId> = config.members.all().iter().map(|member| member.id).collect();
+        let Ingredients { config, members, network, application, groups, down, faults, watch } =
+            made_of;
+        let mut ids: Vec<NodeId> = members.all().iter().map(|member| member.id).collect();
         ids.sort_unstable();
         let mut world = Self {
             config: Arc::new(config),
+            members: Arc::new(members),
             now: Time::ZERO,
             hosts: ids.iter().map(|id| Host::new(*id)).collect(),
             network,

@@ -23,8 +23,8 @@ use tanist_core::node::{Command, Message, Node, Notice};
 use tanist_core::policy::RankError;
 use tanist_core::trace::{Entry, Event as Trace, NodeState};
 use tanist_core::{
-    Context, Effect, Effects, Event, GroupConfig, GroupNumber, NodeId, NodeSet, Protocol, Time,
-    wire,
+    Context, Effect, Effects, Event, GroupConfig, GroupNumber, Membership, NodeId, NodeSet,
+    Protocol, Time, wire,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -48,6 +48,7 @@ use crate::transport::{Incoming, Throttle, Ticket};
 pub(crate) struct Parts {
     pub(crate) me: NodeId,
     pub(crate) config: GroupConfig,
+    pub(crate) members: Membership,
     pub(crate) saver: Saver,
     pub(crate) is_restarted: bool,
     pub(crate) carrier: Carrier,
@@ -63,6 +64,7 @@ pub(crate) struct Parts {
 pub(crate) struct Driver {
     me: NodeId,
     config: GroupConfig,
+    members: Membership,
     node: Node,
     timers: Timers,
     alarm: Alarm,
@@ -108,14 +110,16 @@ impl Driver {
     }
 
     fn start(parts: Parts) -> Result<Self, Failure> {
-        let Parts { me, config, saver, is_restarted, carrier, .. } = parts;
+        let Parts { me, config, members, saver, is_restarted, carrier, .. } = parts;
         let mut effects = Effects::new();
         let saved = Some(saver.held()).filter(|held| *held != Counter::default());
-        let mut cx = Context { me, now: clock::now(), dice: &mut SystemDice, config: &config };
+        let now = clock::now();
+        let mut cx = Context { me, now, dice: &mut SystemDice, config: &config, members: &members };
         let node = Node::start(&mut cx, saved, &mut effects);
         let mut driver = Self {
             me,
             config,
+            members,
             node,
             timers: Timers::default(),
             alarm: Alarm::new().map_err(Failure::Clock)?,
@@ -211,7 +215,7 @@ impl Driver {
     async fn flush(&self, written: u64) {
         let links = self.carrier.peers().iter().filter(|peer| peer.is_connected).count();
         let all = written + u64::try_from(links).unwrap_or(0);
-        let end = clock::now() + self.config.timing.answer();
+        let end = clock::now() + self.config.timing().answer();
         while self.carrier.counters().frames_out < all && clock::now() < end {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
@@ -224,7 +228,7 @@ impl Driver {
                     if !self.admits(from, &message) {
                         return Ok(());
                     }
-                    let facts = message.facts(self.config.algorithm);
+                    let facts = message.facts(self.config.algorithm());
                     self.meter.received(facts.kind);
                     self.note(|node| Trace::Receive { node, from, id, message: facts });
                     self.inbox.control.heard(from);
@@ -243,7 +247,7 @@ impl Driver {
             Incoming::Datagram { from, payload } => match wire::decode(&payload) {
                 Ok(message @ Message::Detector(_)) => {
                     self.inbox.control.heard(from);
-                    self.meter.received(message.facts(self.config.algorithm).kind);
+                    self.meter.received(message.facts(self.config.algorithm()).kind);
                     self.step(Event::Message { from, message })
                 }
                 // Only heartbeats travel unacknowledged.
@@ -417,8 +421,13 @@ impl Driver {
 
     fn step(&mut self, event: Event<Node>) -> Result<(), Failure> {
         let mut effects = Effects::new();
-        let mut cx =
-            Context { me: self.me, now: clock::now(), dice: &mut SystemDice, config: &self.config };
+        let mut cx = Context {
+            me: self.me,
+            now: clock::now(),
+            dice: &mut SystemDice,
+            config: &self.config,
+            members: &self.members,
+        };
         self.node.step(&mut cx, event, &mut effects);
         self.tell_state();
         self.carry_out(effects)
@@ -441,7 +450,7 @@ impl Driver {
     }
 
     fn send(&mut self, to: NodeId, message: &Message) {
-        let facts = message.facts(self.config.algorithm);
+        let facts = message.facts(self.config.algorithm());
         self.meter.sent(facts.kind);
         let payload = wire::encode(message);
         if matches!(message, Message::Detector(_)) {
@@ -455,7 +464,7 @@ impl Driver {
 
     /// One transmission, as far as the trace and the counts go.
     fn broadcast(&mut self, message: &Message) {
-        let facts = message.facts(self.config.algorithm);
+        let facts = message.facts(self.config.algorithm());
         self.meter.sent(facts.kind);
         let id = self.name_message();
         self.note(|node| Trace::Broadcast { node, id, message: facts });

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-use tanist_core::{GroupConfig, NodeId};
+use tanist_core::{GroupConfig, Membership, NodeId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Group;
@@ -29,6 +29,7 @@ pub(crate) struct Setup {
     pub(crate) peers: Vec<(NodeId, String)>,
     pub(crate) ways: Ways,
     pub(crate) config: GroupConfig,
+    pub(crate) members: Membership,
     pub(crate) limits: Limits,
     pub(crate) data_dir: PathBuf,
     pub(crate) secrets: Secrets,
@@ -109,7 +110,7 @@ impl Group {
         asked: mpsc::UnboundedReceiver<Request>,
     ) -> Result<Self, StartError> {
         let shared = Arc::new(Shared::new());
-        let memory = Arc::new(Memory::new(&setup.name, &setup.config));
+        let memory = Arc::new(Memory::new(&setup.name, &setup.config, &setup.members));
         let (ending, ended) = watch::channel(None);
         let (held, holders) = mpsc::channel(1);
         let control = Control::default();
@@ -117,15 +118,14 @@ impl Group {
             identity: Identity {
                 group: Arc::clone(&setup.name),
                 me: setup.me,
-                algorithm: setup.config.algorithm.name(),
-                peers_version: setup.config.members.version().0,
-                patience: setup.config.timing.silence(),
+                algorithm: setup.config.algorithm().name(),
+                peers_version: setup.members.version().0,
+                patience: setup.config.timing().silence(),
                 fellows: setup
-                    .config
-                    .hierarchy
-                    .as_ref()
-                    .map(|_| setup.config.fellows(setup.me).others(setup.me).collect()),
-                levels: setup.config.hierarchy.as_ref().map_or(1, |all| all.depth()),
+                    .members
+                    .hierarchy()
+                    .map(|_| setup.members.peer_group(setup.me).others(setup.me).collect()),
+                levels: setup.members.hierarchy().map_or(1, |all| all.depth()),
             },
             shared: Arc::clone(&shared),
             control: control.clone(),
@@ -196,25 +196,38 @@ fn run(
 /// The port first, then the disk: a second start of the same node touches nothing.
 fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartError> {
     let Prepared { application, inbox, shared, memory } = prepared;
-    let Setup { name, me, peers, ways, config, limits, data_dir, secrets, versions, trace } = setup;
+    let Setup {
+        name,
+        me,
+        peers,
+        ways,
+        config,
+        members,
+        limits,
+        data_dir,
+        secrets,
+        versions,
+        trace,
+    } = setup;
     let opened_ways = ways.open()?;
     let opened = Store::open(&data_dir, me, &name)?;
-    let limit = config.timing.silence() / 2;
+    let limit = config.timing().silence() / 2;
     let (saver, closing) = Saver::start(opened.store, limit).map_err(StartError::Thread)?;
     let journal = match trace {
         Some(path) => {
-            let journal = Journal::open(&path, &name, &config);
+            let journal = Journal::open(&path, &name, &config, &members);
             Some(journal.map_err(|cause| StartError::Trace { path, cause })?)
         }
         None => None,
     };
     let (arrivals, incoming) = mpsc::channel(INCOMING_MAX);
-    let settings = Settings::of(&config);
+    let settings = Settings::of(&config, &members);
     let transport =
         transport::Config { me, group: name, secrets, settings, versions, peers, limits };
     let parts = Parts {
         me,
         config,
+        members,
         saver,
         is_restarted: !opened.is_new,
         carrier: opened_ways.start(transport, arrivals)?,

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tanist_core::config::ConfigError;
 use tanist_core::election::Algorithm;
 use tanist_core::membership::HierarchyError;
 use tanist_core::membership::MembershipError;
 use tanist_core::options::{OptionError, Options};
 use tanist_core::recall::Recall;
 use tanist_core::timing::{Timing, TimingConfig, TimingError};
-use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority};
+use tanist_core::{GroupConfig, GroupSettings, Member, Membership, NodeId, Priority};
 use tanist_sim::monitors::Selection;
 use tanist_sim::scenario::{Expect, Scenario};
 use tanist_sim::world::application::Pace;
@@ -210,23 +211,15 @@ impl<T: GroupTask> WorldBuilder<T> {
             options.set(algorithm, name, value)?;
         }
         let timing = Timing::new(self.timing)?;
-        let recall = Recall::On;
-        let config = GroupConfig {
-            members,
-            timing,
-            algorithm,
-            options,
-            recall,
-            preempt: tanist_core::policy::Preempt::Always,
-            mutant: None,
-            hierarchy: None,
-        };
+        let usual = GroupSettings::new(algorithm, timing);
+        let settings = GroupSettings { options, recall: Recall::On, ..usual };
         // The groups follow from the rest whenever the world is made.
-        config.clone().arranged()?;
+        members.clone().arranged(&GroupConfig::new(settings)?)?;
         let scenario = Scenario {
             name: self.name,
             about: String::new(),
-            config,
+            settings,
+            members,
             timing: self.timing,
             seed: self.seed,
             end: self.limit,
@@ -272,6 +265,9 @@ pub enum SetupError {
     /// An option that the algorithm does not have.
     #[error(transparent)]
     Option(#[from] OptionError),
+    /// Settings that do not fit each other.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// Options of super-peers that contradict each other.
     #[error(transparent)]
     Hierarchy(#[from] HierarchyError),

@@ -83,7 +83,7 @@ impl<T: GroupTask> World<T> {
         let mut made_of = scenario.ingredients(scenario.seed, true);
         made_of.application = Application::Outside;
         let inner = tanist_sim::World::new(made_of, scenario.seed);
-        let seats = scenario.config.members.all().iter().map(|_| None).collect();
+        let seats = scenario.members.all().iter().map(|_| None).collect();
         let mut world = Self { scenario, inner, seats, make, work, save_to, storms: 0 };
         world.attend();
         world

@@ -62,7 +62,7 @@ fn renewed(row: &str, below: Option<usize>) -> anyhow::Result<String> {
 }
 
 fn cells_of(about: &str, command: &str, question: &Question, answer: &Answer) -> String {
-    let changed = answer.scenario.config.options.changed(question.algorithm);
+    let changed = answer.scenario.settings.options.changed(question.algorithm);
     let changed: Vec<String> =
         changed.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
     let visited = &answer.exploration;

@@ -69,7 +69,7 @@ pub(super) fn bounds(question: &Question) -> String {
 
 /// For programs.
 pub(super) fn json(question: &Question, answer: &Answer) -> Value {
-    let options = answer.scenario.config.options.of(question.algorithm);
+    let options = answer.scenario.settings.options.of(question.algorithm);
     let options: serde_json::Map<String, Value> =
         options.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
     let properties: Vec<_> = answer

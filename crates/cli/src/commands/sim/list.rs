@@ -32,7 +32,7 @@ impl Args {
 fn table(scenarios: &[(&str, Scenario)]) -> Table {
     let mut table = Table::new([left("NAME"), left("ALGORITHM"), left("ABOUT")]);
     for (name, scenario) in scenarios {
-        let algorithm = scenario.config.algorithm.name().to_owned();
+        let algorithm = scenario.settings.algorithm.name().to_owned();
         table.row([(*name).to_owned(), algorithm, scenario.about.clone()]);
     }
     table
@@ -41,7 +41,7 @@ fn table(scenarios: &[(&str, Scenario)]) -> Table {
 fn entry((name, scenario): &(&str, Scenario)) -> Value {
     json!({
         "name": name,
-        "algorithm": scenario.config.algorithm.name(),
+        "algorithm": scenario.settings.algorithm.name(),
         "about": scenario.about,
     })
 }

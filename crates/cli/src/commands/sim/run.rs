@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use tanist_core::GroupConfig;
 use tanist_sim::monitors::Verdict;
 use tanist_sim::observe::observers::Judgement;
 use tanist_sim::pictures::diagram;
@@ -75,13 +76,16 @@ impl Args {
     fn scenario(&self) -> Result<Scenario, Problem> {
         let mut scenario = library::load(&self.scenario)?;
         for (name, value) in &self.options {
-            let algorithm = scenario.config.algorithm;
-            scenario.config.options.set(algorithm, name, value).map_err(|error| {
+            let algorithm = scenario.settings.algorithm;
+            scenario.settings.options.set(algorithm, name, value).map_err(|error| {
                 Problem::Usage(format!("{error}. Nothing was run. See: tanist algorithms"))
             })?;
         }
-        let arranged = scenario.config.clone().arranged();
-        arranged.map_err(|error| Problem::Usage(format!("{error}. Nothing was run.")))?;
+        let refused =
+            |error: &dyn fmt::Display| Problem::Usage(format!("{error}. Nothing was run."));
+        let config = GroupConfig::new(scenario.settings).map_err(|error| refused(&error))?;
+        let arranged = scenario.members.clone().arranged(&config);
+        arranged.map_err(|error| refused(&error))?;
         Ok(scenario)
     }
 

@@ -14,9 +14,9 @@ use tanist::store::record;
 use tanist::{TimingConfig, transport};
 use tanist_core::election::{self, bully};
 use tanist_core::node::Message;
-use tanist_core::options::Options;
-use tanist_core::policy::Preempt;
-use tanist_core::{GroupConfig, GroupNumber, Member, Membership, NodeId, Priority, Timing};
+use tanist_core::{
+    GroupConfig, GroupNumber, GroupSettings, Member, Membership, NodeId, Priority, Timing,
+};
 use tanist_core::{recall, wire};
 
 use crate::support::agent::{Process, signal};
@@ -253,16 +253,9 @@ fn a_data_directory_that_others_may_write_is_refused_with_the_command_that_mends
 /// What the nodes n1 to n3 of a test are told alike; timings as in [`TIMING`] or as usual.
 fn settings(timing: TimingConfig) -> Settings {
     let members = (1..=3).map(|id| Member { id: NodeId(id), priority: Priority(id) });
-    Settings::of(&GroupConfig {
-        members: Membership::new(members).unwrap(),
-        timing: Timing::new(timing).unwrap(),
-        algorithm: election::Algorithm::Bully,
-        options: Options::default(),
-        recall: recall::Recall::On,
-        preempt: Preempt::Always,
-        mutant: None,
-        hierarchy: None,
-    })
+    let timing = Timing::new(timing).unwrap();
+    let settings = GroupSettings::new(election::Algorithm::Bully, timing);
+    Settings::of(&GroupConfig::new(settings).unwrap(), &Membership::new(members).unwrap())
 }
 
 /// A peer with the group's key, played by the test: it says what it likes.

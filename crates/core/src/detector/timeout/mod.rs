@@ -102,7 +102,7 @@ impl Protocol for Detector {
             // A heartbeat says no more than that its sender was heard.
             Event::Message { from, message: Heartbeat } => self.heard(cx, from, out),
             Event::Timer(Timer::Silence(peer)) => {
-                out.set_timer(Timer::Silence(peer), cx.config.timing.silence());
+                out.set_timer(Timer::Silence(peer), cx.config.timing().silence());
                 out.notify(Notice::Silent(peer));
             }
             Event::Timer(Timer::Beat) => self.beat(cx, out),
@@ -120,12 +120,12 @@ impl Protocol for Detector {
 impl Detector {
     fn heard(&self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         if self.watched.contains(peer) || self.tied.contains(peer) {
-            out.set_timer(Timer::Silence(peer), cx.config.timing.silence());
+            out.set_timer(Timer::Silence(peer), cx.config.timing().silence());
         }
     }
 
     fn tie(&mut self, cx: &Context<'_>, peers: NodeSet, out: &mut Effects<Self>) {
-        let Some(period) = cx.config.timing.heartbeat() else { return };
+        let Some(period) = cx.config.timing().heartbeat() else { return };
         if peers == self.tied {
             return;
         }
@@ -145,7 +145,7 @@ impl Detector {
         for peer in self.tied.iter() {
             out.send(peer, Heartbeat);
         }
-        if let Some(period) = cx.config.timing.heartbeat() {
+        if let Some(period) = cx.config.timing().heartbeat() {
             out.set_timer(Timer::Beat, period);
         }
     }
@@ -158,7 +158,7 @@ impl Detector {
         tied: NodeSet,
         out: &mut Effects<Self>,
     ) {
-        let silence = cx.config.timing.silence();
+        let silence = cx.config.timing().silence();
         let before: NodeSet = self.watched.iter().chain(self.tied.iter()).collect();
         let after: NodeSet = watched.iter().chain(tied.iter()).collect();
         for gone in before.without(&after).iter() {

@@ -14,10 +14,10 @@ fn watching<const N: usize>(peers: [u32; N]) -> Bench<Detector> {
 /// With heartbeats every 20 ms, so S = 55 ms.
 fn beating() -> Bench<Detector> {
     let mut config = group_of(Algorithm::Bully, 3, &[]);
-    let (tm, tp) = (config.timing.message_max(), config.timing.processing_max());
+    let (tm, tp) = (config.settings.timing.message_max(), config.settings.timing.processing_max());
     let heartbeat = Some(Duration::from_millis(20));
     let timing = TimingConfig { heartbeat, ..TimingConfig::bounded_by(tm, tp) };
-    config.timing = Timing::new(timing).unwrap();
+    config.settings.timing = Timing::new(timing).unwrap();
     Bench::coming_up(config, 1, None)
 }
 

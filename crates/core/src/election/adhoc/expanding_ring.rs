@@ -202,7 +202,7 @@ impl ExpandingRing {
     /// Nobody has opposed this candidate as far as its last flood went.
     fn widen(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Phase::Standing { number, ttl } = self.phase else { return };
-        let limit = limit::of(cx.config);
+        let limit = limit::of(cx.config, cx.members);
         if ttl >= limit {
             self.announce(cx, number, out);
         } else if cx.is_mutated(Mutant::NEVER_WIDEN) {
@@ -237,7 +237,7 @@ impl ExpandingRing {
         if number.node == cx.me || is_known {
             return;
         }
-        let is_better = cx.config.members.outranks(cx.me, number.node);
+        let is_better = cx.members.outranks(cx.me, number.node);
         let is_standing = matches!(self.phase, Phase::Standing { .. });
         let answers = is_better && (is_standing || self.reign.is_own(cx.me));
         let seen = Seen { counter: number.counter, ttl, via: from, is_answered: answers };
@@ -268,7 +268,7 @@ impl ExpandingRing {
         if standing != number {
             return;
         }
-        match leader.filter(|leader| cx.config.members.outranks(leader.node, cx.me)) {
+        match leader.filter(|leader| cx.members.outranks(leader.node, cx.me)) {
             Some(leader) => {
                 self.reign.adopt(cx, leader, out);
                 self.settle(leader, out);

@@ -96,8 +96,8 @@ impl Reign {
 
     /// What a heartbeat means; a node without a leader takes any that outranks it.
     pub(super) fn weigh(&self, cx: &Context<'_>, beat: &Beat) -> Meaning {
-        let (me, node, members) = (cx.me, beat.group.node, &cx.config.members);
-        if node == me || beat.hops > limit::of(cx.config) {
+        let (me, node, members) = (cx.me, beat.group.node, cx.members);
+        if node == me || beat.hops > limit::of(cx.config, cx.members) {
             return Meaning::Nothing;
         }
         match self.leader {

@@ -2,6 +2,7 @@
 
 use crate::config::GroupConfig;
 use crate::election::Algorithm;
+use crate::membership::Membership;
 use crate::options::options;
 
 options! {
@@ -29,10 +30,10 @@ options! {
 
 /// How many links a flood of this group crosses at most; one at least.
 #[must_use]
-pub fn of(config: &GroupConfig) -> u32 {
-    let options = match config.algorithm {
-        Algorithm::AdhocExpandingRing => config.options.adhoc_expanding_ring,
-        Algorithm::AdhocDiffusing => config.options.adhoc_diffusing,
+pub fn of(config: &GroupConfig, members: &Membership) -> u32 {
+    let options = match config.algorithm() {
+        Algorithm::AdhocExpandingRing => config.options().adhoc_expanding_ring,
+        Algorithm::AdhocDiffusing => config.options().adhoc_diffusing,
         // Nobody floods there.
         Algorithm::Bully
         | Algorithm::BullyLecture
@@ -45,7 +46,7 @@ pub fn of(config: &GroupConfig) -> u32 {
     };
     match options.ttl_limit {
         TtlLimit::Nodes => {
-            u32::try_from(config.members.count()).unwrap_or(u32::MAX).saturating_sub(1).max(1)
+            u32::try_from(members.count()).unwrap_or(u32::MAX).saturating_sub(1).max(1)
         }
         TtlLimit::SixtyFour => 64,
         TtlLimit::ThirtyTwo => 32,

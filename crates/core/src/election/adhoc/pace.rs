@@ -15,12 +15,12 @@ use crate::dice::jitter;
 use crate::protocol::Context;
 
 fn hop(config: &GroupConfig) -> Duration {
-    config.timing.message_max() + config.timing.processing_max()
+    config.timing().message_max() + config.timing().processing_max()
 }
 
 /// How long a flood may be under way.
-pub(super) fn flood(config: &GroupConfig) -> Duration {
-    hop(config).saturating_mul(limit::of(config))
+fn flood(cx: &Context<'_>) -> Duration {
+    hop(cx.config).saturating_mul(limit::of(cx.config, cx.members))
 }
 
 /// The ring traversal time: a flood that crosses so many links, and the answers to it.
@@ -30,30 +30,30 @@ pub(super) fn ring(config: &GroupConfig, ttl: u32) -> Duration {
 
 /// The period of a leader's heartbeats.
 pub(super) fn period(config: &GroupConfig) -> Duration {
-    let timing = &config.timing;
+    let timing = config.timing();
     timing.heartbeat().unwrap_or(timing.check_every()).max(timing.answer() * 2)
 }
 
 /// How long a follower waits for a heartbeat. The random part keeps all from beginning at once.
 pub(super) fn silence(cx: &mut Context<'_>) -> Duration {
-    let missed = (period(cx.config) * 3).max(cx.config.timing.silence());
-    missed + flood(cx.config) + jitter(cx.dice, cx.config.timing.jitter())
+    let missed = (period(cx.config) * 3).max(cx.config.timing().silence());
+    missed + flood(cx) + jitter(cx.dice, cx.config.timing().jitter())
 }
 
 /// How long copies of one heartbeat go on arriving after the first was passed on: each neighbour
 /// hears that, and passes it on at once if it has not done so before.
 pub(super) const fn echo(config: &GroupConfig) -> Duration {
-    config.timing.answer()
+    config.timing().answer()
 }
 
 /// How long a node leaves an election by rings to somebody better: all rings, each up to twice as
 /// wide as the one before, and the announcement.
 pub(super) fn rings(cx: &mut Context<'_>) -> Duration {
-    flood(cx.config) * 8 + jitter(cx.dice, cx.config.timing.jitter())
+    flood(cx) * 8 + jitter(cx.dice, cx.config.timing().jitter())
 }
 
 /// How long a diffusing computation may take: out, back and out again, and one link that breaks.
 pub(super) fn computation(cx: &mut Context<'_>) -> Duration {
-    let repair = cx.config.timing.answer() * 4;
-    flood(cx.config) * 4 + repair + jitter(cx.dice, cx.config.timing.jitter())
+    let repair = cx.config.timing().answer() * 4;
+    flood(cx) * 4 + repair + jitter(cx.dice, cx.config.timing().jitter())
 }

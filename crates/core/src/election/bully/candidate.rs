@@ -31,20 +31,20 @@ impl Bully {
         }
         out.cancel_timer(Timer::Retry);
         out.notify(Notice::Called);
-        let mut above: NodeSet = cx.config.members.above(cx.me).collect();
+        let mut above: NodeSet = cx.members.above(cx.me).collect();
         if cx.is_mutated(Mutant::PROBE_ALL_BUT_HIGHEST)
-            && let Some(highest) = cx.config.members.above(cx.me).next_back()
+            && let Some(highest) = cx.members.above(cx.me).next_back()
         {
             above.remove(highest);
         }
         if above.is_empty() {
             return self.halt_lower(cx, attempt, out);
         }
-        let nudge = cx.config.options.bully.nudge == Nudge::On;
+        let nudge = cx.config.options().bully.nudge == Nudge::On;
         for higher in above.iter() {
             out.send(higher, Message::AreYouUp { nudge });
         }
-        out.set_timer(Timer::Answers, cx.config.timing.answer());
+        out.set_timer(Timer::Answers, cx.config.timing().answer());
         self.task = Task::Asking { attempt, awaiting: above };
     }
 
@@ -100,7 +100,7 @@ impl Bully {
         out.cancel_timer(Timer::Check);
         out.notify(Notice::Watch(NodeSet::new()));
         out.notify(Notice::Stop);
-        let mut queue: alloc::vec::Vec<NodeId> = cx.config.members.below(cx.me).collect();
+        let mut queue: alloc::vec::Vec<NodeId> = cx.members.below(cx.me).collect();
         if cx.is_mutated(Mutant::FORGET_LOWEST_NODE) && queue.len() > 1 {
             queue.remove(0);
         }
@@ -146,8 +146,8 @@ impl Bully {
         out.cancel_timer(Timer::Answers);
         self.wait_for_others(cx, out);
         self.task = Task::BackingOff { attempt: 0 };
-        let pause = cx.config.timing.answer() + cx.config.timing.message_max();
-        let random = jitter(cx.dice, cx.config.timing.answer());
+        let pause = cx.config.timing().answer() + cx.config.timing().message_max();
+        let random = jitter(cx.dice, cx.config.timing().answer());
         out.set_timer(Timer::Retry, pause + random);
     }
 
@@ -164,7 +164,7 @@ impl Bully {
         if !round.awaiting.is_empty() {
             return;
         }
-        if !round.is_over && cx.config.options.bully.waits == Waits::Full && round.has_asked(cx) {
+        if !round.is_over && cx.config.options().bully.waits == Waits::Full && round.has_asked(cx) {
             return;
         }
         if !round.queue.is_empty() {
@@ -188,7 +188,7 @@ impl Bully {
             missing: NodeSet::new(),
             reports,
         };
-        let is_done = self.up.is_empty() || cx.config.options.bully.rounds == Rounds::Merged;
+        let is_done = self.up.is_empty() || cx.config.options().bully.rounds == Rounds::Merged;
         if is_done {
             out.cancel_timer(Timer::Answers);
             return self.hand_over(cx, out);
@@ -196,7 +196,7 @@ impl Bully {
         for member in self.up.iter() {
             out.send(member, Message::SetCoordinator { group });
         }
-        out.set_timer(Timer::Answers, cx.config.timing.answer());
+        out.set_timer(Timer::Answers, cx.config.timing().answer());
     }
 
     pub(super) fn count_appointed(
@@ -214,7 +214,7 @@ impl Bully {
         if !ok {
             missing.insert(from);
         }
-        if awaiting.is_empty() && cx.config.options.bully.waits == Waits::Early {
+        if awaiting.is_empty() && cx.config.options().bully.waits == Waits::Early {
             self.conclude_appointing(cx, out);
         }
     }
@@ -225,7 +225,7 @@ impl Bully {
         let attempt = *attempt;
         let missing: NodeSet = missing.iter().chain(awaiting.iter()).collect();
         out.cancel_timer(Timer::Answers);
-        if !missing.is_empty() && cx.config.options.bully.recheck == Recheck::Strict {
+        if !missing.is_empty() && cx.config.options().bully.recheck == Recheck::Strict {
             return self.start_over(cx, attempt, out);
         }
         self.up = self.up.without(&missing);
@@ -239,7 +239,7 @@ impl Bully {
         reports.retain(|(node, _)| *node == cx.me || self.up.contains(*node));
         let Some(group) = self.group else { return };
         self.task = Task::HandingOver { attempt };
-        let options = cx.config.options.bully;
+        let options = cx.config.options().bully;
         out.notify(Notice::Formed(Formation {
             group,
             members: self.up.clone(),
@@ -261,7 +261,7 @@ impl Bully {
         if attempt == 0 {
             return self.retry(cx, out);
         }
-        let timing = &cx.config.timing;
+        let timing = cx.config.timing();
         let factor = u32::from(attempt).min(BACK_OFF_MAX);
         let pause = timing.answer() * factor + jitter(cx.dice, timing.answer());
         out.set_timer(Timer::Retry, pause);
@@ -294,7 +294,7 @@ impl Bully {
 impl HaltingRound {
     /// Sends the next Enter_Election: to everybody, or to the highest that was not asked yet.
     pub(super) fn ask(&mut self, cx: &Context<'_>, out: &mut Effects<Bully>) {
-        let options = cx.config.options.bully;
+        let options = cx.config.options().bully;
         let message = Message::EnterElection {
             group: self.group,
             appoints: options.rounds == Rounds::Merged,
@@ -315,11 +315,11 @@ impl HaltingRound {
         }
         self.is_over = self.awaiting.is_empty();
         if !self.awaiting.is_empty() {
-            out.set_timer(Timer::Answers, cx.config.timing.answer());
+            out.set_timer(Timer::Answers, cx.config.timing().answer());
         }
     }
 
     pub(super) fn has_asked(&self, cx: &Context<'_>) -> bool {
-        cx.config.members.below(cx.me).next().is_some()
+        cx.members.below(cx.me).next().is_some()
     }
 }

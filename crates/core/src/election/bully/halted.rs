@@ -25,7 +25,7 @@ impl Bully {
         is_appointed: bool,
         out: &mut Effects<Self>,
     ) {
-        if !cx.config.members.outranks(from, cx.me) || self.is_outdated(group) {
+        if !cx.members.outranks(from, cx.me) || self.is_outdated(group) {
             return;
         }
         if self.puts_off(cx, group, is_appointed, out) {
@@ -77,11 +77,11 @@ impl Bully {
             return false;
         }
         let is_lower = if cx.is_mutated(Mutant::HALTED_THE_WRONG_WAY) {
-            cx.config.members.outranks(candidate, halted.node)
+            cx.members.outranks(candidate, halted.node)
         } else {
-            cx.config.members.outranks(halted.node, candidate)
+            cx.members.outranks(halted.node, candidate)
         };
-        match cx.config.options.bully.halted {
+        match cx.config.options().bully.halted {
             Halted::Monotone => is_lower,
             Halted::Last => false,
         }
@@ -91,7 +91,7 @@ impl Bully {
         let Some(halted) = self.halted else { return };
         if self.task == Task::Idle && halted.node != cx.me {
             out.send(halted.node, Message::AreYouUp { nudge: false });
-            out.set_timer(Timer::Answers, cx.config.timing.answer());
+            out.set_timer(Timer::Answers, cx.config.timing().answer());
             self.task = Task::Doubting;
         }
     }
@@ -158,7 +158,7 @@ impl Bully {
             self.rest(out);
             self.join(group, out);
         }
-        let ok = obeys || cx.config.options.bully.answers == Answers::Literal;
+        let ok = obeys || cx.config.options().bully.answers == Answers::Literal;
         out.send(from, Message::ScAnswer { group, ok });
     }
 
@@ -184,7 +184,7 @@ impl Bully {
             self.up = self.up.without(missing);
             self.task = Task::Idle;
             out.notify(Notice::Ended(Outcome::Won));
-            out.set_timer(Timer::Check, cx.config.timing.check_every());
+            out.set_timer(Timer::Check, cx.config.timing().check_every());
         } else {
             members.remove(cx.me);
             self.up = members;
@@ -198,9 +198,9 @@ impl Bully {
 
     /// Whoever leaves the next move to others looks after a while whether they made it (E-11).
     pub(super) fn wait_for_others(&self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        let is_literal = cx.config.options.bully.timeout == TimeoutRule::Literal;
+        let is_literal = cx.config.options().bully.timeout == TimeoutRule::Literal;
         if self.status != Status::Normal && !is_literal {
-            out.set_timer(Timer::Stall, cx.config.timing.stall());
+            out.set_timer(Timer::Stall, cx.config.timing().stall());
         }
     }
 }

@@ -394,7 +394,7 @@ impl Elects for Bully {
         let mut up = standing.members.clone();
         up.remove(cx.me);
         if standing.coordinator == cx.me {
-            out.set_timer(Timer::Check, cx.config.timing.check_every());
+            out.set_timer(Timer::Check, cx.config.timing().check_every());
         } else {
             out.notify(Notice::Watch([standing.coordinator].into_iter().collect()));
         }

@@ -17,13 +17,13 @@ impl Bully {
                 if coordinator != cx.me =>
             {
                 out.send(coordinator, Message::AreYouUp { nudge: false });
-                out.set_timer(Timer::Answers, cx.config.timing.answer());
+                out.set_timer(Timer::Answers, cx.config.timing().answer());
                 self.task = Task::Probing;
             }
             // A coordinator whose own election was given up half-way is nobody's coordinator.
             (Status::Reorganization, _) => self.elect(cx, 0, out),
             (Status::Normal, _) => {}
-            (Status::Down | Status::Election, _) => match cx.config.options.bully.timeout {
+            (Status::Down | Status::Election, _) => match cx.config.options().bully.timeout {
                 TimeoutRule::AllStates => self.elect(cx, 0, out),
                 TimeoutRule::Literal => {}
             },
@@ -49,8 +49,8 @@ impl Bully {
         coordinator: NodeId,
         out: &mut Effects<Self>,
     ) {
-        let is_asked_by_election = cx.config.timing.heartbeat().is_some()
-            && cx.config.members.outranks(coordinator, cx.me)
+        let is_asked_by_election = cx.config.timing().heartbeat().is_some()
+            && cx.members.outranks(coordinator, cx.me)
             && self.status.has_coordinator()
             && self.task == Task::Idle;
         if is_asked_by_election {
@@ -76,17 +76,17 @@ impl Bully {
         if !is_due {
             return;
         }
-        let awaiting: NodeSet = cx.config.members.others(cx.me).collect();
+        let awaiting: NodeSet = cx.members.others(cx.me).collect();
         for other in awaiting.iter() {
             out.send(other, Message::AreYouNormal);
         }
         // Nobody waits for a check, so it collects for the whole of T.
-        out.set_timer(Timer::Answers, cx.config.timing.answer());
+        out.set_timer(Timer::Answers, cx.config.timing().answer());
         self.task = Task::Checking { awaiting, has_changed: false };
     }
 
     pub(super) fn check_again(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        out.set_timer(Timer::Check, cx.config.timing.check_every());
+        out.set_timer(Timer::Check, cx.config.timing().check_every());
         self.check(cx, out);
     }
 
@@ -104,7 +104,7 @@ impl Bully {
         let Task::Checking { awaiting, has_changed } = &self.task else { return };
         let is_silent_member = awaiting.iter().any(|node| self.up.contains(node));
         let is_silent_stranger = awaiting.iter().any(|node| !self.up.contains(node));
-        let must_elect = match cx.config.options.bully.check {
+        let must_elect = match cx.config.options().bully.check {
             CheckRule::Changed => *has_changed || is_silent_member,
             CheckRule::Literal => *has_changed || is_silent_member || is_silent_stranger,
         };
@@ -125,7 +125,7 @@ impl Bully {
 
     /// Evidence ends a wait at once, as if T had passed for this peer.
     pub(super) fn failed(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
-        if cx.config.options.bully.waits == Waits::Full {
+        if cx.config.options().bully.waits == Waits::Full {
             return;
         }
         let is_coordinator = self.coordinator == Some(peer);

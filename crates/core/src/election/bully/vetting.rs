@@ -32,7 +32,7 @@ enum Opinion {
 
 impl Vetting {
     fn of(&self, cx: &Context<'_>, candidate: NodeId) -> Opinion {
-        let is_above = |node: NodeId| cx.config.members.outranks(node, candidate);
+        let is_above = |node: NodeId| cx.members.outranks(node, candidate);
         if self.alive.iter().any(is_above) {
             return Opinion::Refuse;
         }
@@ -43,10 +43,10 @@ impl Vetting {
 impl Bully {
     /// The node comes up.
     pub(super) fn begin_vetting(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        let awaiting: NodeSet = cx.config.members.above(cx.me).collect();
-        if cx.config.options.bully.halted == Halted::Monotone && !awaiting.is_empty() {
+        let awaiting: NodeSet = cx.members.above(cx.me).collect();
+        if cx.config.options().bully.halted == Halted::Monotone && !awaiting.is_empty() {
             self.vetting = Some(Vetting { awaiting, alive: NodeSet::new(), candidate: None });
-            out.set_timer(Timer::Vet, cx.config.timing.answer());
+            out.set_timer(Timer::Vet, cx.config.timing().answer());
         }
     }
 
@@ -66,9 +66,8 @@ impl Bully {
             }
             Opinion::Refuse => out.send(group.node, Message::refusal(group)),
             Opinion::Wait => {
-                let is_best = |(other, _): (GroupNumber, bool)| {
-                    !cx.config.members.outranks(other.node, group.node)
-                };
+                let is_best =
+                    |(other, _): (GroupNumber, bool)| !cx.members.outranks(other.node, group.node);
                 if vetting.candidate.is_none_or(is_best) {
                     vetting.candidate = Some((group, is_appointed));
                 }

@@ -195,15 +195,16 @@ impl BullyLecture {
         out.cancel_timer(Timer::Announce);
         out.notify(Notice::Watch(NodeSet::new()));
         out.notify(Notice::Stop);
-        let mut above: NodeSet = cx.config.members.above(cx.me).collect();
+        let mut above: NodeSet = cx.members.above(cx.me).collect();
         if cx.is_mutated(Mutant::SKIP_NEXT_HIGHER)
-            && let Some(next) = cx.config.members.above(cx.me).next()
+            && let Some(next) = cx.members.above(cx.me).next()
         {
             above.remove(next);
         }
         let only_suspect_is_higher = above.iter().all(|higher| Some(higher) == suspect);
         let knows_it_is_highest = above.is_empty()
-            || (cx.config.options.bully_lecture.shortcut == Shortcut::On && only_suspect_is_higher);
+            || (cx.config.options().bully_lecture.shortcut == Shortcut::On
+                && only_suspect_is_higher);
         if knows_it_is_highest {
             return self.announce(cx, out);
         }
@@ -211,20 +212,20 @@ impl BullyLecture {
         for higher in above.iter() {
             out.send(higher, Message::Election);
         }
-        out.set_timer(Timer::Answers, cx.config.timing.answer());
+        out.set_timer(Timer::Answers, cx.config.timing().answer());
     }
 
     /// L-08, L-13: reply, and take over unless an election is on already.
     fn answer(&mut self, cx: &mut Context<'_>, from: NodeId, out: &mut Effects<Self>) {
         out.send(from, Message::Answer);
         let is_incumbent = self.elected == Some(cx.me);
-        if is_incumbent && cx.config.options.bully_lecture.guard == Guard::On {
+        if is_incumbent && cx.config.options().bully_lecture.guard == Guard::On {
             if let Some(number) = self.number {
                 out.send(from, Message::Coordinator { number, replaces: None });
             }
             return;
         }
-        if cx.config.members.outranks(cx.me, from) {
+        if cx.members.outranks(cx.me, from) {
             self.elect(cx, None, out);
         }
     }
@@ -237,7 +238,7 @@ impl BullyLecture {
         self.phase = Phase::Waiting;
         out.notify(Notice::Ended(Outcome::Yielded));
         out.cancel_timer(Timer::Answers);
-        out.set_timer(Timer::Announcement, cx.config.timing.announcement());
+        out.set_timer(Timer::Announcement, cx.config.timing().announcement());
     }
 
     /// L-07.
@@ -262,7 +263,7 @@ impl BullyLecture {
         mint_late(cx, self.counter, out);
         out.notify(Notice::Ended(Outcome::Won));
         out.notify(Notice::Followed { group: number, coordinator: cx.me });
-        out.set_timer(Timer::Announce, cx.config.timing.check_every());
+        out.set_timer(Timer::Announce, cx.config.timing().check_every());
     }
 
     fn announce_again(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
@@ -270,7 +271,7 @@ impl BullyLecture {
             && let Some(number) = self.number
         {
             self.tell(cx, number, None, out);
-            out.set_timer(Timer::Announce, cx.config.timing.check_every());
+            out.set_timer(Timer::Announce, cx.config.timing().check_every());
         }
     }
 
@@ -287,9 +288,9 @@ impl BullyLecture {
 
     /// To whom a coordinator announces itself (E-05).
     fn audience(cx: &Context<'_>, tell: impl FnMut(NodeId)) {
-        match cx.config.options.bully_lecture.announce {
-            Announce::Lower => cx.config.members.below(cx.me).for_each(tell),
-            Announce::All => cx.config.members.others(cx.me).for_each(tell),
+        match cx.config.options().bully_lecture.announce {
+            Announce::Lower => cx.members.below(cx.me).for_each(tell),
+            Announce::All => cx.members.others(cx.me).for_each(tell),
         }
     }
 
@@ -302,12 +303,12 @@ impl BullyLecture {
         replaces: Option<GroupNumber>,
         out: &mut Effects<Self>,
     ) {
-        let members = &cx.config.members;
+        let members = cx.members;
         if !members.outranks(from, cx.me) {
             // It cannot have asked us; a bully does not leave it at that.
             return self.elect(cx, None, out);
         }
-        let is_weighed = cx.config.options.bully_lecture.numbers == Numbers::On;
+        let is_weighed = cx.config.options().bully_lecture.numbers == Numbers::On;
         let is_of_an_earlier_life =
             self.number.is_some_and(|last| last.node == from && last.counter > number.counter);
         if is_weighed && is_of_an_earlier_life {
@@ -351,7 +352,7 @@ impl Elects for BullyLecture {
         out: &mut Effects<Self>,
     ) -> Self {
         if standing.coordinator == cx.me {
-            out.set_timer(Timer::Announce, cx.config.timing.check_every());
+            out.set_timer(Timer::Announce, cx.config.timing().check_every());
         } else {
             out.notify(Notice::Watch([standing.coordinator].into_iter().collect()));
         }

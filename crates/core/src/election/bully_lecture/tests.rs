@@ -4,17 +4,17 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{BullyLecture, Message, Timer};
-use crate::config::GroupConfig;
 use crate::election::{Algorithm, Command};
 use crate::group::Counter;
 use crate::membership::NodeId;
+use crate::testing::TestGroup;
 use crate::testing::{Bench, NOTHING, group_of, number};
 
-fn group(n: u32) -> GroupConfig {
+fn group(n: u32) -> TestGroup {
     with(n, &[])
 }
 
-fn with(n: u32, options: &[(&str, &str)]) -> GroupConfig {
+fn with(n: u32, options: &[(&str, &str)]) -> TestGroup {
     group_of(Algorithm::BullyLecture, n, options)
 }
 

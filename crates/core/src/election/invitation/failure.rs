@@ -17,14 +17,14 @@ impl Invitation {
             && !cx.is_mutated(Mutant::NEVER_ASK_COORDINATOR);
         if is_due {
             out.send(self.coordinator, Message::AreYouThere { group: self.group });
-            out.set_timer(Timer::Answers, cx.config.timing.answer());
+            out.set_timer(Timer::Answers, cx.config.timing().answer());
             self.task = Task::Probing;
         }
     }
 
     pub(super) fn timeout_again(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         if self.coordinator != cx.me {
-            out.set_timer(Timer::Timeout, cx.config.timing.timeout_every());
+            out.set_timer(Timer::Timeout, cx.config.timing().timeout_every());
             self.timeout(cx, out);
         }
     }
@@ -53,13 +53,13 @@ impl Invitation {
 
     /// I-30, or I-33: the highest of the old members invites the others at once.
     pub(super) fn lose_coordinator(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let can_reinvite =
-            cx.config.options.invitation.reinvite == Reinvite::On && self.status == Status::Normal;
+        let can_reinvite = cx.config.options().invitation.reinvite == Reinvite::On
+            && self.status == Status::Normal;
         if !can_reinvite {
             return self.recover(cx, out);
         }
         out.cancel_timer(Timer::Answers);
-        let members = &cx.config.members;
+        let members = cx.members;
         let higher = self
             .up
             .iter()
@@ -107,7 +107,7 @@ impl Invitation {
     ) {
         let is_mine = self.coordinator == cx.me
             && self.status == Status::Normal
-            && cx.config.options.invitation.silence == SilenceRule::Reform;
+            && cx.config.options().invitation.silence == SilenceRule::Reform;
         if is_mine && self.up.remove(peer) {
             self.merge(cx, &NodeSet::new(), out);
         }
@@ -115,7 +115,7 @@ impl Invitation {
 
     /// Evidence ends a wait at once, as if it had run out for this peer.
     pub(super) fn failed(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
-        if cx.config.options.invitation.waits == Waits::Full {
+        if cx.config.options().invitation.waits == Waits::Full {
             return;
         }
         let has_lost_coordinator = peer == self.coordinator && peer != cx.me;
@@ -148,7 +148,7 @@ impl Invitation {
     /// The coordinator watches its members; a member asks for itself.
     pub(super) fn watch(&self, cx: &Context<'_>, out: &mut Effects<Self>) {
         let watches = self.coordinator == cx.me
-            && cx.config.options.invitation.silence == SilenceRule::Reform;
+            && cx.config.options().invitation.silence == SilenceRule::Reform;
         out.notify(Notice::Watch(if watches { self.up.clone() } else { NodeSet::new() }));
     }
 

@@ -21,7 +21,7 @@ impl Invitation {
         let is_stale = group.node == self.group.node && group.counter <= self.group.counter;
         let is_acceptable = self.status == Status::Normal
             && group.node != cx.me
-            && cx.config.members.contains(group.node)
+            && cx.members.contains(group.node)
             && !is_stale;
         if !is_acceptable {
             return;
@@ -58,7 +58,7 @@ impl Invitation {
     /// could take each other's members for a long time. Only the first hop is passed on, so no
     /// invitation goes round.
     fn is_invited_by_stranger(&self, cx: &Context<'_>, from: NodeId, group: GroupNumber) -> bool {
-        cx.config.options.invitation.strangers == Strangers::Redirect
+        cx.config.options().invitation.strangers == Strangers::Redirect
             && self.coordinator != cx.me
             && self.task != Task::Regrouping
             && from == group.node
@@ -113,14 +113,14 @@ impl Invitation {
         forwarded: NodeSet,
         out: &mut Effects<Self>,
     ) {
-        match cx.config.options.invitation.joining {
+        match cx.config.options().invitation.joining {
             Joining::WithAccept => self.join(group, out),
             Joining::Literal => {}
         }
         if !cx.is_mutated(Mutant::ANSWER_BEFORE_STOPPING) {
             out.send(group.node, Message::Accept { group, report, forwarded });
         }
-        out.set_timer(Timer::Answers, cx.config.timing.answer());
+        out.set_timer(Timer::Answers, cx.config.timing().answer());
         self.task = Task::Accepting;
     }
 
@@ -146,14 +146,14 @@ impl Invitation {
         }
         self.task = Task::Idle;
         out.cancel_timer(Timer::Answers);
-        out.set_timer(Timer::Timeout, cx.config.timing.timeout_every());
+        out.set_timer(Timer::Timeout, cx.config.timing().timeout_every());
         if self.status == Status::Election {
             self.join(group, out);
         }
     }
 
     pub(super) fn refused(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let is_stuck_after = cx.config.options.invitation.recovery == RecoveryRule::Literal;
+        let is_stuck_after = cx.config.options().invitation.recovery == RecoveryRule::Literal;
         self.recover_and(cx, is_stuck_after, out);
     }
 }

@@ -28,9 +28,9 @@ impl Invitation {
         if !invited.is_empty() {
             out.set_timer(
                 Timer::Answers,
-                match cx.config.options.invitation.merge_wait {
-                    MergeWait::Merge => cx.config.timing.merge(),
-                    MergeWait::Literal => cx.config.timing.answer(),
+                match cx.config.options().invitation.merge_wait {
+                    MergeWait::Merge => cx.config.timing().merge(),
+                    MergeWait::Literal => cx.config.timing().answer(),
                 },
             );
         }
@@ -83,7 +83,7 @@ impl Invitation {
     /// I-38: the nodes that accepted, and no others, are the group (I-51).
     pub(super) fn go_on_merging(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         let Task::Merging(merge) = &mut self.task else { return };
-        let waits = cx.config.options.invitation.waits;
+        let waits = cx.config.options().invitation.waits;
         let is_over = merge.is_over || (merge.awaiting.is_empty() && waits == Waits::Early);
         if !is_over || !merge.has_stopped {
             return;
@@ -110,7 +110,7 @@ impl Invitation {
         out: &mut Effects<Self>,
     ) {
         self.status = Status::Normal;
-        let timing = &cx.config.timing;
+        let timing = cx.config.timing();
         match self.task {
             Task::HandingOver => {
                 self.up = self.up.without(missing);
@@ -124,7 +124,7 @@ impl Invitation {
                     self.status = Status::Reorganization;
                 }
                 // I-32: a lone node looks for company, or waits for it first.
-                out.set_timer(Timer::Check, cx.config.preempt.first_check(cx.config));
+                out.set_timer(Timer::Check, cx.config.first_check(cx.members));
             }
             Task::Idle
             | Task::Checking { .. }
@@ -145,7 +145,7 @@ impl Invitation {
     }
 
     pub(super) fn lead_new_group(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        self.group = match cx.config.options.invitation.counter {
+        self.group = match cx.config.options().invitation.counter {
             CounterRule::Stable => mint(cx, &mut self.counter, out),
             CounterRule::Volatile => {
                 self.counter = self.counter.next();

@@ -371,9 +371,9 @@ impl Elects for Invitation {
         };
         node.watch(cx, out);
         if node.coordinator == cx.me {
-            out.set_timer(Timer::Check, cx.config.timing.check_every());
+            out.set_timer(Timer::Check, cx.config.timing().check_every());
         } else {
-            out.set_timer(Timer::Timeout, cx.config.timing.timeout_every());
+            out.set_timer(Timer::Timeout, cx.config.timing().timeout_every());
         }
         node
     }

@@ -16,19 +16,19 @@ impl Invitation {
         if !is_due {
             return;
         }
-        let awaiting: NodeSet = cx.config.members.others(cx.me).collect();
+        let awaiting: NodeSet = cx.members.others(cx.me).collect();
         if awaiting.is_empty() {
             return;
         }
         for other in awaiting.iter() {
             out.send(other, Message::AreYouCoordinator);
         }
-        out.set_timer(Timer::Answers, cx.config.timing.answer());
+        out.set_timer(Timer::Answers, cx.config.timing().answer());
         self.task = Task::Checking { awaiting, others: NodeSet::new() };
     }
 
     pub(super) fn check_again(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        out.set_timer(Timer::Check, cx.config.timing.check_every());
+        out.set_timer(Timer::Check, cx.config.timing().check_every());
         self.check(cx, out);
     }
 
@@ -40,8 +40,8 @@ impl Invitation {
         out: &mut Effects<Self>,
     ) {
         let is_coordinator = self.status == Status::Normal && self.coordinator == cx.me;
-        let is_from_lower = is_coordinator && cx.config.members.outranks(cx.me, from);
-        let policy = cx.config.options.invitation.policy;
+        let is_from_lower = is_coordinator && cx.members.outranks(cx.me, from);
+        let policy = cx.config.options().invitation.policy;
         if is_from_lower && policy == Policy::IgnoreLower {
             return;
         }
@@ -77,14 +77,14 @@ impl Invitation {
         if !awaiting.remove(from) {
             return;
         }
-        let is_mergeable = match cx.config.options.invitation.policy {
+        let is_mergeable = match cx.config.options().invitation.policy {
             Policy::Delay | Policy::IgnoreLower => true,
-            Policy::Prompted | Policy::OnlyLower => cx.config.members.outranks(cx.me, from),
+            Policy::Prompted | Policy::OnlyLower => cx.members.outranks(cx.me, from),
         };
         if is_coordinator && is_mergeable && !cx.is_mutated(Mutant::MERGE_NOBODY) {
             others.insert(from);
         }
-        if awaiting.is_empty() && cx.config.options.invitation.waits == Waits::Early {
+        if awaiting.is_empty() && cx.config.options().invitation.waits == Waits::Early {
             self.conclude_check(cx, out);
         }
     }
@@ -97,8 +97,8 @@ impl Invitation {
         if others.is_empty() {
             return;
         }
-        let higher = match cx.config.options.invitation.policy {
-            Policy::Delay | Policy::Prompted => cx.config.members.above(cx.me).count(),
+        let higher = match cx.config.options().invitation.policy {
+            Policy::Delay | Policy::Prompted => cx.members.above(cx.me).count(),
             Policy::IgnoreLower | Policy::OnlyLower => 0,
         };
         self.delay_merge(cx, others, higher, out);
@@ -112,7 +112,7 @@ impl Invitation {
         higher: usize,
         out: &mut Effects<Self>,
     ) {
-        let members = &cx.config.members;
+        let members = cx.members;
         // Two whose orders differ may both be highest, and would invite each other in step for ever
         // (fuzz seed `invitation` 50976).
         let is_highest = members.is_configured() && members.above(cx.me).next().is_none();
@@ -132,8 +132,8 @@ impl Invitation {
     ) -> Duration {
         let units = u32::try_from(higher).unwrap_or(u32::MAX);
         let random =
-            if is_highest { Duration::ZERO } else { jitter(cx.dice, cx.config.timing.jitter()) };
-        cx.config.timing.delay_unit().saturating_mul(units) + random
+            if is_highest { Duration::ZERO } else { jitter(cx.dice, cx.config.timing().jitter()) };
+        cx.config.timing().delay_unit().saturating_mul(units) + random
     }
 
     pub(super) fn end_delay(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {

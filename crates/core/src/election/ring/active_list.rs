@@ -104,7 +104,7 @@ impl Ring {
         elect: Elect,
         out: &mut Effects<Self>,
     ) {
-        if cx.config.options.ring_active_list.order == Order::Literal {
+        if cx.config.options().ring_active_list.order == Order::Literal {
             return self.take_name(cx, elect, out);
         }
         self.active.held.push((from, elect));
@@ -172,13 +172,13 @@ impl Ring {
 
     /// S-06, S-07: the best of the list coordinates; the others find out by themselves.
     fn list_is_complete(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let mut ranked = cx.config.members.all().iter().rev().map(|member| member.id);
+        let mut ranked = cx.members.all().iter().rev().map(|member| member.id);
         let Some(winner) = ranked.find(|id| self.active.list.contains(*id)) else { return };
         self.decide(cx, winner, out);
         if winner == cx.me {
             // The last to find out is a round behind the first.
-            let timing = &cx.config.timing;
-            let nodes = u32::try_from(cx.config.members.count()).unwrap_or(u32::MAX);
+            let timing = cx.config.timing();
+            let nodes = u32::try_from(cx.members.count()).unwrap_or(u32::MAX);
             let round: Duration = (timing.message_max() + timing.processing_max()) * nodes;
             let all = self.active.list.clone();
             self.expect_within(cx, all, round + timing.answer(), out);

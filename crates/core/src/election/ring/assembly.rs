@@ -71,7 +71,7 @@ impl Ring {
 
     /// These have heard of the winner, which is this node.
     pub(super) fn expect(&mut self, cx: &mut Context<'_>, all: NodeSet, out: &mut Effects<Self>) {
-        self.expect_within(cx, all, cx.config.timing.answer(), out);
+        self.expect_within(cx, all, cx.config.timing().answer(), out);
     }
 
     /// The same, with a wait for those who hear of it later than others.
@@ -115,7 +115,7 @@ impl Ring {
         self.phase = Phase::HandingOver;
         out.cancel_timer(Timer::Follows);
         // From here on, so that no member has to wait longer than S for a sign of life.
-        out.set_timer(Timer::Check, cx.config.timing.check_every());
+        out.set_timer(Timer::Check, cx.config.timing().check_every());
         out.notify(Notice::Formed(Formation {
             group,
             members: self.up.clone(),

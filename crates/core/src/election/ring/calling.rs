@@ -27,7 +27,7 @@ impl Ring {
     pub(super) fn call(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         self.join(cx, self.counter.next(), out);
         self.stand(cx, out);
-        match cx.config.algorithm {
+        match cx.config.algorithm() {
             Algorithm::RingChangRoberts => self.send_candidacy(cx, out),
             Algorithm::RingModified | Algorithm::RingList => self.send_list(cx, out),
             Algorithm::RingActiveList => self.send_name(cx, out),
@@ -129,9 +129,9 @@ impl Ring {
     /// The wait for an election to end: two rounds for the candidates, one for the result, with
     /// everybody else dead and skipped in each, and the hand-over.
     fn be_patient(&self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let is_endless = match cx.config.algorithm {
+        let is_endless = match cx.config.algorithm() {
             Algorithm::RingChangRoberts => {
-                cx.config.options.ring_chang_roberts.orphans == chang_roberts::Orphans::Literal
+                cx.config.options().ring_chang_roberts.orphans == chang_roberts::Orphans::Literal
             }
             Algorithm::RingModified | Algorithm::RingList => {
                 listing::rules(cx).orphans == Orphans::Literal
@@ -147,8 +147,8 @@ impl Ring {
         if is_endless {
             return;
         }
-        let timing = &cx.config.timing;
-        let nodes = u32::try_from(cx.config.members.count()).unwrap_or(u32::MAX);
+        let timing = cx.config.timing();
+        let nodes = u32::try_from(cx.members.count()).unwrap_or(u32::MAX);
         let hop = timing.message_max() + timing.processing_max() + timing.answer();
         let random = jitter(cx.dice, timing.answer());
         let rounds: Duration = hop.saturating_mul(nodes).saturating_mul(3);
@@ -186,16 +186,16 @@ impl Ring {
             && self.coordinator == Some(cx.me)
             && self.check.is_none();
         let (true, Some(group)) = (is_due, self.group) else { return };
-        let awaiting: NodeSet = cx.config.members.others(cx.me).collect();
+        let awaiting: NodeSet = cx.members.others(cx.me).collect();
         for other in awaiting.iter() {
             out.send(other, Message::AreYouNormal { group });
         }
-        out.set_timer(Timer::Answers, cx.config.timing.answer());
+        out.set_timer(Timer::Answers, cx.config.timing().answer());
         self.check = Some(Check { awaiting, has_changed: false });
     }
 
     pub(super) fn check_again(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        out.set_timer(Timer::Check, cx.config.timing.check_every());
+        out.set_timer(Timer::Check, cx.config.timing().check_every());
         self.check(cx, out);
     }
 

@@ -88,9 +88,8 @@ impl Ring {
     ) {
         self.end_own(Outcome::Yielded, out);
         let hops = hops.saturating_add(1);
-        let has_come_round =
-            usize::try_from(hops).is_ok_and(|hops| hops >= cx.config.members.count());
-        match cx.config.options.ring_chang_roberts.orphans {
+        let has_come_round = usize::try_from(hops).is_ok_and(|hops| hops >= cx.members.count());
+        match cx.config.options().ring_chang_roberts.orphans {
             Orphans::Limited if has_come_round => self.call(cx, out),
             Orphans::Limited | Orphans::Literal => {
                 let token = Token::Election { number: self.number, candidate, hops };
@@ -134,8 +133,8 @@ impl Ring {
 }
 
 fn compare(cx: &Context<'_>, candidate: NodeId) -> Candidate {
-    let members = &cx.config.members;
-    match cx.config.options.ring_chang_roberts.ties {
+    let members = cx.members;
+    match cx.config.options().ring_chang_roberts.ties {
         Ties::Rank if candidate == cx.me => Candidate::Own,
         Ties::Rank if members.outranks(candidate, cx.me) => Candidate::Higher,
         Ties::Rank => Candidate::Lower,

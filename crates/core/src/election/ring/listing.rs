@@ -61,8 +61,8 @@ pub(super) struct Rules {
 
 /// The rules of the configured algorithm.
 pub(super) fn rules(cx: &Context<'_>) -> Rules {
-    let options = &cx.config.options;
-    if cx.config.algorithm == Algorithm::RingList {
+    let options = cx.config.options();
+    if cx.config.algorithm() == Algorithm::RingList {
         list::rules(options.ring_list)
     } else {
         modified::rules(options.ring_modified)
@@ -136,7 +136,7 @@ impl Ring {
     fn is_outdone(&self, cx: &Context<'_>, initiator: NodeId) -> bool {
         rules(cx).concurrent == Concurrent::Highest
             && !cx.is_mutated(Mutant::SIGN_ANY_LIST)
-            && self.initiator.is_some_and(|best| cx.config.members.outranks(best, initiator))
+            && self.initiator.is_some_and(|best| cx.members.outranks(best, initiator))
     }
 
     /// M-03, M-04, T-06: the best of the list is told round.
@@ -178,7 +178,7 @@ impl Ring {
         // T-07: everybody reads the winner off the list, where there is one.
         let winner = best(cx, &names).unwrap_or(winner);
         // This node came up when the list had passed its place.
-        if cx.config.members.outranks(cx.me, winner) && rules.confirmation == Confirmation::Winner {
+        if cx.members.outranks(cx.me, winner) && rules.confirmation == Confirmation::Winner {
             return self.call(cx, out);
         }
         if number > self.number {
@@ -241,7 +241,7 @@ impl Ring {
 
 /// The best of a list.
 fn best(cx: &Context<'_>, names: &[NodeId]) -> Option<NodeId> {
-    let members = &cx.config.members;
+    let members = cx.members;
     let mut ranked = members.all().iter().map(|member| member.id);
     if cx.is_mutated(Mutant::TAKE_LOWEST) {
         return ranked.find(|id| names.contains(id));

@@ -269,7 +269,7 @@ impl Elects for Ring {
         let mut up = standing.members.clone();
         up.remove(cx.me);
         if standing.coordinator == cx.me {
-            out.set_timer(Timer::Check, cx.config.timing.check_every());
+            out.set_timer(Timer::Check, cx.config.timing().check_every());
         } else {
             out.notify(Notice::Watch([standing.coordinator].into_iter().collect()));
         }
@@ -301,7 +301,7 @@ impl Elects for Ring {
     }
 
     fn timers(cx: &Context<'_>) -> Vec<Timer> {
-        let acknowledgements = cx.config.members.others(cx.me).map(Timer::Acknowledgement);
+        let acknowledgements = cx.members.others(cx.me).map(Timer::Acknowledgement);
         let others = [Timer::Stall, Timer::Follows, Timer::Check, Timer::Answers];
         acknowledgements.chain(others).collect()
     }

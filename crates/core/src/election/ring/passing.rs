@@ -65,7 +65,7 @@ impl Ring {
     /// Sends a token to the successor.
     pub(super) fn pass(&mut self, cx: &mut Context<'_>, token: Token, out: &mut Effects<Self>) {
         // A ring that must not change during an election goes on where it went first.
-        let to = self.active.heading.unwrap_or_else(|| after(&cx.config.members, cx.me));
+        let to = self.active.heading.unwrap_or_else(|| after(cx.members, cx.me));
         self.pass_to(cx, to, token, out);
     }
 
@@ -75,7 +75,7 @@ impl Ring {
             return self.come_round(cx, token, out);
         }
         if !self.succession.is_awaiting(to) {
-            out.set_timer(Timer::Acknowledgement(to), cx.config.timing.answer());
+            out.set_timer(Timer::Acknowledgement(to), cx.config.timing().answer());
         }
         let token = self.active.count(to, token);
         self.succession.outbox.push(Passed { to, token: token.clone() });
@@ -149,7 +149,7 @@ impl Ring {
         self.succession.outbox.retain(|passed| !is_it(passed));
         if before > self.succession.outbox.len() {
             if self.succession.is_awaiting(from) {
-                out.set_timer(Timer::Acknowledgement(from), cx.config.timing.answer());
+                out.set_timer(Timer::Acknowledgement(from), cx.config.timing().answer());
             } else {
                 self.succession.rest(from, out);
             }
@@ -183,7 +183,7 @@ impl Ring {
                 .into_iter()
                 .partition(|passed| passed.to == gone);
         self.succession.outbox = kept;
-        let next = after(&cx.config.members, gone);
+        let next = after(cx.members, gone);
         for passed in moved {
             // A node that finds itself alone may be in the next election by then.
             if passed.token.label().number == self.number {

@@ -32,7 +32,7 @@ impl SuperPeer {
         level: u8,
         out: &mut Effects<Self>,
     ) {
-        let Some(hierarchy) = cx.config.hierarchy.clone() else { return };
+        let Some(hierarchy) = cx.members.hierarchy().cloned() else { return };
         let above = level + 1;
         if usize::from(above) >= hierarchy.depth() {
             return;
@@ -46,7 +46,7 @@ impl SuperPeer {
         } else if !has_seat {
             let places = places(cx, &hierarchy, above);
             self.seats.push(Seat::new(cx, chosen, places));
-            out.set_timer(Timer::Settle(above), cx.config.timing.answer());
+            out.set_timer(Timer::Settle(above), cx.config.timing().answer());
         } else if self.seat(above).is_some_and(|seat| seat.fellows != chosen) {
             self.sit_with_others(cx, above, chosen, out);
         }
@@ -153,11 +153,11 @@ impl SuperPeer {
 
     /// Asks whoever is not sure to know of this node, and those who should know where nobody is.
     fn ask(&mut self, cx: &Context<'_>, level: u8, out: &mut Effects<Self>) {
-        let Some(hierarchy) = cx.config.hierarchy.clone() else { return };
+        let Some(hierarchy) = cx.members.hierarchy().cloned() else { return };
         let Some(own) = hierarchy.place(cx.me, usize::from(level)) else { return };
         let children = hierarchy.children(usize::from(level), own);
         let Some(seat) = self.seat_mut(level) else { return };
-        let size = cx.config.options.super_peer.max.count();
+        let size = cx.config.options().super_peer.max.count();
         let joined = seat.joined(cx);
         let mut questions = NodeSet::new();
         for (place, child) in seat.places.iter_mut().zip(children) {
@@ -277,8 +277,15 @@ impl Seat {
         let view = self.view()?;
         match view.status {
             Status::Normal => {
-                let is_listed =
-                    cx.config.options.super_peer.inner.algorithm().descriptor().handover.is_some();
+                let is_listed = cx
+                    .config
+                    .options()
+                    .super_peer
+                    .inner
+                    .algorithm()
+                    .descriptor()
+                    .handover
+                    .is_some();
                 let is_known = is_listed || view.coordinator == Some(cx.me);
                 is_known.then(|| view.up.iter().chain(view.coordinator).collect())
             }
@@ -293,8 +300,8 @@ impl Seat {
         match (self.is_asking, is_open) {
             (false, true) => {
                 let after = match self.stage {
-                    Stage::Settling | Stage::Enrolling => cx.config.timing.answer(),
-                    Stage::Electing(_) => cx.config.timing.check_every(),
+                    Stage::Settling | Stage::Enrolling => cx.config.timing().answer(),
+                    Stage::Electing(_) => cx.config.timing().check_every(),
                 };
                 self.is_asking = true;
                 out.set_timer(Timer::Enrol(level), after);
@@ -339,7 +346,7 @@ fn places(cx: &Context<'_>, hierarchy: &Hierarchy, level: u8) -> Vec<Place> {
 
 /// Which of the places at a level is that of a node's group; none if it is not beside ours.
 fn place_of(cx: &Context<'_>, level: u8, node: NodeId) -> Option<usize> {
-    let hierarchy = cx.config.hierarchy.as_ref()?;
+    let hierarchy = cx.members.hierarchy()?;
     let below = usize::from(level).checked_sub(1)?;
     let group = hierarchy.place(cx.me, below + 1)?;
     let (own, theirs) = (hierarchy.place(cx.me, below)?, hierarchy.place(node, below)?);
@@ -351,7 +358,7 @@ fn place_of(cx: &Context<'_>, level: u8, node: NodeId) -> Option<usize> {
 /// those after the first, so that a node that asks for ever does not count for ever.
 fn rounds(cx: &Context<'_>, level: u8) -> u16 {
     let longest = || {
-        let hierarchy = cx.config.hierarchy.as_ref()?;
+        let hierarchy = cx.members.hierarchy()?;
         let own = hierarchy.place(cx.me, usize::from(level))?;
         let children = hierarchy.children(usize::from(level), own);
         children
@@ -364,5 +371,5 @@ fn rounds(cx: &Context<'_>, level: u8) -> u16 {
 
 /// In how many parts so many nodes are asked.
 fn chunks(nodes: usize, cx: &Context<'_>) -> usize {
-    nodes.div_ceil(cx.config.options.super_peer.max.count()).max(1)
+    nodes.div_ceil(cx.config.options().super_peer.max.count()).max(1)
 }

@@ -34,6 +34,7 @@ mod tests;
 use crate::election::descriptor::{
     Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic,
 };
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -45,7 +46,6 @@ use self::seat::Seat;
 use self::selection::Selection;
 use super::{Command, Election, Elects, Notice, Standing, View, raise};
 use crate::config::GroupConfig;
-use crate::dice::Fixed;
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};
@@ -142,7 +142,7 @@ impl SuperPeer {
         match message {
             Message::Home(message) => {
                 // A peer of another group is misconfigured: not understood.
-                if cx.config.fellows(cx.me).contains(from) {
+                if cx.members.peer_group(cx.me).contains(from) {
                     self.step_home(cx, Event::Message { from, message: message.into() }, out);
                 }
             }
@@ -199,7 +199,7 @@ impl SuperPeer {
         let is_ignored = cx.is_mutated(Mutant::KEEP_LOST_SUPER_PEER)
             && self.selection.chosen.contains(peer)
             && self.home.view().coordinator != Some(cx.me);
-        if cx.config.fellows(cx.me).contains(peer) && !is_ignored {
+        if cx.members.peer_group(cx.me).contains(peer) && !is_ignored {
             self.step_home(cx, Event::Command(command.clone()), out);
         }
         for level in self.levels() {
@@ -267,7 +267,7 @@ impl Elects for SuperPeer {
         standing: &Standing,
         out: &mut Effects<Self>,
     ) -> Self {
-        let fellows = cx.config.fellows(cx.me);
+        let fellows = cx.members.peer_group(cx.me);
         if !fellows.contains(standing.coordinator) {
             return Self::start(cx, Some(saved), out);
         }
@@ -300,7 +300,7 @@ impl Elects for SuperPeer {
     }
 
     fn timers(cx: &Context<'_>) -> Vec<Timer> {
-        let depth = cx.config.hierarchy.as_ref().map_or(1, |hierarchy| hierarchy.depth());
+        let depth = cx.members.hierarchy().map_or(1, |hierarchy| hierarchy.depth());
         let levels = 0..u8::try_from(depth).unwrap_or(u8::MAX);
         levels
             .flat_map(|level| {
@@ -392,22 +392,22 @@ impl Elects for SuperPeer {
     }
 }
 
-/// Works with the configuration of this node's own group.
+/// Runs `work` with the configuration and the members of this node's own group.
 fn at_home<R>(cx: &mut Context<'_>, work: impl FnOnce(&mut Context<'_>) -> R) -> R {
-    let hierarchy = cx.config.hierarchy.as_ref();
-    let own = hierarchy.and_then(|hierarchy| hierarchy.peers(hierarchy.place(cx.me, 0)?));
-    if let Some(config) = own {
-        return work(&mut Context { me: cx.me, now: cx.now, dice: &mut *cx.dice, config });
-    }
-    let algorithm = cx.config.options.super_peer.inner.algorithm();
-    let config = GroupConfig { algorithm, hierarchy: None, ..cx.config.clone() };
-    work(&mut Context { me: cx.me, now: cx.now, dice: &mut *cx.dice, config: &config })
+    let members = cx.members.peer_group(cx.me);
+    cx.within(&inner_config(cx), members, work)
 }
 
-/// The same for whoever only looks, and rolls no dice.
+/// The same for work that only looks, and draws nothing.
 fn look_home<R>(cx: &Context<'_>, look: impl FnOnce(&Context<'_>) -> R) -> R {
-    let mut still = Context { me: cx.me, now: cx.now, dice: &mut Fixed(0), config: cx.config };
-    at_home(&mut still, |cx| look(cx))
+    let members = cx.members.peer_group(cx.me);
+    cx.looking_within(&inner_config(cx), members, look)
+}
+
+/// What the election inside a group is configured with.
+fn inner_config<'a>(cx: &Context<'a>) -> Cow<'a, GroupConfig> {
+    let made = cx.members.hierarchy().map(|hierarchy| Cow::Borrowed(&hierarchy.inner));
+    made.unwrap_or_else(|| Cow::Owned(cx.config.inner()))
 }
 
 /// Numbers are unique across levels: an election goes on from what the others have used, which is

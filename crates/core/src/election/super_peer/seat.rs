@@ -9,14 +9,11 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::selection::Selection;
-use super::{Message, SuperPeer, Timer, catch_up, inner};
-use crate::config::GroupConfig;
-use crate::dice::Fixed;
+use super::{Message, SuperPeer, Timer, catch_up, inner, inner_config};
 use crate::election::{self, Election, Notice, View};
 use crate::group::Status;
 use crate::membership::{Membership, NodeId, NodeSet};
 use crate::payload::{Definition, Report};
-use crate::policy::Preempt;
 use crate::protocol::compose::{Upward, lift};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::reorganization::{self, Handover, Reorganization};
@@ -96,10 +93,11 @@ impl SuperPeer {
     pub(super) fn start_seat(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
         let counter = self.counter;
         let Some(seat) = self.seat_mut(level) else { return };
-        let Some(config) = seat.config(cx) else { return };
+        let Some(members) = seat.membership(cx) else { return };
         let mut effects = Effects::new();
-        let mut inner = Context { me: cx.me, now: cx.now, dice: &mut *cx.dice, config: &config };
-        let election = Election::start(&mut inner, Some(counter), &mut effects);
+        let election = cx.within(&inner_config(cx), &members, |cx| {
+            Election::start(cx, Some(counter), &mut effects)
+        });
         seat.stage = Stage::Electing(Box::new(election));
         let mut queue = VecDeque::new();
         seat.carry(level, effects, &mut queue, out);
@@ -120,22 +118,26 @@ impl SuperPeer {
     ) {
         let mut counter = self.counter;
         let Some(seat) = self.seat_mut(level) else { return };
-        let Some(config) = seat.config(cx) else { return };
+        let Some(members) = seat.membership(cx) else { return };
         let watched = seat.watched.clone();
-        let mut inner = Context { me: cx.me, now: cx.now, dice: &mut *cx.dice, config: &config };
+        let config = inner_config(cx);
         while let Some(work) = queue.pop_front() {
             match work {
                 Work::Election(event) => {
                     let Stage::Electing(election) = &mut seat.stage else { return };
-                    catch_up(&mut inner, election, counter);
                     let mut effects = Effects::new();
-                    election.step(&mut inner, event, &mut effects);
+                    cx.within(&config, &members, |cx| {
+                        catch_up(cx, election, counter);
+                        election.step(cx, event, &mut effects);
+                    });
                     counter = counter.max(election.counter());
                     seat.carry(level, effects, &mut queue, out);
                 }
                 Work::HandOver(event) => {
                     let mut effects = Effects::new();
-                    seat.hand_over.step(&mut inner, event, &mut effects);
+                    cx.within(&config, &members, |cx| {
+                        seat.hand_over.step(cx, event, &mut effects);
+                    });
                     carry_hand_over(level, effects, &mut queue, out);
                 }
             }
@@ -207,8 +209,8 @@ impl Seat {
     /// To whom the election of this seat owes signs of life.
     pub(super) fn ties(&self, cx: &Context<'_>) -> NodeSet {
         let Stage::Electing(election) = &self.stage else { return NodeSet::new() };
-        let Some(config) = self.config(cx) else { return NodeSet::new() };
-        election.ties(&looking(cx, &config, &mut Fixed(0)))
+        let Some(members) = self.membership(cx) else { return NodeSet::new() };
+        cx.looking_within(&inner_config(cx), &members, |cx| election.ties(cx))
     }
 
     /// Every timer that may be running for it.
@@ -219,27 +221,17 @@ impl Seat {
             Timer::Enrol(level),
             Timer::Tell(level),
         ];
-        if let (Stage::Electing(election), Some(config)) = (&self.stage, self.config(cx)) {
-            let running = election.timers(&looking(cx, &config, &mut Fixed(0)));
+        if let (Stage::Electing(election), Some(members)) = (&self.stage, self.membership(cx)) {
+            let running = cx.looking_within(&inner_config(cx), &members, |cx| election.timers(cx));
             let running = running.into_iter().filter_map(inner::Timer::of);
             timers.extend(running.map(|timer| Timer::Above(level, timer)));
         }
         timers
     }
 
-    /// What its election is configured with: the members as they are known at this moment.
-    fn config(&self, cx: &Context<'_>) -> Option<GroupConfig> {
-        let members = self.members().filter_map(|id| cx.config.members.member(id));
-        Some(GroupConfig {
-            members: Membership::new(members).ok()?,
-            timing: cx.config.timing,
-            algorithm: cx.config.options.super_peer.inner.algorithm(),
-            options: cx.config.options,
-            recall: cx.config.recall,
-            preempt: Preempt::Always,
-            mutant: cx.config.mutant,
-            hierarchy: None,
-        })
+    /// The members of its election, as they are known at this moment.
+    fn membership(&self, cx: &Context<'_>) -> Option<Membership> {
+        Membership::new(self.members().filter_map(|id| cx.members.member(id))).ok()
     }
 
     fn carry(
@@ -306,13 +298,4 @@ fn carry_hand_over(
             Told::Unsettled { missing } => command(election::Command::Unsettled { missing }),
         });
     });
-}
-
-/// A context for looking only.
-pub(super) fn looking<'a>(
-    cx: &Context<'_>,
-    config: &'a GroupConfig,
-    dice: &'a mut Fixed,
-) -> Context<'a> {
-    Context { me: cx.me, now: cx.now, dice, config }
 }

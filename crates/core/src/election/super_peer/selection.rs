@@ -68,7 +68,7 @@ impl SuperPeer {
         let is_same = view.status == Status::Normal
             && known.group == view.group
             && view.coordinator.is_some_and(|coordinator| known.chosen.contains(coordinator));
-        let options = &cx.config.options.super_peer;
+        let options = &cx.config.options().super_peer;
         let follows = view.coordinator != Some(cx.me);
         is_same && (follows || options.super_peers(options.max.count()) == 1)
     }
@@ -112,7 +112,7 @@ impl SuperPeer {
     }
 
     fn tell(&self, cx: &Context<'_>, level: u8, look: &Look, out: &mut Effects<Self>) {
-        let options = &cx.config.options.super_peer;
+        let options = &cx.config.options().super_peer;
         if options.super_peers(options.max.count()) == 1 {
             return;
         }
@@ -122,7 +122,7 @@ impl SuperPeer {
             let super_peers = super_peers.clone();
             out.send(member, Message::Selected { level, group, super_peers });
         }
-        out.set_timer(Timer::Tell(level), cx.config.timing.check_every());
+        out.set_timer(Timer::Tell(level), cx.config.timing().check_every());
     }
 
     /// What this node knows of its group at a level, once the group has settled.
@@ -161,8 +161,8 @@ impl SuperPeer {
 
 /// The coordinator, and others of highest rank: as many as the options say, or as there are.
 fn select(cx: &Context<'_>, look: &Look) -> NodeSet {
-    let options = &cx.config.options.super_peer;
-    let members = &cx.config.members;
+    let options = &cx.config.options().super_peer;
+    let members = cx.members;
     let count = options.super_peers(look.up.len() + 1);
     let mut chosen: NodeSet = [look.coordinator].into_iter().collect();
     if count == 1 {
@@ -191,7 +191,7 @@ fn select(cx: &Context<'_>, look: &Look) -> NodeSet {
 
 /// The best of another group, for the mutant that follows it.
 fn stranger(cx: &Context<'_>) -> Option<NodeId> {
-    let hierarchy = cx.config.hierarchy.as_ref()?;
+    let hierarchy = cx.members.hierarchy()?;
     let own = hierarchy.place(cx.me, 0)?;
     (0..hierarchy.groups(0)).find(|group| *group != own).and_then(|group| hierarchy.first(0, group))
 }

@@ -1,26 +1,35 @@
 use alloc::vec::Vec;
 
-use crate::config::GroupConfig;
 use crate::election::Algorithm;
 use crate::membership::{Hierarchy, HierarchyError, Labels, Membership, NodeId};
+use crate::testing::TestGroup;
 use crate::testing::group_of;
 
-fn config(nodes: u32, racks: &[(u32, &str)], options: &[(&str, &str)]) -> GroupConfig {
+fn config(nodes: u32, racks: &[(u32, &str)], options: &[(&str, &str)]) -> TestGroup {
     let config = group_of(Algorithm::SuperPeer, nodes, options);
     let labels = racks.iter().map(|(node, rack)| {
         let rack = Some(rack.parse().unwrap());
         (NodeId(*node), Labels { zone: rack, rack })
     });
     let members = Membership::numbered(nodes).unwrap().with_labels(labels);
-    GroupConfig { members, ..config }
+    TestGroup { members, ..config }
 }
 
-fn groups(config: &GroupConfig) -> Vec<Vec<u32>> {
-    let hierarchy = Hierarchy::new(config).unwrap();
+fn made(group: &TestGroup) -> Result<Hierarchy, HierarchyError> {
+    Hierarchy::new(&group.config().unwrap(), &group.members)
+}
+
+fn arranged(group: TestGroup) -> Membership {
+    let config = group.config().unwrap();
+    group.members.arranged(&config).unwrap()
+}
+
+fn groups(config: &TestGroup) -> Vec<Vec<u32>> {
+    let hierarchy = made(config).unwrap();
     let peers = (0..hierarchy.groups(0)).filter_map(|group| hierarchy.peers(group));
     peers
         .map(|peers| {
-            let mut ids: Vec<u32> = peers.members.all().iter().map(|member| member.id.0).collect();
+            let mut ids: Vec<u32> = peers.all().iter().map(|member| member.id.0).collect();
             ids.sort_unstable();
             ids
         })
@@ -47,7 +56,7 @@ fn a_rack_above_max_is_split_and_one_below_min_is_merged() {
 #[test]
 fn every_size_is_within_its_bounds_on_every_level() {
     for nodes in 1..300 {
-        let hierarchy = Hierarchy::new(&config(nodes, &[], &[("max", "6"), ("min", "3")])).unwrap();
+        let hierarchy = made(&config(nodes, &[], &[("max", "6"), ("min", "3")])).unwrap();
         let sizes = (0..hierarchy.groups(0)).map(|group| hierarchy.nodes(0, group).count());
         assert!(sizes.clone().all(|size| size <= 6), "{nodes}");
         assert!(nodes < 3 || sizes.clone().all(|size| size >= 3), "{nodes}");
@@ -65,7 +74,7 @@ fn every_size_is_within_its_bounds_on_every_level() {
 
 #[test]
 fn a_node_finds_its_group_on_every_level() {
-    let hierarchy = Hierarchy::new(&config(100, &[], &[("max", "4")])).unwrap();
+    let hierarchy = made(&config(100, &[], &[("max", "4")])).unwrap();
     for level in 0..hierarchy.depth() {
         for group in 0..hierarchy.groups(level) {
             for node in hierarchy.nodes(level, group) {
@@ -87,15 +96,15 @@ fn options_that_contradict_each_other_are_refused() {
         (&[("k", "2"), ("disperse", "on")], HierarchyError::OneRack),
         (&[("by", "zone"), ("disperse", "on")], HierarchyError::NobodyToKeepApart),
     ] {
-        assert_eq!(Hierarchy::new(&config(9, &[], options)), Err(error), "{options:?}");
+        assert_eq!(made(&config(9, &[], options)), Err(error), "{options:?}");
     }
 }
 
 #[test]
 fn other_algorithms_have_no_groups() {
-    let config = group_of(Algorithm::Bully, 3, &[]).arranged().unwrap();
-    assert_eq!(config.hierarchy, None);
-    assert_eq!(config.fellows(NodeId(1)).count(), 3);
-    let config = self::config(40, &[], &[("max", "4")]).arranged().unwrap();
-    assert!(config.fellows(NodeId(1)).count() <= 4);
+    let members = arranged(group_of(Algorithm::Bully, 3, &[]));
+    assert_eq!(members.hierarchy(), None);
+    assert_eq!(members.peer_group(NodeId(1)).count(), 3);
+    let members = arranged(config(40, &[], &[("max", "4")]));
+    assert!(members.peer_group(NodeId(1)).count() <= 4);
 }

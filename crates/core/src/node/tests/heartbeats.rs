@@ -4,17 +4,17 @@ use crate::election::descriptor::Network;
 use core::time::Duration;
 
 use super::*;
-use crate::config::GroupConfig;
 use crate::detector::Timer as Detecting;
+use crate::testing::TestGroup;
 use crate::timing::{Timing, TimingConfig};
 
 /// Three nodes with heartbeats every 20 ms, so S = 55 ms.
-fn group(algorithm: Algorithm, options: &[(&str, &str)]) -> GroupConfig {
+fn group(algorithm: Algorithm, options: &[(&str, &str)]) -> TestGroup {
     let mut config = group_of(algorithm, 3, options);
-    let (tm, tp) = (config.timing.message_max(), config.timing.processing_max());
+    let (tm, tp) = (config.settings.timing.message_max(), config.settings.timing.processing_max());
     let heartbeat = Some(Duration::from_millis(20));
     let timing = TimingConfig { heartbeat, ..TimingConfig::bounded_by(tm, tp) };
-    config.timing = Timing::new(timing).unwrap();
+    config.settings.timing = Timing::new(timing).unwrap();
     config
 }
 

@@ -48,7 +48,7 @@ fn a_coordinator_learns_of_a_claim_in_the_step_in_which_it_hears_of_it() {
     let members = nodes([1, 2, 3]);
     let standing = Standing { group: number(1, 3), coordinator: NodeId(3), members };
     let mut config = group_of(Algorithm::Invitation, 3, &[]);
-    config.preempt = Preempt::After(stable);
+    config.settings.preempt = Preempt::After(stable);
     let mut bench = Bench::begun(config, 3, |cx, out| {
         Node::standing(cx, Counter(1), &standing, Definition::from("old"), out)
     });

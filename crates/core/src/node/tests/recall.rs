@@ -1,12 +1,12 @@
 //! Recall on the bench: the election waits, and the counter is right before it starts.
 
 use super::*;
-use crate::config::GroupConfig;
 use crate::election::descriptor::Network;
-use crate::recall::{Answers, Message as Recalling, Recall};
+use crate::recall::{Answers, Message as Recalling};
+use crate::testing::TestGroup;
 
-fn group(algorithm: Algorithm, n: u32) -> GroupConfig {
-    GroupConfig { recall: Recall::On, ..group_of(algorithm, n, &[]) }
+fn group(algorithm: Algorithm, n: u32) -> TestGroup {
+    group_of(algorithm, n, &[]).recalling()
 }
 
 fn coming_up(algorithm: Algorithm) -> Bench<Node> {

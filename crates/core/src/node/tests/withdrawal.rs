@@ -3,8 +3,7 @@
 use core::time::Duration;
 
 use super::*;
-use crate::config::GroupConfig;
-use crate::recall::{Message as Recalling, Recall};
+use crate::recall::Message as Recalling;
 
 const HOLD: Duration = Duration::from_secs(3);
 
@@ -129,7 +128,7 @@ fn a_node_that_is_alone_in_the_world_steps_aside_and_returns() {
 #[test]
 fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
     let asking = || {
-        let config = GroupConfig { recall: Recall::On, ..group_of(Algorithm::Invitation, 2, &[]) };
+        let config = group_of(Algorithm::Invitation, 2, &[]).recalling();
         let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4)));
         assert_eq!(without_timers(bench.tell(step_aside())), ["send n2 Farewell", "aside"]);
         bench
@@ -153,7 +152,7 @@ fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
 
 #[test]
 fn a_farewell_does_not_stand_for_what_the_peer_remembers() {
-    let config = GroupConfig { recall: Recall::On, ..group_of(Algorithm::Invitation, 2, &[]) };
+    let config = group_of(Algorithm::Invitation, 2, &[]).recalling();
     let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4)));
     let farewell = Message::Policy(policy::Message::Farewell);
     assert_eq!(bench.hear(2, farewell), ["farewell of n2"]);
@@ -164,7 +163,7 @@ fn a_farewell_does_not_stand_for_what_the_peer_remembers() {
 
 #[test]
 fn a_number_that_is_seen_while_aside_is_not_used_again() {
-    let config = GroupConfig { recall: Recall::On, ..group_of(Algorithm::Invitation, 2, &[]) };
+    let config = group_of(Algorithm::Invitation, 2, &[]).recalling();
     let members = nodes([1, 2]);
     let group = Standing { group: number(1, 2), coordinator: NodeId(2), members };
     let mut bench = Bench::begun(config, 1, |cx, out| {

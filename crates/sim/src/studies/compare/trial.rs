@@ -4,14 +4,11 @@ use std::time::Duration;
 
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
-use tanist_core::options::Options;
-use tanist_core::policy::Preempt;
-use tanist_core::recall::Recall;
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::Kind;
 use tanist_core::{
-    GroupConfig, Member, Membership, NodeId, NodeSet, Priority, Status, Time, Timing,
+    GroupConfig, GroupSettings, Member, Membership, NodeId, NodeSet, Priority, Status, Time, Timing,
 };
 
 use super::{D, HEARTBEAT, Script, TP};
@@ -57,7 +54,7 @@ pub(super) fn run(algorithm: Algorithm, script: Script, n: u32, seed: u64) -> Ou
     let mut world = scenario.world(seed, false);
     world.weigh();
     let mut cost = Some(Cost::default());
-    for actions in script.stages(&scenario.config.members) {
+    for actions in script.stages(&scenario.members) {
         let quiet = draw.quiet(script);
         world.run_until(world.now() + quiet);
         let before = Tally::of(&world);
@@ -225,22 +222,16 @@ fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64
     let ids = members.all().iter().map(|member| member.id);
     let down = ids.filter(|id| !standing.contains(*id)).collect();
     let count = u32::try_from(members.count()).unwrap_or(u32::MAX);
-    let config = GroupConfig {
-        members,
-        timing: checked,
-        algorithm,
-        options: Options::default(),
-        recall: Recall::Off,
-        preempt: Preempt::Always,
-        hierarchy: None,
-        mutant: None,
-    };
-    let config = config.arranged().expect("the usual options do not contradict each other");
+    let settings = GroupSettings::new(algorithm, checked);
+    let config = GroupConfig::new(settings).expect("the usual settings fit each other");
+    let arranged = members.clone().arranged(&config);
+    let arranged = arranged.expect("the usual options do not contradict each other");
     Scenario {
         name: format!("compare-{}", script.name()),
         about: script.about().to_owned(),
-        groups: groups(&config, &standing),
-        config,
+        groups: groups(&arranged, &standing),
+        settings,
+        members,
         timing,
         seed,
         end: calm() * ROUNDS_MAX + checked.stall() * count,
@@ -267,13 +258,12 @@ fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64
 }
 
 /// One group of all that stand, or one for each group that the algorithm makes, under its highest.
-fn groups(config: &GroupConfig, standing: &NodeSet) -> Vec<Standing> {
-    let homes: Vec<&Membership> = match &config.hierarchy {
-        None => vec![&config.members],
-        Some(hierarchy) => (0..hierarchy.groups(0))
-            .filter_map(|group| hierarchy.peers(group))
-            .map(|peers| &peers.members)
-            .collect(),
+fn groups(members: &Membership, standing: &NodeSet) -> Vec<Standing> {
+    let homes: Vec<&Membership> = match members.hierarchy() {
+        None => vec![members],
+        Some(hierarchy) => {
+            (0..hierarchy.groups(0)).filter_map(|group| hierarchy.peers(group)).collect()
+        }
     };
     let group = |home: &Membership| {
         let ranks = home.all().iter().map(|member| member.id);

@@ -19,7 +19,7 @@ use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::Link;
-use tanist_core::{GroupConfig, Member, Membership, NodeId, Priority, Time, Timing};
+use tanist_core::{GroupSettings, Member, Membership, NodeId, Priority, Time, Timing};
 
 use crate::algorithms;
 use crate::monitors::Selection;
@@ -78,7 +78,7 @@ pub struct Outcome {
 pub fn judge(scenario: &Scenario) -> Outcome {
     let mut world = scenario.world(scenario.seed, false);
     let end = Time::ZERO + scenario.end;
-    let timing = &scenario.config.timing;
+    let timing = &scenario.settings.timing;
     let round = timing.check_every() + timing.silence();
     let calm = last_fault(scenario);
     world.run_until(calm);
@@ -102,11 +102,12 @@ pub fn judge(scenario: &Scenario) -> Outcome {
 }
 
 /// How much longer a round takes where nodes wait to be found, and coordinators to make room.
-fn patience(config: &GroupConfig) -> Duration {
-    match config.preempt {
+fn patience(settings: &GroupSettings, members: &Membership) -> Duration {
+    let first_check = settings.preempt.first_check(&settings.timing, members);
+    match settings.preempt {
         Preempt::Always => Duration::ZERO,
-        Preempt::Never => config.preempt.first_check(config),
-        Preempt::After(stable) => config.preempt.first_check(config) + stable,
+        Preempt::Never => first_check,
+        Preempt::After(stable) => first_check + stable,
     }
 }
 
@@ -221,21 +222,20 @@ impl Maker {
         let stop = self.chance.between(Duration::ZERO, timing.processing_max);
         let plan = self.chance.between(Duration::ZERO, timing.processing_max);
         let checked = Timing::new(timing).expect("drawn timings keep their bounds");
-        let config = GroupConfig {
-            members,
+        let settings = GroupSettings {
             timing: checked,
             algorithm: self.algorithm,
             options,
             recall,
             preempt,
             mutant: self.mutant,
-            hierarchy: None,
         };
-        let round = checked.check_every() + checked.silence() + patience(&config);
+        let round = checked.check_every() + checked.silence() + patience(&settings, &members);
         Scenario {
             name: format!("fuzz-{}-{}", self.algorithm.name(), self.seed),
             about: format!("drawn from seed {}", self.seed),
-            config,
+            settings,
+            members,
             timing,
             seed: self.seed,
             end: calm + round * ROUNDS_MAX,

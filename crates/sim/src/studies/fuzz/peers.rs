@@ -1,13 +1,13 @@
 //! Racks, zones and options for super-peers, and the peer groups that stand at the beginning.
 
+use std::time::Duration;
+
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
 use tanist_core::membership::{Label, Labels};
 use tanist_core::options::Options;
-use tanist_core::policy::Preempt;
-use tanist_core::recall::Recall;
 use tanist_core::timing::TimingConfig;
-use tanist_core::{GroupConfig, Membership, Timing};
+use tanist_core::{GroupConfig, GroupSettings, Membership, Timing};
 
 use super::Maker;
 
@@ -22,30 +22,22 @@ impl Maker {
         let places = 1 + self.extras.below(4);
         let labels: Vec<_> =
             self.ids.clone().into_iter().map(|id| (id, self.place(places))).collect();
-        let mut config = GroupConfig {
-            members: members.with_labels(labels),
-            timing: Timing::new(TimingConfig::bounded_by(
-                std::time::Duration::from_millis(1),
-                std::time::Duration::ZERO,
-            ))
-            .expect("derived timings keep their bounds"),
-            algorithm: Algorithm::SuperPeer,
-            options: Options::default(),
-            recall: Recall::Off,
-            preempt: Preempt::Always,
-            mutant: None,
-            hierarchy: None,
-        };
+        let members = members.with_labels(labels);
+        // Groups do not depend on the timing.
+        let timing = TimingConfig::bounded_by(Duration::from_millis(1), Duration::ZERO);
+        let timing = Timing::new(timing).expect("derived timings keep their bounds");
+        let usual = GroupSettings::new(Algorithm::SuperPeer, timing);
         for _ in 0..DRAWS_MAX {
-            config.options = self.any_options();
-            if let Ok(arranged) = config.clone().arranged() {
-                config = arranged;
-                break;
+            let options = self.any_options();
+            let config = GroupConfig::new(GroupSettings { options, ..usual })
+                .expect("super-peers are not told who takes over");
+            if let Ok(arranged) = members.clone().arranged(&config) {
+                let groups = self.standing_peers(&arranged);
+                return (members, options, groups);
             }
-            config.options = Options::default();
         }
-        let groups = self.standing_peers(&config);
-        (config.members, config.options, groups)
+        let groups = self.standing_peers(&members);
+        (members, usual.options, groups)
     }
 
     /// Mostly somewhere; whether a rack is in one zone is nobody's concern here.
@@ -75,16 +67,16 @@ impl Maker {
     }
 
     /// Half of the worlds boot; in the others every peer group stands under its highest.
-    fn standing_peers(&mut self, config: &GroupConfig) -> Vec<Standing> {
-        let Some(hierarchy) = &config.hierarchy else { return Vec::new() };
+    fn standing_peers(&mut self, members: &Membership) -> Vec<Standing> {
+        let Some(hierarchy) = members.hierarchy() else { return Vec::new() };
         if self.chance.below(2) == 0 {
             return Vec::new();
         }
         let peers = (0..hierarchy.groups(0)).filter_map(|group| hierarchy.peers(group));
         peers
             .filter_map(|peers| {
-                let coordinator = peers.members.all().last()?.id;
-                let members = peers.members.all().iter().map(|member| member.id).collect();
+                let coordinator = peers.all().last()?.id;
+                let members = peers.all().iter().map(|member| member.id).collect();
                 Some(Standing { group: Counter(1).group(coordinator), coordinator, members })
             })
             .collect()

@@ -10,11 +10,9 @@ use std::time::Duration;
 use tanist_core::election::{Algorithm, Standing};
 use tanist_core::group::Counter;
 use tanist_core::options::Options;
-use tanist_core::policy::Preempt;
-use tanist_core::recall::Recall;
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
-use tanist_core::{GroupConfig, NodeId, Time, Timing};
+use tanist_core::{GroupSettings, NodeId, Time, Timing};
 
 use crate::algorithms;
 use crate::monitors::Selection;
@@ -193,6 +191,7 @@ fn spread(counts: &Sample) -> Spread {
 
 fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
     let timing = TimingConfig { answer: plan.answer, ..timing() };
+    let checked = Timing::new(timing).expect("the timing of the sweeps keeps its bounds");
     let members = plan.members(n);
     let mut options = Options::default();
     for (name, value) in plan.options {
@@ -206,16 +205,8 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
     Scenario {
         name: format!("{case}-{n}"),
         about: format!("case {case} of {} with {n} nodes", algorithm.name()),
-        config: GroupConfig {
-            members,
-            timing: Timing::new(timing).expect("the timing of the sweeps keeps its bounds"),
-            algorithm,
-            options,
-            recall: Recall::Off,
-            preempt: Preempt::Always,
-            mutant: None,
-            hierarchy: None,
-        },
+        settings: GroupSettings { options, ..GroupSettings::new(algorithm, checked) },
+        members,
         timing,
         seed: 1,
         end: Duration::from_secs(100),

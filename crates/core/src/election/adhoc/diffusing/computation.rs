@@ -52,7 +52,7 @@ impl Computation {
 
     /// Whether a node in it may turn to a leader: its part is done, and nobody below is better.
     pub(super) fn may_follow(&self, cx: &Context<'_>, leader: NodeId) -> bool {
-        let is_outranked = |best: GroupNumber| cx.config.members.outranks(best.node, leader);
+        let is_outranked = |best: GroupNumber| cx.members.outranks(best.node, leader);
         self.has_reported && !self.best.is_some_and(is_outranked)
     }
 }
@@ -96,7 +96,7 @@ impl Diffusing {
             best: None,
             has_reported: false,
         });
-        out.set_timer(Timer::Probe, cx.config.timing.answer());
+        out.set_timer(Timer::Probe, cx.config.timing().answer());
         out.set_timer(Timer::Stall, pace::computation(cx));
         self.report_when_done(cx, out);
     }
@@ -165,7 +165,7 @@ impl Diffusing {
         if let Some(best) = best {
             computation.children.insert(from);
             let known = computation.best;
-            let is_better = |known: GroupNumber| cx.config.members.outranks(best.node, known.node);
+            let is_better = |known: GroupNumber| cx.members.outranks(best.node, known.node);
             if !computation.has_reported && known.is_none_or(is_better) {
                 computation.best = Some(best);
             }
@@ -181,7 +181,7 @@ impl Diffusing {
             return;
         }
         let below = computation.best;
-        let outranks_me = |best: &GroupNumber| cx.config.members.outranks(best.node, cx.me);
+        let outranks_me = |best: &GroupNumber| cx.members.outranks(best.node, cx.me);
         let best = match below.filter(outranks_me) {
             Some(best) => best,
             None => mint(cx, &mut self.counter, out),
@@ -231,7 +231,7 @@ impl Diffusing {
             // Somebody still follows this node under an earlier number; it leads under none.
             return;
         }
-        if cx.config.members.outranks(cx.me, group.node) {
+        if cx.members.outranks(cx.me, group.node) {
             // The tree went on without this node, which is better than the winner.
             return self.call(cx, out);
         }

@@ -160,7 +160,7 @@ impl Protocol for Diffusing {
     fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
         let counter = saved.unwrap_or_default();
         out.broadcast(Message::Hello { is_answer: false, leader: None });
-        out.set_timer(Timer::Hello, cx.config.timing.answer());
+        out.set_timer(Timer::Hello, cx.config.timing().answer());
         out.set_timer(Timer::Age, pace::period(cx.config) * 2);
         Self {
             status: Status::Down,
@@ -248,7 +248,7 @@ impl Diffusing {
     fn note_leader(&mut self, cx: &Context<'_>, leader: Option<GroupNumber>) {
         let Phase::Greeting { heard } = &mut self.phase else { return };
         let Some(leader) = leader else { return };
-        let members = &cx.config.members;
+        let members = cx.members;
         if heard.is_none_or(|heard| heard < leader && !members.outranks(heard.node, leader.node)) {
             *heard = Some(leader);
         }
@@ -258,7 +258,7 @@ impl Diffusing {
     fn look_round(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Phase::Greeting { heard } = self.phase else { return };
         match heard {
-            Some(leader) if cx.config.members.outranks(leader.node, cx.me) => {
+            Some(leader) if cx.members.outranks(leader.node, cx.me) => {
                 self.reign.adopt(cx, leader, out);
                 self.settle(leader, out);
             }

@@ -23,7 +23,7 @@ impl Diffusing {
             }
         }
         computation.awaiting.retain(|_, missed| *missed <= MISSED_MAX);
-        out.set_timer(Timer::Probe, cx.config.timing.answer());
+        out.set_timer(Timer::Probe, cx.config.timing().answer());
         if let Some(Parent { node, missed }) = &mut computation.parent {
             *missed += 1;
             let (node, is_gone) = (*node, *missed > MISSED_MAX);

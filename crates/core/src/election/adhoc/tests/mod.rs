@@ -13,9 +13,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Diffusing, ExpandingRing, diffusing, expanding_ring};
-use crate::config::GroupConfig;
 use crate::election::{self, Algorithm, Elects};
 use crate::group::Counter;
+use crate::testing::TestGroup;
 use crate::testing::{Scripted, group_of, of_election, of_facts};
 
 impl Scripted for ExpandingRing {
@@ -73,11 +73,11 @@ impl Scripted for Diffusing {
     }
 }
 
-fn ring_of(n: u32, options: &[(&str, &str)]) -> GroupConfig {
+fn ring_of(n: u32, options: &[(&str, &str)]) -> TestGroup {
     group_of(Algorithm::AdhocExpandingRing, n, options)
 }
 
-fn diffusing_of(n: u32) -> GroupConfig {
+fn diffusing_of(n: u32) -> TestGroup {
     group_of(Algorithm::AdhocDiffusing, n, &[])
 }
 

@@ -11,17 +11,17 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Bully, Message, Timer};
-use crate::config::GroupConfig;
 use crate::election::{Algorithm, Command};
 use crate::group::Counter;
 use crate::payload::Report;
+use crate::testing::TestGroup;
 use crate::testing::{Bench, NOTHING, group_of, nodes, number, settled};
 
-fn group(n: u32) -> GroupConfig {
+fn group(n: u32) -> TestGroup {
     with(n, &[])
 }
 
-fn with(n: u32, options: &[(&str, &str)]) -> GroupConfig {
+fn with(n: u32, options: &[(&str, &str)]) -> TestGroup {
     group_of(Algorithm::Bully, n, options)
 }
 
@@ -31,7 +31,7 @@ fn member(me: u32, n: u32) -> Bench<Bully> {
 }
 
 /// The highest node, which has come up, asked nobody, and stopped; its Enter_Election is out.
-fn halting(config: GroupConfig) -> Bench<Bully> {
+fn halting(config: TestGroup) -> Bench<Bully> {
     let highest = u32::try_from(config.members.count()).unwrap();
     let mut bench = Bench::coming_up(config, highest, None);
     assert_eq!(bench.state(), format!("Election under none in 1.n{highest} with {{}}"));
@@ -40,7 +40,7 @@ fn halting(config: GroupConfig) -> Bench<Bully> {
 }
 
 /// The highest of three nodes, which has told both others that it coordinates.
-fn appointing(config: GroupConfig) -> Bench<Bully> {
+fn appointing(config: TestGroup) -> Bench<Bully> {
     let mut bench = halting(config);
     bench.hear(1, ee_answer(1, 3, true));
     let sent = bench.hear(2, ee_answer(1, 3, true));

@@ -9,23 +9,23 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Invitation, Message, Timer};
-use crate::config::GroupConfig;
 use crate::election::{Algorithm, Command};
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
 use crate::payload::Report;
+use crate::testing::TestGroup;
 use crate::testing::{Bench, NOTHING, group_of, nodes, number, settled};
 
-fn group(n: u32) -> GroupConfig {
+fn group(n: u32) -> TestGroup {
     with(n, &[])
 }
 
-fn with(n: u32, options: &[(&str, &str)]) -> GroupConfig {
+fn with(n: u32, options: &[(&str, &str)]) -> TestGroup {
     group_of(Algorithm::Invitation, n, options)
 }
 
 /// A coordinator of these members, itself included, in a configured set of n.
-fn leader<const N: usize>(me: u32, members: [u32; N], config: GroupConfig) -> Bench<Invitation> {
+fn leader<const N: usize>(me: u32, members: [u32; N], config: TestGroup) -> Bench<Invitation> {
     Bench::standing_among(config, me, me, nodes(members))
 }
 

@@ -106,10 +106,10 @@ fn literal_orphans_circulate_for_ever_and_nobody_loses_patience() {
 }
 
 /// Nodes 1 and 2 with the same attribute.
-fn equals(options: &[(&str, &str)]) -> GroupConfig {
+fn equals(options: &[(&str, &str)]) -> TestGroup {
     use crate::membership::{Member, Membership, Priority};
     let member = |id| Member { priority: Priority(7), id: NodeId(id) };
-    GroupConfig { members: Membership::new([member(1), member(2)]).unwrap(), ..with(2, options) }
+    TestGroup { members: Membership::new([member(1), member(2)]).unwrap(), ..with(2, options) }
 }
 
 #[test]

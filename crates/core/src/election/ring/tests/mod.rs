@@ -12,11 +12,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Message, Ring, Timer, Token};
-use crate::config::GroupConfig;
 use crate::election::{Algorithm, Command, Elects, Notice};
 use crate::group::Counter;
 use crate::membership::NodeId;
 use crate::payload::Report;
+use crate::testing::TestGroup;
 use crate::testing::{Bench, NOTHING, Scripted, group_of, nodes, number, settled};
 use crate::testing::{of_election, of_facts, of_report};
 
@@ -64,11 +64,11 @@ fn of_names(names: &[NodeId]) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-fn group(n: u32) -> GroupConfig {
+fn group(n: u32) -> TestGroup {
     with(n, &[])
 }
 
-fn with(n: u32, options: &[(&str, &str)]) -> GroupConfig {
+fn with(n: u32, options: &[(&str, &str)]) -> TestGroup {
     group_of(Algorithm::RingChangRoberts, n, options)
 }
 
