@@ -4,7 +4,7 @@
 //! a `toml` block that begins with `# name.toml` is a file. What takes long is cut down to a few
 //! nodes, seeds or runs, and a local group ends when it has agreed; `# exits with N` after a command
 //! is its exit code. Commands for a group that runs elsewhere are in `console` blocks and are
-//! tested in `live.rs`.
+//! tested in `agents/live`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// An example that has not ended after this hangs.
 const DEADLINE: Duration = Duration::from_secs(90);
 
-/// Runs an example to its end, and gives back the lines that it printed.
+/// Runs an example to its end, and returns the lines that it printed.
 fn run(example: &str) -> Vec<String> {
     let mut child = Running(
         Command::new(binary(example))

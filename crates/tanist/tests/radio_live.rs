@@ -56,7 +56,7 @@ impl Plan {
         self.try_start(id, Interfaces::Named(vec!["lo".to_owned()])).unwrap()
     }
 
-    /// A socket that hears what the nodes hear, and can say it again.
+    /// A socket that receives what the nodes receive, and can send it again.
     fn recorder(&self) -> Socket {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
         socket.set_reuse_address(true).unwrap();
@@ -68,13 +68,13 @@ impl Plan {
     }
 
     fn say(&self, bytes: &[u8]) {
-        let everybody = SockAddr::from(SocketAddr::from((GROUP, self.port)));
-        self.recorder().send_to(bytes, &everybody).unwrap();
+        let group = SockAddr::from(SocketAddr::from((GROUP, self.port)));
+        self.recorder().send_to(bytes, &group).unwrap();
     }
 }
 
 impl Node {
-    /// The next frame; whom it meets is not told.
+    /// The next frame; peers that are met first are skipped.
     async fn frame(&mut self) -> (u32, u64, Vec<u8>) {
         loop {
             let incoming = timeout(PATIENCE, self.incoming.recv()).await.expect("a frame comes");
@@ -90,7 +90,7 @@ impl Node {
 
     async fn meets(&mut self, id: u32) -> u64 {
         loop {
-            let incoming = timeout(PATIENCE, self.incoming.recv()).await.expect("somebody comes");
+            let incoming = timeout(PATIENCE, self.incoming.recv()).await.expect("a peer comes");
             if let Incoming::Met { peer, incarnation } = incoming.expect("the radio is there")
                 && peer == NodeId(id)
             {
@@ -147,7 +147,7 @@ async fn a_new_life_of_a_node_is_met_and_its_old_packets_are_not_taken_again() {
     let old = recorded(&recorder);
     assert!(old.len() >= 3, "a greeting, an answer, a frame: {}", old.len());
 
-    // To one that knows this life: all of it was seen.
+    // For a peer that knows this incarnation: all of it was seen.
     let before = one.radio.counters().refused_replay;
     old.iter().for_each(|bytes| plan.say(bytes));
     one.counts(|counts| counts.refused_replay > before).await;
@@ -155,7 +155,7 @@ async fn a_new_life_of_a_node_is_met_and_its_old_packets_are_not_taken_again() {
     drop(two);
     let mut again = plan.start(2);
     assert_ne!(one.meets(2).await, first);
-    // To one that knows a later life, and to one that has just come up.
+    // For a peer that knows a later incarnation, and for one that has just started.
     let mut three = plan.start(3);
     three.meets(2).await;
     old.iter().for_each(|bytes| plan.say(bytes));

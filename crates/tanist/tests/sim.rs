@@ -113,7 +113,7 @@ fn a_task_is_stopped_only_after_it_was_started() {
             assert!(turns.iter().copied().eq(in_turn), "seed {seed}, {node}: {calls:?}");
         }
     }
-    assert!(plans > 0, "nobody ever planned");
+    assert!(plans > 0, "no node ever planned");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Record files that were cut, flipped or lengthened: refused, never read as another value.
+//! Record files that were cut, changed or lengthened: refused, never read as another value.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn store(directory: &Path) {
     store.save(Counter(300)).expect("a sound disk");
 }
 
-/// Opens the store with other bytes in one file, and expects that they are found out.
+/// Opens the store with other bytes in one file, and expects an error.
 fn assert_damage_is_found(directory: &Path, name: &str, bytes: &[u8], what: &str) {
     let path = directory.join(name);
     let sound = fs::read(&path).expect("the record is there");

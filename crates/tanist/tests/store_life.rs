@@ -140,7 +140,7 @@ fn another_process_holds_the_store_until_it_ends() {
     let holder = child.id();
     assert!(matches!(error, OpenError::Locked { pid: Some(pid), .. } if pid == holder), "{error}");
     assert!(error.to_string().contains(&format!("process {holder}")), "{error}");
-    // Killed, not asked: the lock must go with the process.
+    // Killed without warning: the lock must be released with the process.
     child.kill().unwrap();
     child.wait().unwrap();
     let Opened { store, is_new } = open(folder.path()).unwrap();

@@ -204,7 +204,7 @@ fn a_directory_without_permission_is_refused_with_who_must_be_let_in() {
     let directory = folder.path().join("n3");
     fs::create_dir(&directory).unwrap();
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o500)).unwrap();
-    // Root is never refused, so what it gets instead is a device that takes no files.
+    // Root is never refused, so the test uses a device that takes no files.
     let is_root = fs::write(directory.join("probe"), b"").is_ok();
     let error = open(if is_root { Path::new("/dev/null/n3") } else { &directory }).unwrap_err();
     assert!(matches!(error, OpenError::Disk(_)), "{error}");
@@ -248,7 +248,7 @@ fn a_directory_with_other_files_is_no_store_whoever_may_write_it() {
     assert!(matches!(Store::check(folder.path()), Err(OpenError::NotAStore { .. })));
 }
 
-/// Only root can give a directory away; without root the test says so and passes.
+/// Only root can give a directory to another user; without root the test says so and passes.
 #[test]
 fn a_directory_of_another_user_is_refused() {
     let folder = tempfile::tempdir().unwrap();

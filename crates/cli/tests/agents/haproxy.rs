@@ -1,4 +1,5 @@
-//! A real HAProxy with the file that comes with tanist, before three agents and three services.
+//! A real HAProxy with the configuration that comes with tanist, in front of three agents and three
+//! services.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
@@ -40,7 +41,7 @@ fn requests_follow_the_leader_and_members_are_in_maintenance_and_never_down() {
     let load = proxy.load();
     until("n3 answers", || load.has("n3").then_some(()));
 
-    // The leader's machine is lost: agent and service at once.
+    // The leader's machine crashes: agent and service at once.
     agents.kill(3);
     drop(services[2].take());
     until("n2 answers", || load.has("n2").then_some(()));
@@ -50,14 +51,14 @@ fn requests_follow_the_leader_and_members_are_in_maintenance_and_never_down() {
     let now = proxy.states();
     assert_eq!((now["n1"].as_str(), now["n2"].as_str()), ("MAINT", "UP"), "{now:?}");
 
-    // It comes back and leads again, as the bully does.
+    // It restarts and leads again, as in bully.
     services[2] = Some(Service::start(places[2], "n3".to_owned()));
     let before = load.count("n3");
     agents.launch(3);
     until("n3 answers again", || (load.count("n3") > before + 100).then_some(()));
     until("n2 is a member", || (proxy.states()["n2"] == "MAINT").then_some(()));
 
-    // What was on its way to n2 has come back when n3 has answered once more.
+    // Requests in flight to n2 have been answered when n3 has answered once more.
     let answered = load.count("n3");
     until("n3 answers", || (load.count("n3") > answered).then_some(()));
     let (old, new) = (load.count("n2"), load.count("n3"));
@@ -65,7 +66,7 @@ fn requests_follow_the_leader_and_members_are_in_maintenance_and_never_down() {
     assert_eq!(load.count("n2"), old, "a member in maintenance gets nothing");
 
     let (order, seen) = (load.stop(), proxy.seen.lock().unwrap().clone());
-    // While one hands over to the other both may be asked, until the next check.
+    // During a handover both may get requests, until the next check.
     assert!(order.starts_with(&["n3".to_owned(), "n2".to_owned()]), "{order:?}");
     assert!(!order.contains(&"n1".to_owned()), "it never led: {order:?}");
     for node in ["n1", "n2"] {
@@ -114,18 +115,18 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // Wakes it, so that it closes its port.
+        // Wakes the thread, so that it closes its port.
         let _ = std::net::TcpStream::connect(self.address);
         self.thread.take().unwrap().join().unwrap();
     }
 }
 
-/// HAProxy, and somebody who looks at its states all the time.
+/// HAProxy, and a thread that records its states.
 struct Proxy {
     child: Child,
     address: SocketAddr,
     socket: PathBuf,
-    /// Every state that a server was seen in.
+    /// Every state that a server was in.
     seen: Arc<Mutex<BTreeMap<String, BTreeSet<String>>>>,
     is_over: Arc<AtomicBool>,
 }
@@ -149,7 +150,7 @@ impl Proxy {
         std::fs::write(&path, &text).unwrap();
         let tested = Command::new(program).args(["-c", "-f"]).arg(&path).output().unwrap();
         assert!(tested.status.success(), "{tested:?}");
-        // Not as a daemon and without a master, so that one process is all there is.
+        // Not as a daemon and without a master, so that there is one process.
         let child = Command::new(program)
             .args(["-db", "-f"])
             .arg(&path)
@@ -181,7 +182,7 @@ impl Proxy {
         show(&self.socket).unwrap()
     }
 
-    /// Asks without end; a request that fails is sent again.
+    /// Sends requests until it is stopped; a failed request is sent again.
     fn load(&self) -> Load {
         let (answers, is_over) =
             (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
@@ -208,7 +209,7 @@ impl Drop for Proxy {
     }
 }
 
-/// A client that asks all the time.
+/// A client that sends requests all the time.
 struct Load {
     answers: Arc<Mutex<Vec<String>>>,
     is_over: Arc<AtomicBool>,
@@ -224,7 +225,7 @@ impl Load {
         self.answers.lock().unwrap().iter().filter(|answer| *answer == name).count()
     }
 
-    /// Stops, and says who answered, in turn.
+    /// Stops, and returns the names that answered, in order.
     fn stop(self) -> Vec<String> {
         self.is_over.store(true, Ordering::SeqCst);
         self.thread.join().unwrap();
@@ -234,7 +235,7 @@ impl Load {
     }
 }
 
-/// The states of the servers, as HAProxy's stats socket has them. None while it is not there.
+/// The states of the servers from HAProxy's stats socket. None while there is no such socket.
 fn show(socket: &Path) -> Option<BTreeMap<String, String>> {
     let mut stream = UnixStream::connect(socket).ok()?;
     stream.set_read_timeout(Some(LIMIT)).unwrap();

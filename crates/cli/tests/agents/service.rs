@@ -1,4 +1,5 @@
-//! An agent as a service: what its manager is told, what signals do, and how exposed the unit is.
+//! An agent as a service: notifications to the service manager, signals, and the exposure of the
+//! unit.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -10,7 +11,7 @@ use crate::hooks::configure;
 use crate::support::fleet::Fleet;
 use crate::support::wait::LIMIT;
 
-/// The next thing that the manager is told, other than what has these words.
+/// The next notification without these words.
 fn told(manager: &UnixDatagram, but: &[&str]) -> String {
     let mut text = [0; 4096];
     loop {
@@ -92,7 +93,7 @@ fn the_state_goes_to_the_log_on_request_as_json_if_the_log_is_json() {
     assert_eq!(state["health"]["is_unfit"], false);
 }
 
-/// Needs systemd's own tool; where it is missing there is nothing to ask.
+/// Needs systemd's own tool; skipped where it is missing.
 #[test]
 fn the_units_are_hardly_exposed() {
     let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/systemd");
@@ -110,7 +111,7 @@ fn the_units_are_hardly_exposed() {
     }
 }
 
-/// The same tool finds what systemd would refuse. What an older one does not know it ignores.
+/// The same tool finds what systemd would refuse. An older version ignores what it does not know.
 #[test]
 fn the_units_are_understood_by_systemd() {
     let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/systemd");

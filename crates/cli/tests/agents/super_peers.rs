@@ -1,5 +1,5 @@
 //! Sixty agents on six racks: each rack elects its super-peer, the super-peers elect the top, and
-//! the loss of one is made good in its own rack.
+//! when one crashes, only its own rack elects again.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::support::dev::Dev;
 use crate::support::heavy;
 use crate::support::wait::within;
 
-/// Sixty processes on a busy machine take their time.
+/// Sixty processes on a busy machine are slow.
 const LIMIT: Duration = Duration::from_secs(600);
 const NODES: usize = 60;
 const PER_RACK: usize = 10;
@@ -25,8 +25,9 @@ fn ask_node(dev: &Dev, node: usize, what: &str) -> Option<Value> {
 /// Who leads a rack, and under which number.
 type Racks = BTreeMap<usize, (usize, String)>;
 
-/// Waits until every living peer of each rack has one super-peer of its own rack, the super-peers
-/// agree on the top, and nobody else takes part above; gives the racks' leaders, and the top.
+/// Waits until every running peer of each rack has one super-peer of its own rack, the super-peers
+/// agree on the top, and no other node takes part above. Returns the leaders of the racks, and the
+/// top.
 fn settle(dev: &Dev, living: &[usize]) -> (Racks, usize) {
     let last = RefCell::new(Vec::new());
     let look = || {
@@ -89,7 +90,7 @@ fn links(dev: &Dev, node: usize) -> Vec<usize> {
 #[test]
 fn sixty_agents_on_six_racks_survive_the_loss_of_a_super_peer() {
     let _turn = heavy::turn();
-    // Sixty processes share a machine that may be busy; what is tried is not how fast they are.
+    // Sixty processes share a machine that may be busy; their speed is not tested.
     let patient = ["message_max=1s", "processing_max=2s", "heartbeat=5s"];
     let patient = patient.iter().chain(&["suspect_after=40s", "check_every=15s"]);
     let mut arguments = vec!["--nodes", "60", "--algorithm", "super-peer", "--racks", "6"];
@@ -100,7 +101,7 @@ fn sixty_agents_on_six_racks_survive_the_loss_of_a_super_peer() {
     let (first, top) = settle(&dev, &living);
     let lost = first.values().map(|(leader, _)| *leader).find(|leader| *leader != top).unwrap();
 
-    // Whoever comes up has links with its own rack, and with nobody else.
+    // A restarted node has links with its own rack only.
     let is_own = |node: &usize| rack_of(*node) == rack_of(lost);
     let peer = living.iter().copied().find(|node| is_own(node) && *node != lost).unwrap();
     dev.act(&["restart", &format!("n{peer}")]);

@@ -38,7 +38,7 @@ fn a_small_group_holds_everything_and_says_so_in_json() {
 
 #[test]
 fn what_never_happens_and_what_was_not_visited_exit_with_4() {
-    // Nobody calls an election in a group of one.
+    // A node in a group of one never calls an election.
     assert_eq!(tanist(&["check", "bully", "--nodes", "1"]).status.code(), Some(4));
     assert_eq!(tanist(&["check", "bully", "--depth", "2"]).status.code(), Some(4));
 }
@@ -111,7 +111,7 @@ fn a_step_that_cannot_happen_is_told_with_those_that_can() {
     }
 }
 
-/// Rows with fewer situations are explored by this test; the others take too long for it.
+/// Rows with fewer states are explored by this test; the others take too long for it.
 const SMALL: &str = "6000";
 
 #[test]

@@ -1,4 +1,4 @@
-//! `tanist compare`: every algorithm under the same faults, the files, the limits and the slips.
+//! `tanist compare`: every algorithm under the same faults, the files, the limits and the mistakes.
 
 use std::fs;
 

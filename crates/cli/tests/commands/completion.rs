@@ -1,4 +1,4 @@
-//! Completion in a real bash, and manual pages that a real man can show.
+//! Completion in a real bash, and manual pages that a real `man` can show.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -23,7 +23,7 @@ fn pretend_agent(path: &Path) {
             let mut line = String::new();
             BufReader::new(&stream).read_line(&mut line).unwrap();
             let members = r#"[{"node":"n1"},{"node":"n2"},{"node":"n12"}]"#;
-            // Whoever only looked whether somebody is here does not read.
+            // A client that only checks whether an agent is there does not read.
             let _ = writeln!(stream, r#"{{"ok":{{"members":{members}}}}}"#);
         }
     });
@@ -121,7 +121,7 @@ fn every_command_has_a_page_that_man_can_show() {
     }
 }
 
-/// The page as text; none where there is no man.
+/// The page as text; none where `man` is not installed.
 fn rendered(page: &Path) -> Option<String> {
     let output = Command::new("man")
         .arg("-l")

@@ -19,7 +19,7 @@ key_file = "group.key"
 heartbeat = "300ms"
 "#;
 
-/// A directory with a file that is good.
+/// A directory with a valid configuration.
 struct Home(tempfile::TempDir);
 
 impl Home {
@@ -49,14 +49,14 @@ impl Home {
         command
     }
 
-    /// What a command that does well prints.
+    /// What a successful command prints.
     fn runs(&self, arguments: &[&str]) -> String {
         let output = self.tanist(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// What a check complains of, with its exit code.
+    /// The complaints of a check, with its exit code.
     fn checked(&self, more: &[&str]) -> (Option<i32>, String) {
         let check = ["config", "check", "-c", "tanist.toml"];
         told(&self.tanist(&[&check, more].concat()).output().unwrap())

@@ -1,10 +1,10 @@
-//! Mistakes in a configuration: each is told with its place and what to write instead.
+//! Mistakes in a configuration: each is reported with its place and what to write instead.
 
 use std::fs;
 
 use assert_cmd::cargo_bin_cmd;
 
-/// Six lines that are good; what follows begins on line 7.
+/// Six valid lines; what follows begins on line 7.
 const GOOD: &str = r#"group = "billing"
 node = "n1"
 peers = ["n1=10.0.0.1:7400", "n2=10.0.0.2:7400"]
@@ -13,7 +13,7 @@ key_file = "group.key"
 # The rest is the test's.
 "#;
 
-/// What an agent with this file complains of; it never starts.
+/// The error of an agent with this configuration; it never starts.
 fn complaint(text: &str) -> String {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("a.toml"), text).unwrap();

@@ -1,4 +1,4 @@
-//! Every command explains itself, and a slip on the command line exits with 2.
+//! Every command explains itself, and a mistake on the command line exits with 2.
 
 use assert_cmd::cargo_bin_cmd;
 

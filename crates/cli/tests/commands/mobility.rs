@@ -26,7 +26,7 @@ fn forty_nodes_that_hear_many_agree_nearly_all_the_time_under_both_algorithms() 
         assert!(share > 0.97 && share <= 1.0, "{told}");
         assert!(told["agreed"]["components"].as_f64().expect("a number") <= share + 0.05, "{told}");
         assert!(told["transmissions"].as_u64() < told["receptions"].as_u64(), "{told}");
-        assert!(told["links_changed"].as_u64() > Some(100), "nobody moved: {told}");
+        assert!(told["links_changed"].as_u64() > Some(100), "no node moved: {told}");
         assert!(told["elections"]["won"].as_u64() >= Some(1), "{told}");
         assert_eq!(told["time_us"], 60_000_000);
     }

@@ -138,7 +138,7 @@ fn a_broken_assertion_is_named_with_time_and_nodes_and_exits_with_1() {
     assert!(broken["at_us"].is_u64());
 }
 
-/// Two halves that cannot see each other elect a coordinator each; Bully does not survive that.
+/// Two halves that cannot reach each other elect one coordinator each; Bully does not survive that.
 const SPLIT: &str = r#"
 name = "split"
 about = "A partition, which Bully's model excludes."
@@ -165,7 +165,7 @@ node = 2
 breaks = ["A-1.1"]
 "#;
 
-/// What replaces what in the shipped scenario, in which line that is wrong, and what is said.
+/// What is replaced in the shipped scenario, which line is then wrong, and the message.
 const BAD: &[(&str, &str, usize, &str)] = &[
     ("end = ", "ende = ", 5, "unknown field `ende`"),
     ("end = \"30ms\"", "end = \"30 parsecs\"", 5, "not a duration"),

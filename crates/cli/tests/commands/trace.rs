@@ -9,7 +9,7 @@ use serde_json::Value;
 use tanist_sim::scenario::library;
 use tanist_sim::{Scenario, run};
 
-/// What the harness writes; everything else a node does itself, but nobody writes `lose`.
+/// The events that the harness writes. Nodes write the others; `lose` is in no recording.
 const HARNESS: &[&str] = &["crash", "pause", "resume", "cut", "heal"];
 
 fn trace(args: &[&str]) -> Output {
@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("tanist writes text")
 }
 
-/// The files that live nodes and a harness would have written of a shipped scenario.
+/// The files that live nodes and a harness would have recorded of a shipped scenario.
 fn record(scenario: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     let shipped = library::find(scenario).expect("it is shipped");
@@ -92,7 +92,7 @@ fn names_in_json_are_those_of_a_simulated_run() {
         let all = report["assertions"].as_array().unwrap().iter();
         all.map(|judged| (judged["id"].clone(), judged["verdict"].clone())).collect()
     };
-    // The scenario asks for its cuts, too, which a recording does not know.
+    // The scenario also reports its cuts, which a recording does not contain.
     assert!(verdicts(&simulated).starts_with(&verdicts(&report)), "{report}");
     assert_eq!(verdicts(&report).len(), 24);
     assert_eq!(report["recording"]["files"], 6);

@@ -22,7 +22,7 @@ pub(crate) struct Dev {
     limit: Duration,
 }
 
-/// What a process prints, as it comes.
+/// The lines that a process prints, as they come.
 pub(crate) fn lines_of(stdout: ChildStdout) -> Receiver<String> {
     let (sender, lines) = mpsc::channel();
     thread::spawn(move || {
@@ -38,7 +38,7 @@ impl Dev {
         Self::start_within(arguments, LIMIT)
     }
 
-    /// One that may take longer.
+    /// The same with another limit for its waits.
     pub(crate) fn start_within(arguments: &[&str], limit: Duration) -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut command = tanist(home.path());
@@ -47,7 +47,7 @@ impl Dev {
         Self { process, lines: lines_of(stdout), told: Vec::new(), home, limit }
     }
 
-    /// Where its sockets are looked for: commands find the group there.
+    /// The directory in which commands look for the group.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
@@ -56,7 +56,7 @@ impl Dev {
         self.home.path().join("tanist/dev")
     }
 
-    /// Waits for a line with these words, and gives it.
+    /// Waits for a line with these words, and returns it.
     pub(crate) fn tells(&mut self, words: &str) -> String {
         let end = Instant::now() + self.limit;
         loop {
@@ -73,7 +73,7 @@ impl Dev {
         }
     }
 
-    /// Waits until so many nodes agree, and says who leads them.
+    /// Waits until so many nodes agree, and returns their leader.
     pub(crate) fn agree(&mut self, who: &str) -> String {
         let line = self.tells(&format!("{who} agree: "));
         let leader = line.split("agree: ").nth(1).and_then(|rest| rest.split(' ').next());
@@ -84,20 +84,20 @@ impl Dev {
         tanist(self.home.path()).args(arguments).output().unwrap()
     }
 
-    /// Does something to the group; it must work.
+    /// Runs `tanist dev ACTION`, which must succeed.
     pub(crate) fn act(&self, arguments: &[&str]) {
         let output = self.run(&[&["dev"], arguments].concat());
         assert!(output.status.success(), "{arguments:?}: {output:?}");
     }
 
-    /// What a command says in JSON.
+    /// The JSON that a command prints.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(&[arguments, &["-o", "json"]].concat());
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Looks until a node's status is as wanted.
+    /// Waits until the status of a node is as wanted, and returns it.
     pub(crate) fn status_when(&self, node: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let last = RefCell::new(Value::Null);
         let look = || {
@@ -118,7 +118,7 @@ impl Dev {
         self.process.signal(name);
     }
 
-    /// Waits for its end, and gives the exit code.
+    /// Waits for its end, and returns the exit code.
     pub(crate) fn ends(&mut self) -> Option<i32> {
         self.process.ends().code()
     }

@@ -276,13 +276,13 @@ impl Fleet {
     }
 
     /// Waits until no process that was started from here runs.
-    pub(crate) fn is_deserted(&self) {
+    pub(crate) fn no_process_runs(&self) {
         let look = || self.processes().is_empty().then_some(());
         within(LIMIT, look, || format!("no process:\n{}", self.describe()));
     }
 
     /// No process that was started from here runs at this moment.
-    pub(crate) fn is_deserted_already(&self) {
+    pub(crate) fn no_process_runs_now(&self) {
         assert_eq!(self.describe(), "", "still there");
     }
 

@@ -1,4 +1,4 @@
-//! Machines in a row that hear only the next ones: network namespaces joined by pairs of
+//! Machines in a row that reach only the next ones: network namespaces joined by pairs of
 //! interfaces, `left` and `right`. They are removed with the value, also when a test panics.
 
 use std::process::{Command, Output, Stdio};
@@ -10,7 +10,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// None: this process may not make any, which was said.
+    /// None: this process may not make namespaces, and has printed that.
     pub(crate) fn new(length: usize) -> Option<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         remove_leftovers();
@@ -41,7 +41,7 @@ impl Line {
     /// A program on the machine with this number, counted from one.
     pub(crate) fn command(&self, at: usize, program: &str) -> Command {
         let mut command = Command::new("ip");
-        // It becomes the program: a signal to the process is one to the program.
+        // `ip` becomes the program, so a signal to the process reaches the program.
         command.args(["netns", "exec", &self.names[at - 1], program]);
         command
     }
@@ -62,7 +62,7 @@ impl Line {
 impl Drop for Line {
     fn drop(&mut self) {
         for name in &self.names {
-            // Pairs of interfaces go with their namespaces.
+            // Pairs of interfaces are removed with their namespaces.
             if let Err(why) = try_ip(&["netns", "del", name]) {
                 eprintln!("{name} is left behind: {why}");
             }
@@ -70,7 +70,7 @@ impl Drop for Line {
     }
 }
 
-/// Whether this user may mount in a namespace of its own. If not, that is said.
+/// Whether this user may mount in a namespace of its own. If not, prints that.
 pub(crate) fn can_mount() -> bool {
     let tried = Command::new("unshare")
         .args(["-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt"])
@@ -83,7 +83,7 @@ pub(crate) fn can_mount() -> bool {
     is_able
 }
 
-/// What tests that were killed have left: namespaces of processes that are gone.
+/// Removes namespaces of test processes that were killed.
 fn remove_leftovers() {
     let Ok(list) = try_ip(&["netns", "list"]) else { return };
     let list = String::from_utf8_lossy(&list.stdout).into_owned();

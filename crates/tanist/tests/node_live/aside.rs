@@ -1,4 +1,5 @@
-//! Nodes that step aside hand over at once, and come back; nobody elects while that is paused.
+//! Nodes that withdraw hand over at once, and rejoin; no election starts while elections are
+//! paused.
 
 use std::time::Instant;
 
@@ -19,7 +20,7 @@ async fn a_leader_that_steps_down_hands_over_before_silence_could_tell() {
         let view = if algorithm.descriptor().handover.is_some() {
             agreement(&groups).await
         } else {
-            // The lecture's bully tells nobody who is in the group.
+            // The lecture's bully does not say which nodes are in the group.
             until("n3 leads", || {
                 let roles: Vec<Role> = groups.iter().map(Group::role).collect();
                 let view = roles[2].is_leader().then(|| roles[2].view().cloned())??;
@@ -67,7 +68,7 @@ async fn a_node_that_takes_part_again_is_in_the_group() {
     for group in &groups {
         assert!(group.farewells().is_empty(), "{:?}", group.farewells());
     }
-    // Nothing to come back from.
+    // The node has not withdrawn, so it cannot rejoin.
     within("taking part", groups[0].take_part()).await.unwrap();
 }
 
@@ -130,13 +131,13 @@ async fn nobody_is_elected_while_elections_are_paused() {
     let mut groups = fleet.start_all().await;
     let view = agreement(&groups).await;
     groups[0].pause();
-    until("everybody knows", || groups.iter().all(Group::is_paused).then_some(())).await;
+    until("all nodes to be paused", || groups.iter().all(Group::is_paused).then_some(())).await;
     let leader = take_leader(&mut groups, &view);
     let name = leader.me();
     within("the end", leader.shutdown()).await.unwrap();
     until("a farewell", || groups.iter().all(|group| group.farewells() == [name]).then_some(()))
         .await;
-    // Three periods of Check, and evidence that the coordinator is dead: nothing happens.
+    // Three periods of Check, and evidence that the coordinator has crashed: no election.
     tokio::time::sleep(ms(1000)).await;
     for group in &groups {
         let own = group.role();
@@ -153,11 +154,11 @@ async fn a_node_that_comes_up_learns_of_the_pause() {
     let mut groups = fleet.start_all().await;
     agreement(&groups).await;
     groups[0].pause();
-    until("everybody knows", || groups.iter().all(Group::is_paused).then_some(())).await;
+    until("all nodes to be paused", || groups.iter().all(Group::is_paused).then_some(())).await;
     groups.pop().unwrap().shutdown().await.unwrap();
     groups.push(fleet.start(3).await);
     until("the new one knows", || groups[2].is_paused().then_some(())).await;
     groups[2].resume();
-    until("nobody is paused", || (!groups.iter().any(Group::is_paused)).then_some(())).await;
+    until("no node to be paused", || (!groups.iter().any(Group::is_paused)).then_some(())).await;
     agreement(&groups).await;
 }

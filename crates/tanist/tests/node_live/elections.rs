@@ -1,4 +1,4 @@
-//! Nodes elect, notice who leaves, and come together again.
+//! Nodes elect, notice which node leaves, and merge again.
 
 use std::time::Instant;
 
@@ -122,7 +122,7 @@ async fn two_halves_of_a_cut_network_lead_themselves_and_merge_when_it_heals() {
     agreement(&groups).await;
 }
 
-/// A fleet's host is not the one from which the system would dial.
+/// The host of a fleet is not the one from which the kernel would dial.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn heartbeats_reach_nodes_that_listen_at_a_second_address_of_their_machine() {
     let fleet = Fleet::unhurried(2);
@@ -150,7 +150,8 @@ fn a_node_whose_programs_runtime_is_blocked_keeps_its_group() {
     let (over, blocking) = std::sync::mpsc::channel::<()>();
     let body = move || blocked.block_on(async move { blocking.recv() });
     let thread = std::thread::spawn(body);
-    // n1 hears of its coordinator alone, thirty times more: the driver needs no runtime of ours.
+    // n1 hears only of its coordinator, thirty more times: the driver needs no runtime of the
+    // caller.
     let beats = |meter: &Meter| meter.received.values().sum::<u64>();
     let elections = others.block_on(async {
         let before = groups[0].meter().await.unwrap();
@@ -175,7 +176,7 @@ fn single_thread() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// A higher node that comes up waits to be found, so the leader stays who it is.
+/// A higher node that starts waits until it is found, so the leader stays.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_nobody_preempts_a_leader_stays_when_a_higher_node_comes_up() {
     let fleet = Fleet::new(3);

@@ -1,4 +1,4 @@
-//! Nodes that cannot begin, or cannot go on.
+//! Nodes that cannot start, or cannot continue.
 
 use tanist::{Role, StartError};
 
@@ -8,7 +8,7 @@ use crate::support::fleet::{Fleet, agreement, take_leader, until, within};
 async fn a_second_node_with_the_same_directory_is_refused_and_the_first_goes_on() {
     let fleet = Fleet::new(2);
     let first = fleet.start(1).await;
-    // At another port, or the port would be refused first.
+    // At another port; else the port would be refused first.
     let elsewhere = fleet.builder(1).listen(fleet.address(9));
     match elsewhere.start().await {
         Err(StartError::Store(error)) => {
@@ -32,7 +32,7 @@ async fn a_node_whose_disk_fails_ends_as_one_that_crashed() {
     let leader = take_leader(&mut groups, &view);
     let lead = leader.leading().await.unwrap();
     fleet.lose_disk(leader.me().0);
-    // Somebody leaves, so the coordinator needs a new number, and cannot keep one.
+    // A node leaves, so the coordinator needs a new number, and cannot save one.
     groups.remove(0).shutdown().await.unwrap();
     let ended = within("the end of the node", leader.ended()).await.unwrap_err();
     let path = fleet.data_dir(leader.me().0).display().to_string();
@@ -58,7 +58,7 @@ async fn a_job_learns_that_its_node_has_failed() {
     until("n2 leads", || groups[1].role().is_leader().then_some(())).await;
     fleet.lose_disk(2);
     groups[0].clone().shutdown().await.unwrap();
-    // The result of a job that outlived its term is nobody's.
+    // The result of a job that outlived its leadership is dropped.
     let ended = within("the end of the job", job).await.unwrap();
     assert!(ended.is_err(), "{ended:?}");
 }

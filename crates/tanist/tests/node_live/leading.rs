@@ -1,4 +1,4 @@
-//! Jobs of leaders: one at a time, told when their term ends, and waited for.
+//! Jobs of leaders: one at a time, cancelled when the leadership ends, and waited for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -57,7 +57,7 @@ async fn jobs_of_leaders_never_overlap_over_many_elections() {
     one_job_over_many_elections(&Fleet::unhurried(3)).await;
 }
 
-/// Nodes that come up lead groups of their own at first; no job may begin there.
+/// Nodes that start lead groups of their own at first; no job may begin there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn jobs_never_overlap_where_every_node_begins_as_a_leader() {
     let mut fleet = Fleet::unhurried(3);
@@ -109,7 +109,7 @@ async fn a_job_has_its_grace_and_the_next_group_waits_for_it() {
         worker.while_leader(crate::support::fleet::PATIENCE, job).await
     });
     let mut roles = groups[1].roles();
-    // A higher node comes, and halts the lower leader, whose job takes its time.
+    // A higher node starts and halts the lower leader, whose job takes a while to end.
     groups.push(fleet.start(3).await);
     within("the end of the term", lost).await.unwrap();
     loop {
@@ -135,7 +135,7 @@ async fn a_held_guard_keeps_its_node_out_of_the_next_group() {
     groups.push(fleet.start(3).await);
     within("the end of the term", lead.lost()).await;
     assert!(!lead.is_leading() && lead.guard().is_none());
-    // Left out at first, since it may not answer; taken in when it does.
+    // Left out at first, since it may not answer; accepted when it does.
     until("n3 leads", || groups[2].role().is_leader().then_some(())).await;
     let members = groups[2].role().view().unwrap().members().clone();
     assert!(!members.contains(node(2)), "{members}");

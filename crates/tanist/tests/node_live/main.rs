@@ -1,7 +1,8 @@
 //! Whole nodes in one process, over the loopback device: what a program that uses the crate sees.
 //!
 //! Every wait is for a condition, and ends in a failure that says what did not come. Where a test
-//! is about evidence, its nodes are unhurried: silence could not be what told them.
+//! is about evidence, its nodes wait long for a silent peer, so silence cannot be what they
+//! noticed.
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail as the test itself may")]
 
 mod aside;

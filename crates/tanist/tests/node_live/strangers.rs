@@ -21,7 +21,7 @@ async fn garbage_at_the_port_changes_nothing() {
             while !is_over.load(Ordering::Relaxed) {
                 for address in &addresses {
                     let garbage = vec![1; sent % 1300];
-                    // A node that is down takes nothing; that is fine.
+                    // A node that is down receives nothing.
                     let _ = socket.send_to(&garbage, address);
                     if let Ok(mut stream) = TcpStream::connect(address) {
                         let _ = stream.write_all(&garbage);

@@ -1,4 +1,4 @@
-//! Tasks of a group: stopped, planned and started in order; one that fails takes its node along.
+//! Tasks of a group: stopped, planned and started in order; a task that fails ends its node.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use crate::support::fleet::{Fleet, agreement, ms, node, take_leader, until, with
 
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// Writes down what is asked of it, and panics where it is told to.
+/// Records its calls, and panics where it is told to.
 struct Scribe {
     log: Log,
     panics_in: Option<&'static str>,
@@ -40,7 +40,7 @@ impl GroupTask for Scribe {
     async fn plan(&mut self, _: &View, reports: Reports<u32>) -> u32 {
         self.act("plan").await;
         for (from, report) in &reports {
-            assert_eq!(from.0, *report, "a report of somebody else");
+            assert_eq!(from.0, *report, "a report of another node");
         }
         u32::try_from(reports.len()).unwrap()
     }
@@ -143,7 +143,7 @@ async fn a_task_is_stopped_before_its_dropped_node_leaves() {
     assert_eq!(calls.last().map(String::as_str), Some("stop>"), "{calls:?}");
 }
 
-/// Takes its time to plan.
+/// A task that takes a while to plan.
 struct Ponderer(Log);
 
 impl GroupTask for Ponderer {

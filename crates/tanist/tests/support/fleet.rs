@@ -36,7 +36,7 @@ impl Fleet {
         }
     }
 
-    /// Nodes that never take a slow machine for a dead peer, since one is busy.
+    /// Nodes that do not suspect a peer on a busy machine.
     pub(crate) fn unhurried(nodes: u32) -> Self {
         let bound = ms(250);
         let timing = TimingConfig {
@@ -80,13 +80,13 @@ impl Fleet {
         self.directory.path().join(format!("n{node}"))
     }
 
-    /// Takes a node's directory away under it: every write from here on fails, for root as well.
+    /// Removes the directory of a running node: every later write fails, for root as well.
     pub(crate) fn lose_disk(&self, node: u32) {
         fs::remove_dir_all(self.data_dir(node)).unwrap();
     }
 }
 
-/// Waits for a condition, looking again and again; a test that waits too long has failed.
+/// Waits for a condition; a test that waits too long has failed.
 pub(crate) async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     within(what, async {
         loop {
@@ -99,17 +99,17 @@ pub(crate) async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) ->
     .await
 }
 
-/// Waits for something that must come.
+/// Waits for a future, within the same limit.
 pub(crate) async fn within<T>(what: &str, coming: impl Future<Output = T>) -> T {
     match tokio::time::timeout(PATIENCE, coming).await {
         Ok(come) => come,
-        Err(_) => panic!("in vain: {what}"),
+        Err(_) => panic!("not within {PATIENCE:?}: {what}"),
     }
 }
 
-/// Waits until these nodes, and no others, are one group, and gives the leader's view of it.
+/// Waits until these nodes, and no others, are one group, and returns the leader's view of it.
 pub(crate) async fn agreement(groups: &[Group]) -> View {
-    let everybody: NodeSet = groups.iter().map(Group::me).collect();
+    let all: NodeSet = groups.iter().map(Group::me).collect();
     let mut seen = String::new();
     let look = || {
         let roles: Vec<Role> = groups.iter().map(Group::role).collect();
@@ -119,9 +119,9 @@ pub(crate) async fn agreement(groups: &[Group]) -> View {
         let agree = roles.iter().all(|role| {
             is_in(role) && role.view().is_some_and(|own| own.group_number() == view.group_number())
         });
-        (agree && *view.members() == everybody).then_some(view)
+        (agree && *view.members() == all).then_some(view)
     };
-    until(&format!("agreement of {everybody}"), look).await
+    until(&format!("agreement of {all}"), look).await
 }
 
 /// Takes the leader out of these nodes.

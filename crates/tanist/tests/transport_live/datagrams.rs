@@ -1,4 +1,4 @@
-//! Datagrams, honest and otherwise.
+//! Datagrams, valid and invalid.
 
 use std::net::UdpSocket;
 
@@ -95,7 +95,7 @@ fn replayed_damaged_and_foreign_datagrams_are_refused_and_reordered_ones_taken()
     nodes[0].until_counted("cut", |counters| counters.refused_seal == cuts);
     send(&[]);
     send(&fresh[..16]);
-    // A version that nobody knows, one that is not this link's, and a session that is not there.
+    // An unknown version, one that is not this link's, and a session that does not exist.
     send(&[&[1], &fresh[1..]].concat());
     send(&[&[3], &fresh[1..]].concat());
     send(&[&[2], &[0; 8][..], &fresh[9..]].concat());
@@ -109,7 +109,7 @@ fn replayed_damaged_and_foreign_datagrams_are_refused_and_reordered_ones_taken()
         ];
         others == [2, 2, 1, 1]
     });
-    // After all that the real one is still taken.
+    // After all that the valid datagram is still accepted.
     send(&fresh);
     nodes[0].until_counted("the fresh one", |counters| counters.datagrams_in == 5);
 }

@@ -1,4 +1,4 @@
-//! What a death looks like, and what must not look like one.
+//! Evidence that a peer has crashed, and what must not count as evidence.
 
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tanist::transport::handshake::Hello;
 use tanist::transport::{Limits, Ticket};
 use tanist_core::membership::NodeId;
 
-use super::node::{Plan, bind, nobody, until};
+use super::node::{Plan, bind, until, unused_address};
 use super::rogue::{Rogue, accept, hello};
 
 #[test]
@@ -56,7 +56,7 @@ fn a_peer_dies_with_frames_on_the_way() {
 #[test]
 fn each_frame_to_nobody_is_answered_by_evidence_of_its_own() {
     let plan = Plan::new();
-    let node = plan.start_one(1, bind(), &[(NodeId(2), nobody())]);
+    let node = plan.start_one(1, bind(), &[(NodeId(2), unused_address())]);
     for number in 1..=50 {
         let ticket = node.send_bytes(NodeId(2), 0, Vec::new());
         assert_eq!(ticket, Ticket(number));
@@ -71,10 +71,11 @@ fn each_frame_to_nobody_is_answered_by_evidence_of_its_own() {
 #[test]
 fn a_dead_peer_is_not_polled() {
     let plan = Plan::new();
-    let node = plan.start_one(1, bind(), &[(NodeId(2), nobody()), (NodeId(3), nobody())]);
+    let node =
+        plan.start_one(1, bind(), &[(NodeId(2), unused_address()), (NodeId(3), unused_address())]);
     node.send_bytes(NodeId(2), 0, Vec::new());
     node.expect_gone(NodeId(2), Ticket(1));
-    // Enough time for many dials, measured by those to another dead peer.
+    // Enough time for many dials, measured by those to another crashed peer.
     for number in 1..=20 {
         node.send_bytes(NodeId(3), 0, Vec::new());
         node.expect_gone(NodeId(3), Ticket(number));
@@ -112,7 +113,7 @@ fn a_listener_that_closes_a_moment_after_its_links_is_a_death() {
     let node = plan.start_one(1, bind(), &[(NodeId(2), address)]);
     let ticket = node.send_bytes(NodeId(2), 0, Vec::new());
     drop(Rogue::accept(&listener, &plan.key, 2));
-    // The dial that verifies gets through to the listener, and is closed in the handshake.
+    // The verifying dial reaches the listener, and is closed in the handshake.
     drop(accept(&listener));
     drop(accept(&listener));
     drop(listener);
@@ -202,7 +203,7 @@ fn a_peer_is_not_gone_while_somebody_holds_its_port() {
     let held = nodes[1].call(|transport| transport.hold_port()).unwrap();
     let (peer, before) = (nodes[1].id, nodes[0].counters());
     drop(nodes.pop());
-    // The link is at its end, and the dial that follows is taken by the system, not refused.
+    // The link has ended, and the dial that follows is accepted by the kernel, not refused.
     nodes[0].until_counted("a dial after the end of the link", |now| {
         now.links_lost > before.links_lost && now.dials > before.dials
     });

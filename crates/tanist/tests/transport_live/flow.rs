@@ -1,4 +1,4 @@
-//! Too much of everything, and nothing at all.
+//! Overload: too many frames, a peer that reads nothing, and silence.
 
 use tanist::transport::{Incoming, Limits};
 use tanist_core::membership::NodeId;
@@ -23,8 +23,8 @@ fn a_peer_that_reads_too_slowly_loses_its_link_and_nobody_else_does() {
     assert!(nodes[0].is_connected(&nodes[2]));
     nodes[0].send(&nodes[2], 2);
     assert_eq!(nodes[2].expect_frames(&nodes[0], 2), [0, 2]);
-    // When it reads again, a new link is made and brings what is sent from then on, after
-    // whatever the old one still held.
+    // When it reads again, a new link is made and carries what is sent from then on, after what the
+    // old one still held.
     nodes[1].drain(true);
     nodes[0].send(&nodes[1], 3);
     nodes[1].until("the last frame", |seen| {
@@ -34,7 +34,7 @@ fn a_peer_that_reads_too_slowly_loses_its_link_and_nobody_else_does() {
     assert_eq!(nodes[0].gone_count() + nodes[1].gone_count(), 0);
 }
 
-/// Answers to questions whether a node is there are queued as frames are, and overflow as they do.
+/// Answers to probes are queued like frames, and overflow like them.
 #[test]
 fn a_peer_that_asks_too_much_loses_its_link_and_no_frame_overtakes_another() {
     let plan = Plan::new();

@@ -11,7 +11,7 @@ use tanist_core::membership::NodeId;
 use super::node::{Node, Plan, bind, until};
 use super::rogue::{Rogue, expect_closed, hello, write_message};
 
-/// What a node knows of another.
+/// What a node knows about another.
 fn view(of: &Node, peer: &Node) -> PeerView {
     let id = peer.id;
     let peers = of.call(|transport| transport.peers());
@@ -168,7 +168,7 @@ fn removing_a_line_shuts_a_node_out() {
     expect_view(&nodes[1], &nodes[0], "told why", |view| {
         view.refusal.as_ref().is_some_and(|why| why.contains("identity"))
     });
-    // What is shut out has no say about who is there.
+    // The node that shuts another out is not refused itself.
     assert!(view(&nodes[0], &nodes[1]).refusal.is_none());
 }
 
@@ -181,7 +181,7 @@ fn with_the_group_key_alone_nobody_speaks_as_a_node_that_has_an_identity() {
     let asked = Rogue::ask(nodes[0].address, &plan.key, &hello(2, 1));
     let Answer::Refused(refused) = asked.answer else { panic!("{:?}", asked.answer) };
     assert_eq!(refused.reason, Refusal::Identity);
-    // With the public key of the other, which everybody may know, and not its secret.
+    // With the public key of the other, which is no secret, and without its private key.
     let hello = Hello { identity: owners.keys[1].public(), ..hello(2, 1) };
     let own = NodeKey::generate().unwrap();
     let mut asked = Rogue::ask_claiming(nodes[0].address, &plan.key, &own, &hello);

@@ -22,7 +22,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 type Command = Box<dyn FnOnce(&mut State) + Send>;
 
-/// What lives on the node's thread.
+/// The state on the node's thread.
 pub(crate) struct State {
     transport: Transport,
     is_draining: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Plan {
     pub(crate) limits: Limits,
 }
 
-/// What all nodes of a test are told alike.
+/// The settings that all nodes of a test share.
 pub(crate) fn settings() -> Settings {
     Settings { digest: [1; 16], text: "algorithm=bully\n".to_owned(), defaults: String::new() }
 }
@@ -107,7 +107,7 @@ pub(crate) fn bind() -> Sockets {
 }
 
 /// An address where no process listens, another one each time.
-pub(crate) fn nobody() -> String {
+pub(crate) fn unused_address() -> String {
     static HOST: LazyLock<Host> = LazyLock::new(Host::claim);
     static NEXT: AtomicU16 = AtomicU16::new(7400);
     HOST.port(NEXT.fetch_add(1, Ordering::Relaxed)).to_string()
@@ -155,7 +155,7 @@ impl Node {
         result.recv_timeout(PATIENCE).expect("the node's thread answers")
     }
 
-    /// Does something on the node's thread, some time soon.
+    /// Does something on the node's thread, without waiting for it.
     pub(crate) fn post(&self, action: impl FnOnce(&mut Transport) + Send + 'static) {
         self.command(move |state| action(&mut state.transport));
     }
@@ -165,7 +165,7 @@ impl Node {
         assert!(commands.send(Box::new(command)).is_ok(), "{} runs", self.id);
     }
 
-    /// Whether the driver of this node takes what comes in.
+    /// Whether the driver of this node takes incoming events.
     pub(crate) fn drain(&self, is_draining: bool) {
         self.command(move |state| state.is_draining = is_draining);
     }
@@ -189,7 +189,7 @@ impl Node {
         })
     }
 
-    /// Waits until what has come in, from the start, satisfies a condition.
+    /// Waits until the events since the start satisfy a condition.
     pub(crate) fn until<T>(&self, what: &str, condition: impl Fn(&[Incoming]) -> Option<T>) -> T {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -221,7 +221,7 @@ impl Node {
         self.until("anything", |seen| Some(frames_from(seen, from.id)))
     }
 
-    /// Waits for so many frames from a node; gives their ids.
+    /// Waits for so many frames from a node; returns their ids.
     pub(crate) fn expect_frames(&self, from: &Self, count: usize) -> Vec<u64> {
         let from = from.id;
         self.until(&format!("{count} frames of {from}"), |seen| {
@@ -236,7 +236,7 @@ impl Node {
         });
     }
 
-    /// Waits for this many processes of a peer; gives the last.
+    /// Waits for this many processes of a peer; returns the last.
     pub(crate) fn expect_met(&self, peer: NodeId, count: usize) -> u64 {
         self.until(&format!("Met of {peer}, {count} times"), |seen| {
             let met: Vec<u64> = seen.iter().filter_map(|event| met(event, peer)).collect();
@@ -244,14 +244,14 @@ impl Node {
         })
     }
 
-    /// How often somebody was reported gone so far.
+    /// How often a peer was reported gone so far.
     pub(crate) fn gone_count(&self) -> usize {
         self.until("anything", |seen| {
             Some(seen.iter().filter(|event| matches!(event, Incoming::Gone { .. })).count())
         })
     }
 
-    /// Ends the node as a crash does: its sockets close, and nobody says good-bye.
+    /// Ends the node as a crash does: its sockets close without a farewell.
     pub(crate) fn kill(mut self) -> SocketAddr {
         self.stop();
         self.address
@@ -272,7 +272,7 @@ impl Drop for Node {
     }
 }
 
-/// Waits until a condition holds that nobody announces; the error says what is there instead.
+/// Polls until a condition holds; the error describes the current state.
 pub(crate) fn until(what: &str, condition: impl Fn() -> Result<(), String>) {
     let deadline = Instant::now() + PATIENCE;
     while let Err(found) = condition() {

@@ -1,4 +1,4 @@
-//! Nodes with the wrong key, group or id, and links that say what nobody understands.
+//! Nodes with the wrong key, group or id, and links that send what the other side cannot decode.
 
 use tanist::key::GroupKey;
 use tanist::settings::Settings;
@@ -107,7 +107,7 @@ fn too_many_links_of_one_peer_are_told_so() {
     let limits = Limits { drain: PATIENCE, ..Plan::new().limits };
     let plan = Plan { limits, ..Plan::new() };
     let nodes = plan.start(2);
-    // Links that gave way are read until they are silent for a while, and count until then.
+    // Replaced links are read until they are silent for a while, and count until then.
     let dial = |dial| Rogue::dial(nodes[0].address, &plan.key, &Hello { dial, ..hello(2, 1) });
     let held: Vec<_> = (1..=8).map(dial).collect();
     nodes[0].until_counted("eight links", |counters| counters.links_superseded == 7);
@@ -115,7 +115,7 @@ fn too_many_links_of_one_peer_are_told_so() {
     let Answer::Refused(refused) = asked.answer else { panic!("{:?}", asked.answer) };
     assert_eq!(refused.reason, Refusal::TooBusy);
     drop(held);
-    // The real node 2 gets in when the places are free.
+    // The real node 2 connects when connections are free.
     nodes[0].until_counted("a frame", |counters| {
         nodes[1].send(&nodes[0], 1);
         counters.frames_in >= 1
@@ -171,7 +171,7 @@ fn a_damaged_record_closes_its_link() {
     super::rogue::write_message(&mut rogue.stream, &[0; 40]);
     expect_closed(&mut rogue.stream);
     nodes[0].until_counted("bad seal", |counters| counters.refused_seal == 1);
-    // Node 2 is alive, and its real process is found by the dial that verifies.
+    // Node 2 is up, and the verifying dial finds its real process.
     nodes[0].expect_met(nodes[1].id, 2);
     assert_eq!(nodes[0].gone_count(), 0);
 }

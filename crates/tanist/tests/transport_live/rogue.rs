@@ -1,4 +1,4 @@
-//! A peer that has the key and does as it likes: plain blocking sockets and the pure parts.
+//! A peer that has the key and breaks the protocol: plain blocking sockets and the pure parts.
 
 use std::cell::RefCell;
 use std::io::{Read as _, Write as _};

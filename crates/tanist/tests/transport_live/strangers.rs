@@ -1,4 +1,4 @@
-//! Whoever can reach the port, without the key.
+//! Strangers that can reach the port and have no key.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -77,7 +77,7 @@ fn two_hundred_idle_connections_do_not_keep_peers_out() {
     assert_talk(&nodes[..2]);
     let idle: Vec<_> = (0..200).map(|_| connect(nodes[0].address)).collect();
     nodes[0].until_counted("the cap", |counters| counters.connections_over_cap == 200 - 64);
-    // The link that was there, and one that is made now.
+    // An existing link, and a new one.
     assert_talk(&nodes[..2]);
     nodes[2].send(&nodes[0], 1);
     nodes[0].expect_frames(&nodes[2], 1);
@@ -99,7 +99,7 @@ fn connections_over_the_cap_of_all_are_closed() {
     assert_talk(&nodes);
 }
 
-/// The first message of a dial, as somebody on the way has recorded it.
+/// The first message of a dial, as an eavesdropper has recorded it.
 fn recording(plan: &Plan, node: &Node) -> Vec<u8> {
     let mut stream = connect(node.address);
     let greeting = Greeting::decode(&read_message(&mut stream).unwrap()).unwrap();

@@ -37,7 +37,7 @@ fn a_process_that_does_not_answer_gives_way_to_another_with_its_id() {
     let limits = Limits { handshake: Duration::from_millis(400), ..Plan::new().limits };
     let plan = Plan { limits, ..Plan::new() };
     let nodes = plan.start(2);
-    // It reads nothing, as one that is stopped.
+    // It reads nothing, like a stopped process.
     let _deaf = Rogue::dial(nodes[0].address, &plan.key, &hello(2, 1));
     nodes[0].until_counted("a link", |counters| counters.links_made == 1);
     nodes[1].send(&nodes[0], 1);

@@ -11,7 +11,7 @@ use crate::support::fleet::Fleet;
 use crate::support::namespaces::Line;
 use crate::support::wait::within;
 
-/// Nothing takes longer, even on a busy machine.
+/// The limit of a wait: elections over radio are slow on a busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 
 /// Agents n1, n2 and so on, each on its machine.
@@ -71,13 +71,13 @@ impl Agents {
         command
     }
 
-    /// What a command says in JSON; nothing while the agent does not answer.
+    /// The JSON that a command prints; none while the agent does not answer.
     pub(crate) fn json(&self, at: usize, arguments: &[&str]) -> Option<Value> {
         let output = self.command(at, &[arguments, &["-o", "json"]].concat()).output().unwrap();
         output.status.success().then(|| serde_json::from_slice(&output.stdout).unwrap())
     }
 
-    /// Waits until all of these follow this one, in one group, and gives its number.
+    /// Waits until these nodes follow this leader in one group, and returns the group number.
     pub(crate) fn follow(&self, nodes: &[usize], leader: usize) -> String {
         let leader = format!("n{leader}");
         let last = RefCell::new(Vec::new());
@@ -94,7 +94,7 @@ impl Agents {
         })
     }
 
-    /// Waits until a value that a command tells is as wanted.
+    /// Waits until the JSON of a command is as wanted.
     pub(crate) fn when(&self, at: usize, arguments: &[&str], wanted: impl Fn(&Value) -> bool) {
         let last = RefCell::new(None);
         let look = || {

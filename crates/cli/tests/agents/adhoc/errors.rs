@@ -1,4 +1,4 @@
-//! What keeps a node off the air is said in one sentence, with what to do about it.
+//! Errors of an agent that cannot use its radio: each names the cause and what to do.
 
 use crate::support::fleet::tanist;
 use crate::support::namespaces::Line;

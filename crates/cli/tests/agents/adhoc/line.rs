@@ -35,7 +35,7 @@ fn neighbours_are(agents: &Agents, at: usize, wanted: &[&str]) {
     });
 }
 
-/// What people look with goes on working where nobody has an address.
+/// Commands for people work although no node has an address.
 fn others_can_look(agents: &Agents) {
     let table = agents.command(3, &["members"]).output().unwrap();
     let table = String::from_utf8(table.stdout).unwrap();

@@ -1,4 +1,4 @@
-//! The same elections where everybody is everybody's neighbour: a local group, over links.
+//! The same elections where every node is a neighbour of every other: a local group, over links.
 
 use crate::support::dev::Dev;
 use crate::support::fleet::tanist;

@@ -47,12 +47,13 @@ fn a_leader_whose_disk_is_full_ends_with_the_reason_and_another_leads() {
     third.members_are(&["n3"]);
     let mut agents = fleet.group_with(&["n1", "n2"], &["n1", "n2", "n3"]);
     assert_eq!(third.ask("status")["role"], "leader");
-    // Seen from outside, the file system of a process is below its root directory.
+    // Other processes see this mount below /proc/PID/root.
     let root = format!("/proc/{}/root", third.id());
     let data = fleet.file("data-n3");
     let filler = format!("{root}{}/filler", data.display());
     assert!(std::fs::write(&filler, vec![0; 1 << 20]).is_err(), "64 kB are full before 1 MB");
-    // Whenever n1 goes or comes, n3 needs a new group and a number for it. Some are on its disk.
+    // Whenever n1 leaves or joins, n3 needs a new group number. Some numbers are reserved on its
+    // disk.
     drop(agents.remove(0));
     let end = Instant::now() + 4 * LIMIT;
     while third.ended().is_none() {

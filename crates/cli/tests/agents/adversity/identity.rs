@@ -1,4 +1,4 @@
-//! Nodes that are not who they should be: another key, somebody else's id.
+//! Nodes with the wrong identity: another key, or the id of another node.
 
 use serde_json::Value;
 
@@ -30,13 +30,13 @@ fn an_agent_with_the_id_of_another_at_the_place_of_a_third_ends_and_says_why() {
     let fleet = Fleet::new(3);
     let agents = fleet.group(&["n1", "n2"]);
     let before = number(&agents[1]);
-    // A file that was copied to the third machine, where `node` was forgotten.
+    // The configuration was copied to the third machine, and `node` was not changed.
     fleet.configure_as("copy", "n1", &[("listen", format!("\"{}\"", fleet.peer(3)))]);
     let mut copy = fleet.start("copy");
     assert_eq!(copy.ends(), Some(7), "{}", copy.log());
     let log = copy.log();
     assert!(log.contains("another process with the id n1"), "{log}");
-    // The two that are right go on.
+    // The two correct nodes stay in their group.
     agents[0].members_are(&["n1", "n2"]);
     agents[1].members_are(&["n1", "n2"]);
     assert_eq!(number(&agents[1]), before);

@@ -1,5 +1,4 @@
-//! Everything that can go wrong around a group: each is a clear error or a count, and the group
-//! stays up.
+//! Faults around a group: each ends in a clear error or a count, and the group stays up.
 
 mod disk;
 mod identity;

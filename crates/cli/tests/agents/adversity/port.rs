@@ -1,4 +1,4 @@
-//! What strangers do to the peer port, and ports that are not what the files say.
+//! Garbage and idle connections at the peer port, and ports that differ from the configuration.
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::support::fleet::{Fleet, peers};
 
-/// How long strangers go on.
+/// How long a flood lasts.
 const FLOOD: Duration = Duration::from_secs(3);
-/// And how fast they should be.
+/// The rate of a flood.
 const PER_SECOND: u32 = 10_000;
 
-/// Bytes that look like nothing in particular, another each time.
+/// Pseudo-random bytes.
 fn garbage(seed: &mut u64, length: usize) -> Vec<u8> {
     let mut next = || {
         *seed =
@@ -24,7 +24,7 @@ fn garbage(seed: &mut u64, length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Calls `send` at the wanted rate, and gives the rate that was reached.
+/// Calls `send` at the wanted rate, and returns the rate that was reached.
 fn flood(mut send: impl FnMut(u32)) -> u32 {
     let begun = Instant::now();
     let mut sent: u32 = 0;
@@ -61,7 +61,7 @@ fn garbage_datagrams_at_a_high_rate_unseat_nobody_and_are_counted() {
     let mut seed = 7;
     let rate = flood(|index| {
         let length = usize::try_from(index % 200).unwrap() + 1;
-        // A full buffer is the kernel's way of dropping.
+        // With a full buffer, the kernel drops the datagram.
         let _ = socket.send_to(&garbage(&mut seed, length), to);
     });
     eprintln!("{rate} datagrams per second");
@@ -88,7 +88,7 @@ fn garbage_over_tcp_at_a_high_rate_unseats_nobody_and_is_counted() {
             connections += 1;
         }
         if streams[place].write_all(&garbage(&mut seed, 64)).is_err() {
-            // The node has hung up; once more, from the start.
+            // The node has closed the connection; another one follows.
             streams[place] = TcpStream::connect(to).unwrap();
             connections += 1;
         }
@@ -109,7 +109,7 @@ fn a_hundred_idle_connections_keep_no_node_out() {
     let idle: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(to).unwrap()).collect();
     agents[2].when("meter", |meter| meter["transport"]["accepted"].as_u64() >= Some(100));
     assert_eq!(agents[0].ask("status")["leader"]["node"], "n3");
-    // A node that comes back gets through the crowd.
+    // A node that restarts still gets a connection.
     drop(agents.remove(0));
     agents[1].members_are(&["n2", "n3"]);
     let again = fleet.start("n1");
@@ -123,10 +123,10 @@ fn a_hundred_idle_connections_keep_no_node_out() {
 fn a_wrong_port_leaves_the_node_alone_and_is_shown() {
     let fleet = Fleet::new(3);
     let agents = fleet.group(&["n1", "n2"]);
-    let nobody = fleet.peer(4);
-    // n3 looks for the others where nobody is, and is not where they look for it.
+    let unused = fleet.peer(4);
+    // n3 has wrong addresses for the others, and listens where they do not expect it.
     let elsewhere = fleet.peer(5);
-    let wrong = peers([(1, nobody), (2, nobody), (3, elsewhere)]);
+    let wrong = peers([(1, unused), (2, unused), (3, elsewhere)]);
     let refused = fleet.run(&[
         "config",
         "check",
@@ -134,14 +134,14 @@ fn a_wrong_port_leaves_the_node_alone_and_is_shown() {
         &fleet.configure_as("same", "n3", &[("peers", wrong)]),
     ]);
     assert_eq!(refused.status.code(), Some(6), "two peers at one address: {refused:?}");
-    let wrong = peers([(1, nobody), (2, fleet.peer(6)), (3, elsewhere)]);
+    let wrong = peers([(1, unused), (2, fleet.peer(6)), (3, elsewhere)]);
     fleet.configure_as("n3", "n3", &[("peers", wrong)]);
     let third = fleet.start("n3");
     third.members_are(&["n3"]);
     third.when("members", |seen| seen["members"][0]["is_refused"] == true);
     let output = fleet.run(&["doctor", "--socket", "n3.sock"]);
     let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains(&format!("nobody listens at {nobody}")), "{told}");
+    assert!(told.contains(&format!("nobody listens at {unused}")), "{told}");
     agents[0].members_are(&["n1", "n2"]);
 }
 

@@ -1,4 +1,4 @@
-//! What clients do to an agent's socket.
+//! Clients of the control socket that send garbage, or nothing, or may not act.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -55,7 +55,7 @@ fn a_line_of_ten_megabytes_is_not_read_to_its_end() {
     let written = stream.write_all(&vec![b'x'; 10 << 20]);
     assert!(written.is_err(), "the agent took ten megabytes");
     let mut line = String::new();
-    // What was said before it hung up may be lost with the connection.
+    // The answer may be lost with the connection.
     if BufReader::new(stream).read_line(&mut line).is_ok_and(|read| read > 0) {
         assert!(line.contains("at most 64 kilobytes"), "{line}");
     }
@@ -94,7 +94,7 @@ fn another_user_may_look_if_the_mode_allows_it_but_not_act() {
     };
     open(fleet.path(), 0o755);
     open(&fleet.file("n1.sock"), 0o666);
-    // The program may lie where that user cannot reach it.
+    // That user may have no access to the directory of the program.
     let program = fleet.file("tanist");
     std::fs::copy(env!("CARGO_BIN_EXE_tanist"), &program).unwrap();
     let run = |arguments: &[&str]| {

@@ -19,7 +19,7 @@ fn idle_clients_keep_nobody_from_being_answered_or_from_attaching_a_job() {
     agent.members_are(&["n1"]);
     let idle = idle_clients(&fleet, 1100);
     flooded(&fleet, &mut agent);
-    // Those that gave way were told so.
+    // Clients that were closed to make room were told so.
     let told = idle.iter().filter(|stream| closing_words(stream).contains("error")).count();
     assert!(told > 900, "{told} of {} were told", idle.len());
 }
@@ -95,7 +95,7 @@ fn idle_clients(fleet: &Fleet, count: usize) -> Vec<UnixStream> {
 
 fn watchers(fleet: &Fleet, count: usize) -> Vec<UnixStream> {
     let watch = |mut stream: &UnixStream| {
-        // One that was refused at once has been closed.
+        // A connection that was refused is closed already.
         let _ = stream.write_all(b"{\"ask\":\"watch\"}\n");
     };
     connections(fleet, count).inspect(watch).collect()
@@ -112,11 +112,11 @@ fn connections(fleet: &Fleet, count: usize) -> impl Iterator<Item = UnixStream> 
     })
 }
 
-/// What came on a connection that was closed; nothing from one that is open.
+/// What was sent on a connection before it was closed; empty for an open one.
 fn closing_words(mut stream: &UnixStream) -> String {
     stream.set_nonblocking(true).unwrap();
     let mut words = Vec::new();
-    // An open one has nothing more to say at the moment.
+    // An open connection has nothing more to read.
     let _ = stream.read_to_end(&mut words);
     String::from_utf8(words).unwrap()
 }

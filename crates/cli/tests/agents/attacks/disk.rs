@@ -1,4 +1,4 @@
-//! Disks that are slow, full or wrong, and numbers that would wear a counter out.
+//! Disks that are slow, full or wrong, and group numbers that would exhaust a counter.
 //!
 //! A slow disk is a process whose calls of fsync are delayed by strace; a full one is a small file
 //! system in a mount namespace, which only root can make. Without these the tests say so and pass.
@@ -24,10 +24,10 @@ use crate::support::fleet::Fleet;
 use crate::support::namespaces::can_mount;
 use crate::support::wait::{LIMIT, until};
 
-/// Every fsync of a process takes this long: much longer than its peers wait for a sign of life.
+/// Every fsync takes this long: much longer than peers wait for a heartbeat.
 const SLOW: &str = "inject=fsync,fdatasync:delay_enter=6000000";
 
-/// A job that finds out whether another one runs: all its processes hold the lock.
+/// A job that records whether another one runs: all its processes hold the lock.
 const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
     echo \"$TANIST_NODE $TANIST_EPOCH\" >> starts
     trap 'exit 0' TERM; sleep 1000 & wait";
@@ -35,11 +35,11 @@ const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH
 const TIMING: &str =
     "[timing]\nheartbeat = \"100ms\"\nsuspect_after = \"2s\"\ncheck_every = \"500ms\"\n";
 
-/// Makes every later fsync of a process slow. Killed with the test; the process runs on then.
+/// Delays every later fsync of a process, until it is dropped.
 struct SlowDisk(Child);
 
 impl SlowDisk {
-    /// None if strace is not there or may not attach.
+    /// None if strace is not installed or may not attach.
     fn of(process: u32, fleet: &Path) -> Option<Self> {
         let log = fleet.join(format!("strace-{process}.log"));
         let mut command = Command::new("strace");
@@ -61,7 +61,7 @@ impl SlowDisk {
 
 impl Drop for SlowDisk {
     fn drop(&mut self) {
-        // Told to end, strace lets go of the process; killed, it would take it along.
+        // On SIGTERM strace detaches from the process; SIGKILL would end the process, too.
         signal(self.0.id(), "-TERM");
         let _ = self.0.wait();
     }
@@ -76,7 +76,7 @@ fn can_trace() -> bool {
     is_able
 }
 
-/// Waits until a node of a group with jobs leads all of it.
+/// Waits until a node leads a group of so many members.
 fn leads_all(fleet: &Fleet, node: usize, members: usize) {
     let socket = format!("n{node}.sock");
     until("the node to lead all", || {
@@ -87,12 +87,12 @@ fn leads_all(fleet: &Fleet, node: usize, members: usize) {
     });
 }
 
-/// The number of the file that holds the counter: every save puts another file in its place.
+/// The inode of the counter's file: every save replaces the file.
 fn record(directory: &Path) -> u64 {
     std::fs::metadata(directory.join("counter")).map_or(0, |found| found.ino())
 }
 
-/// Waits until the counter of a node has not been saved for a while.
+/// Waits until the counter of a node has not been saved for a while, and returns its inode.
 fn is_at_rest(directory: &Path) -> u64 {
     let mut last = (record(directory), std::time::Instant::now());
     until("the disk to be at rest", || {
@@ -121,8 +121,8 @@ fn a_leader_that_reserves_numbers_on_a_slow_disk_keeps_leading_and_no_two_jobs_r
         eprintln!("skipped: strace cannot attach");
         return;
     };
-    // Without n1 the leader forms a new group, with a number that is on its disk already; a moment
-    // later it puts the next ones there, which takes seconds.
+    // Without n1 the leader forms a new group, with a number that is reserved already. A moment
+    // later it reserves the next ones, which takes seconds.
     runs[0].signal("-KILL");
     runs[0].ends();
     until("the reservation", || (record(&fleet.file("data-n3")) != before).then_some(()));
@@ -142,13 +142,13 @@ fn a_node_whose_disk_does_not_save_in_time_ends_and_says_how_long_it_took() {
     let fleet = Fleet::new(3);
     let agents = fleet.group(&["n1", "n2"]);
     fleet.configure_as("n3", "n3", &[]);
-    // The store is made on a quick disk.
+    // The store is created on a fast disk.
     let mut first = fleet.start("n3");
     first.members_are(&["n1", "n2", "n3"]);
     first.signal("-TERM");
     assert_eq!(first.ends(), Some(0));
     let mut command = Command::new("strace");
-    // With -D the child is the agent, and strace goes with it.
+    // With -D the child process is the agent, and strace ends with it.
     command.args(["-D", "-f", "-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e", SLOW]);
     command.args([env!("CARGO_BIN_EXE_tanist"), "agent", "-c", "n3.toml"]);
     let mut third = fleet.spawn("n3", &mut command);
@@ -158,7 +158,7 @@ fn a_node_whose_disk_does_not_save_in_time_ends_and_says_how_long_it_took() {
     agents[0].members_are(&["n1", "n2"]);
 }
 
-/// A peer makes the leader save a number that is not reserved, and its disk hangs.
+/// A peer makes the leader save a number that is not reserved, and the save hangs.
 #[test]
 fn a_leader_whose_disk_hangs_in_a_save_has_ended_its_job_before_another_starts() {
     if !can_trace() {
@@ -206,7 +206,7 @@ fn a_lone_survivor_on_a_full_disk_keeps_leading_with_the_number_that_it_has_save
     let mut third = fleet.spawn("n3", &mut command);
     third.members_are(&["n3"]);
     let mut agents = fleet.group_with(&["n1", "n2"], &["n1", "n2", "n3"]);
-    // Seen from outside, the file system of a process is below its root directory.
+    // Other processes see this mount below /proc/PID/root.
     let inside = format!("/proc/{}/root{}", third.id(), data.display());
     is_at_rest(Path::new(&inside));
     let filler = format!("{inside}/filler");
@@ -222,7 +222,7 @@ fn a_lone_survivor_on_a_full_disk_keeps_leading_with_the_number_that_it_has_save
     });
     let led = third.ask("status");
     assert_eq!(led["role"], "leader", "{led}");
-    // Space that is freed is used without a restart.
+    // Freed space is used without a restart.
     std::fs::remove_file(&filler).unwrap();
     let before = record(Path::new(&inside));
     until("the next reservation", || (record(Path::new(&inside)) != before).then_some(()));
@@ -250,7 +250,7 @@ fn a_data_directory_that_others_may_write_is_refused_with_the_command_that_mends
     agent.members_are(&["n1"]);
 }
 
-/// What the nodes n1 to n3 of a test are told alike; timings as in [`TIMING`] or as usual.
+/// The settings of nodes n1 to n3; timings as in [`TIMING`] or the usual ones.
 fn settings(timing: TimingConfig) -> Settings {
     let members = (1..=3).map(|id| Member { id: NodeId(id), priority: Priority(id) });
     let timing = Timing::new(timing).unwrap();
@@ -258,7 +258,7 @@ fn settings(timing: TimingConfig) -> Settings {
     Settings::of(&GroupConfig::new(settings).unwrap(), &Membership::new(members).unwrap())
 }
 
-/// A peer with the group's key, played by the test: it says what it likes.
+/// A peer that has the group's key, played by the test: it sends any messages.
 fn says(fleet: &Fleet, settings: Settings, node: u32, to: u32, messages: &[Message]) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let address = |node: u32| fleet.peer(usize::try_from(node).unwrap()).to_string();
@@ -290,13 +290,13 @@ fn says(fleet: &Fleet, settings: Settings, node: u32, to: u32, messages: &[Messa
     });
 }
 
-/// A peer remembers this counter of the node that hears it.
+/// A peer says that it remembers this counter of the receiver.
 fn recalls(counter: u64) -> Message {
     let counter = Some(tanist_core::group::Counter(counter));
     Message::Recall(recall::Message::Recalled { question: 1, counter })
 }
 
-/// The counter that a node's disk holds.
+/// The counter on a node's disk.
 fn saved_counter(fleet: &Fleet, name: &str) -> u64 {
     let bytes = std::fs::read(fleet.file(&format!("data-{name}/counter"))).unwrap();
     match record::decode(&bytes).unwrap() {
@@ -316,14 +316,14 @@ fn a_counter_near_its_end_is_refused_before_it_is_saved() {
         Message::Election(election::Message::Bully(bully::Message::SetCoordinator { group }))
     };
     let hostile = [names(u64::MAX - 1), names(1 << 40), recalls(u64::MAX), recalls(1 << 63)];
-    // As in the files of these agents.
+    // As in the configurations of these agents.
     let timing = TimingConfig { silence: Some(Duration::from_secs(5)), ..tanist::default_timing() };
     says(&fleet, settings(timing), 2, 1, &hostile);
     agent.when("meter", |meter| meter["refused_counters"] == 4);
     until("the peer's name in the log", || agent.log().contains("n2").then_some(()));
     agent.members_are(&["n1"]);
     assert!(saved_counter(&fleet, "n1") < 1 << 20, "{}", saved_counter(&fleet, "n1"));
-    // What an honest peer may say is still taken.
+    // A counter that a correct peer may send is still accepted.
     says(&fleet, settings(timing), 2, 1, &[recalls(5000)]);
     until("the counter", || (saved_counter(&fleet, "n1") >= 5000).then_some(()));
 }

@@ -132,7 +132,7 @@ fn newest(agent: &Agent) -> u64 {
     agent.ask("status")["index"].as_u64().unwrap()
 }
 
-/// How many entries of its trace an agent does not remember any more.
+/// How many entries of its trace an agent has discarded.
 fn forgotten(to: SocketAddr) -> u64 {
     let mut stream = TcpStream::connect(to).unwrap();
     stream.set_read_timeout(Some(LIMIT)).unwrap();
@@ -166,7 +166,7 @@ impl Readers {
         };
         let threads = (0..READERS).map(start).collect();
         let readers = Self { is_over, bytes, threads };
-        // Each has an answer, on the average, before anything is measured.
+        // On average, each reader has received an answer before the measurement begins.
         until("answers", || (readers.bytes.load(Ordering::Relaxed) >= 200 * 4096).then_some(()));
         readers
     }
@@ -186,7 +186,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// One answer after the other; an agent that refuses or closes is asked again.
+    /// Reads one answer after the other; an agent that refuses or closes is asked again.
     fn read(&self) {
         while !self.is_over.load(Ordering::Relaxed) {
             let Ok(mut stream) = TcpStream::connect(self.to) else { continue };
@@ -208,7 +208,7 @@ impl Reader {
                 Ok(count) => {
                     self.bytes.fetch_add(count as u64, Ordering::Relaxed);
                 }
-                // A watch on which nothing happens.
+                // A watch without events.
                 Err(error) if is_timeout(&error) => {}
                 Err(_) => return,
             }

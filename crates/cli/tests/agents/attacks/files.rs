@@ -11,10 +11,10 @@ use std::time::Duration;
 use crate::support::fleet::Fleet;
 use crate::support::wait::until;
 
-/// Somebody who is neither root nor the user of the test.
+/// A user other than root and the user of the test.
 const STRANGER: u32 = 65_533;
 
-/// Whether files can be given away here.
+/// Whether this user may give files to another.
 fn can_give_away(fleet: &Fleet) -> bool {
     let path = fleet.file("gift");
     fs::write(&path, "").unwrap();
@@ -29,13 +29,13 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// The agent of n1's file does not start, for the reason that these words name. Exit code 6 says
-/// that a person must put it right.
+/// The agent of n1 does not start, and its message has these words. Exit code 6 says that a person
+/// must correct something.
 fn is_refused(fleet: &Fleet, socket: &Path, words: &[&str]) {
     ends_with(fleet, socket, 6, words);
 }
 
-/// The agent of n1's file ends with a code and these words, before it answers at its socket.
+/// The agent of n1 exits with a code and these words, before it answers at its socket.
 fn ends_with(fleet: &Fleet, socket: &Path, code: i32, words: &[&str]) {
     let mut agent = fleet.start("n1");
     let status = until("the end of the agent", || {
@@ -123,7 +123,7 @@ fn a_key_that_is_a_pipe_is_refused_and_not_waited_for() {
     is_refused(&fleet, &fleet.file("n1.sock"), &["group.key", "not a regular file"]);
 }
 
-/// Writes n1's file with a socket in a directory.
+/// Writes n1's configuration, with its socket in a directory.
 fn put_socket_in(fleet: &Fleet, directory: &Path) -> PathBuf {
     let socket = directory.join("n1.sock");
     fleet.configure_as("n1", "n1", &[("socket", format!("{socket:?}"))]);
@@ -177,7 +177,7 @@ fn what_is_not_a_socket_is_never_removed() {
     let socket = fleet.file("n1.sock");
     let beside = fleet.file("n1.sock.http");
     fleet.configure_as("n1", "n1", &[]);
-    // As the control socket, and as the one for HTTP beside it.
+    // In place of the control socket, and of the HTTP socket beside it.
     for place in [&socket, &beside] {
         fs::copy(&thesis, place).unwrap();
         is_refused(&fleet, &socket, &[name(place), "regular file"]);

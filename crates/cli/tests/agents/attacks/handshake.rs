@@ -65,14 +65,14 @@ impl Pair {
         now.iter().zip(before).all(|(now, before)| now > before) && are_linked(&self.agents())
     }
 
-    /// Breaks the links. Gives how many links each agent has had so far.
+    /// Breaks the links. Returns how many links each agent has had so far.
     fn cut(&self) -> Vec<u64> {
         let before = self.links_made();
         self.proxies.iter().for_each(Proxy::cut);
         before
     }
 
-    /// Breaks the links, and lets new ones be made when strangers had a moment to be first.
+    /// Breaks the links, and holds new ones back until strangers have connected.
     fn cut_behind(&self, strangers: &[Strangers]) -> Vec<u64> {
         self.proxies.iter().for_each(Proxy::hold);
         let (before, connections) = (self.cut(), made(strangers));
@@ -87,8 +87,8 @@ impl Pair {
         watch(&self.agents(), 1, || self.is_relinked(&before) && self.is_whole());
     }
 
-    /// What diallers say first, to each of the two. Broken links make both dial; if one never
-    /// does, what the other says has to do.
+    /// The first bytes of diallers, for each of the two agents. Broken links make both dial; for an
+    /// agent that is never dialled, the recordings of the other are used.
     fn openings(&self) -> Vec<Vec<Vec<u8>>> {
         let recorded = || self.proxies.iter().map(Proxy::openings).collect::<Vec<_>>();
         for _ in 0..20 {
@@ -118,7 +118,7 @@ impl Pair {
     }
 }
 
-/// How many connections the less successful strangers have made.
+/// How many connections were made at the agent that got fewer.
 fn made(strangers: &[Strangers]) -> u64 {
     strangers.iter().map(Strangers::made).min().unwrap()
 }
@@ -140,7 +140,7 @@ fn a_replayed_handshake_keeps_no_peer_out() {
     for _ in 0..2 {
         let replayed = made(&replay);
         let before = pair.cut_behind(&replay);
-        // So many samples take longer than each side waits before it gives the other up.
+        // So many samples take longer than either side waits for the other.
         watch(&pair.agents(), 500, || {
             made(&replay) > replayed + 250 && pair.is_relinked(&before) && pair.is_whole()
         });
@@ -172,8 +172,8 @@ fn silent_connections_at_the_highest_rate_keep_no_peer_out() {
     links_are_made_during_a_flood(&pair, &flood);
 }
 
-/// Exactly one dial is refused, and the next one is not: a rule in a network namespace resets every
-/// second connection, the first one first.
+/// Exactly one dial is refused: a rule in a network namespace resets every second connection,
+/// beginning with the first.
 #[test]
 fn one_refused_dial_is_no_evidence_of_death() {
     if std::env::var_os(INSIDE).is_some() {
@@ -201,7 +201,7 @@ fn one_refused_dial_is_no_evidence_of_death() {
 fn refuse_one_dial_at_a_time() {
     let pair = Pair::start();
     for attempt in 0..6 {
-        // In turn the leader's dial and the member's.
+        // Alternately the leader's dial and the member's.
         let number = group_number(&pair.agents[0]);
         refuse_one_dial(&pair, attempt % 2);
         for agent in &pair.agents {
@@ -211,16 +211,16 @@ fn refuse_one_dial_at_a_time() {
     }
 }
 
-/// Breaks the links, refuses the first dial to one agent, and waits until all is well.
+/// Breaks the links, refuses the first dial to one agent, and waits until the group is whole.
 fn refuse_one_dial(pair: &Pair, at: usize) {
     let (refusing, held) = (&pair.proxies[at], &pair.proxies[1 - at]);
-    // The agent itself must not be faster with a link of its own.
+    // The refused agent must not be faster with a dial of its own.
     held.hold();
     let port = refusing.address().port().to_string();
     reset_every_second_connection("-A", &port);
     let before = dials_refused();
     let links = pair.cut();
-    // The next dial follows soon, so this looks as often as it can.
+    // The next dial follows soon, so this checks more often than other waits.
     let end = Instant::now() + LIMIT;
     while dials_refused() == before {
         assert!(Instant::now() < end, "no dial was refused");
@@ -231,7 +231,7 @@ fn refuse_one_dial(pair: &Pair, at: usize) {
     reset_every_second_connection("-D", &port);
 }
 
-/// Adds or deletes the rule, whose count begins with its addition.
+/// Adds or deletes the rule. Its counter begins at zero when it is added.
 fn reset_every_second_connection(action: &str, port: &str) {
     let rule = format!(
         "{action} INPUT -p tcp --syn --dport {port} -m statistic --mode nth --every 2 --packet 0 \

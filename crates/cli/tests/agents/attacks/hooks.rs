@@ -1,7 +1,7 @@
 //! Hooks and health programs that hang.
 //!
 //! The file system that hangs is an autofs mount whose daemon never answers, in a mount namespace
-//! of the agent's own: every lookup in it waits, as on a server that is gone. That takes root;
+//! of the agent's own: every lookup in it blocks, as on a server that has crashed. That takes root;
 //! without it these tests say so and pass.
 
 use std::os::unix::fs::PermissionsExt;
@@ -26,7 +26,7 @@ fn a_hook_on_a_file_system_that_hangs_is_ended_by_its_timeout() {
     agent.members_are(&["n1"]);
     until("the timeout", || agent.log().contains("took too long").then_some(()));
     assert_eq!(agent.ask("status")["role"], "leader");
-    // Nothing of it is left that could run late.
+    // No process of the hook is left that could run later.
     until("the end of the hook", || children(agent.id()).is_empty().then_some(()));
     agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
@@ -130,7 +130,7 @@ fn a_second_signal_ends_an_agent_at_once_while_a_hook_runs() {
     assert_eq!(agent.ends(), Some(130));
 }
 
-/// Two signals are enough, once it listens for them; before that, one is.
+/// Two signals are enough once the agent handles signals; before that, one is.
 fn signal_until_it_ends(agent: &mut Agent) {
     until("a thread that hangs", || hangs(agent.id()).then_some(()));
     agent.signal("-TERM");
@@ -139,7 +139,7 @@ fn signal_until_it_ends(agent: &mut Agent) {
     assert_eq!(code, Some(130), "{}", agent.log());
 }
 
-/// The processes that it has started and not seen end.
+/// Its child processes that were not reaped.
 fn children(process: u32) -> String {
     let path = format!("/proc/{process}/task/{process}/children");
     std::fs::read_to_string(path).unwrap()
@@ -154,15 +154,15 @@ fn hangs(process: u32) -> bool {
     threads.flatten().any(|thread| waits_in(thread).contains("autofs"))
 }
 
-/// A directory under which `server` never answers, for what is started by it.
+/// A directory in which every lookup below `server` hangs, for programs that are started by it.
 struct Hung {
     directory: tempfile::TempDir,
 }
 
 impl Hung {
-    /// None where it cannot be made.
+    /// None if such a mount cannot be made here.
     fn new() -> Option<Self> {
-        // Hooks are refused under /tmp, since everyone can write there.
+        // Hooks below /tmp are refused, since other users can write there.
         let directory = tempfile::tempdir_in(std::env::var_os("HOME").unwrap()).unwrap();
         let hung = Self { directory };
         std::fs::create_dir(hung.path("mount")).unwrap();
@@ -174,7 +174,7 @@ impl Hung {
         Some(hung)
     }
 
-    /// `server/...` is where it hangs.
+    /// `server/...` is below the mount that hangs.
     fn path(&self, name: &str) -> PathBuf {
         match name.strip_prefix("server/") {
             Some(_) => self.directory.path().join("mount").join(name),
@@ -189,8 +189,8 @@ impl Hung {
         path
     }
 
-    /// A program for which the mount is there. No daemon reads the pipe, which holds itself open;
-    /// the process group that may pass is one that these programs are not in.
+    /// Starts a program that sees the mount. No daemon reads the pipe, which holds itself open; the
+    /// process group that may pass the mount is one that these programs are not in.
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let script = "cd \"$0\" && rm -f pipe && mkfifo pipe && exec 9<>pipe && \
                       mount -t autofs -o fd=9,pgrp=1,minproto=5,maxproto=5,indirect hung mount && \

@@ -1,8 +1,8 @@
-//! HTTP clients that hold every place: long polls, slow readers, slow writers, huge heads.
+//! HTTP clients that take every connection: long polls, slow readers, slow writers, huge heads.
 //!
-//! Every attack runs from the address of the health checker too, so that no rule about addresses
-//! can be what saves health. "Health is answered" means: each request on a connection of its own,
-//! without a second try, while the attackers hold what they hold.
+//! Attacks also come from the address of the health checker, so no rule about addresses protects
+//! health. "Health is answered" means: each request on a connection of its own, at the first try,
+//! while the attack continues.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -24,10 +24,10 @@ fn long_polls_hold_no_place_of_health_and_one_too_many_is_told() {
     let victim = Victim::start();
     let index = victim.get("/v1/status").field("index");
     let poll = victim.request(&format!("/v1/status?wait=600s&index={index}"));
-    // Four addresses: no single one may hold so many connections.
+    // From four addresses: one address may not hold so many connections.
     let polls: Vec<TcpStream> = (0..CROWD).map(|client| victim.send_from(client, &poll)).collect();
     victim.health_is_answered();
-    // Those that do not wait have an answer by now, and it says why.
+    // Polls that were refused have an answer by now, with the reason.
     let codes = codes_of(&polls);
     assert!(codes.contains("too_many_watchers"), "{codes:?}");
     victim.health_is_answered();
@@ -57,7 +57,7 @@ fn writers_of_one_byte_a_second_hold_no_place_of_health() {
     for byte in request.as_bytes().iter().take(4) {
         let next = Instant::now() + Duration::from_secs(1);
         for writer in &mut writers {
-            // One that was closed to make room writes into nothing.
+            // A connection that was closed to make room fails here.
             let _ = writer.write(&[*byte]);
         }
         victim.health_is_answered();
@@ -73,7 +73,7 @@ fn readers_that_read_nothing_hold_no_place_of_health() {
     for reader in &readers {
         reader.set_nonblocking(true).unwrap();
         let mut reader = reader;
-        // As much as is taken: the answers are more than all buffers hold.
+        // Writes as much as fits: the answers are larger than all buffers.
         let _ = reader.write(page.as_bytes());
     }
     victim.health_is_answered();
@@ -105,7 +105,7 @@ fn requests_in_long_rows_hold_no_place_of_health() {
         clients.push(thread::spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
                 let stream = connect(1, to);
-                // A closed connection ends both; then there is a next one.
+                // A closed connection fails both; then the next one follows.
                 let _ = (&stream).write_all(row.as_bytes());
                 let _ = (&stream).take(100_000).read_to_end(&mut Vec::new());
             }
@@ -125,7 +125,7 @@ fn connections_that_come_without_end_hold_no_place_of_health() {
     let flood = thread::spawn(move || {
         let mut held: Vec<TcpStream> = Vec::new();
         while !stop.load(Ordering::Relaxed) {
-            // Each is held until a hundred others have come.
+            // Each is held until a hundred later ones exist.
             held.push(connect(1, to));
             if held.len() > 100 {
                 held.remove(0);
@@ -180,7 +180,7 @@ fn descriptors_are_left_however_many_connect() {
     let process = victim.agent.id();
     let open = std::fs::read_dir(format!("/proc/{process}/fd")).unwrap().count();
     assert!(open < 200, "{open} of 256 descriptors are open");
-    // The control socket is another way in, and has descriptors for its clients.
+    // The control socket has descriptors of its own.
     assert_eq!(victim.agent.ask("status")["role"], "leader");
 }
 
@@ -201,7 +201,7 @@ impl Victim {
         })
     }
 
-    /// Starts it by a command of the test's own.
+    /// The same, started by any command.
     fn start_with(command: impl FnOnce(&Fleet) -> Command) -> Self {
         let fleet = Fleet::new(3);
         let (http, check) = (fleet.http(1), fleet.agent_check(1));
@@ -230,7 +230,7 @@ impl Victim {
         Answer::read(&stream).unwrap_or_else(|| panic!("{path}: no answer: {}", self.agent.log()))
     }
 
-    /// Every health path answers, again and again, each on a connection of its own.
+    /// Every health path answers several times, each on a connection of its own.
     fn health_is_answered(&self) {
         for _ in 0..5 {
             for (path, status) in
@@ -286,13 +286,13 @@ impl Answer {
     }
 }
 
-/// Why some of these were refused, as far as their answers are here already.
+/// The error codes of connections that were refused, as far as their answers have arrived.
 fn codes_of(streams: &[TcpStream]) -> BTreeSet<String> {
     let mut codes = BTreeSet::new();
     for mut stream in streams {
         stream.set_nonblocking(true).unwrap();
         let mut text = vec![0; 4096];
-        // One that waits or was closed has no answer.
+        // A connection that waits or was closed has no answer.
         let Ok(count) = stream.read(&mut text) else { continue };
         let text = String::from_utf8_lossy(&text[..count]).into_owned();
         if let Some((_, rest)) = text.split_once("\"code\":\"") {
@@ -304,7 +304,7 @@ fn codes_of(streams: &[TcpStream]) -> BTreeSet<String> {
 
 /// A connection from 127.0.0.HOST.
 fn connect(host: u8, to: SocketAddr) -> TcpStream {
-    // Agents that other tests start meanwhile must not inherit it.
+    // Agents that other tests start at the same time must not inherit it.
     let (family, kind, flags) = (AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC);
     let socket = rustix::net::socket_with(family, kind, flags, None).unwrap();
     let from = SocketAddrV4::new(Ipv4Addr::new(127, 0, 0, host), 0);
@@ -317,10 +317,10 @@ fn connect(host: u8, to: SocketAddr) -> TcpStream {
 }
 
 fn send(mut stream: TcpStream, request: &str) -> TcpStream {
-    // One that was closed already is found out when it is read from.
+    // A closed connection is noticed when it is read.
     let _ = stream.write_all(request.as_bytes());
     stream
 }
 
-/// More than an agent has places.
+/// More connections than an agent allows.
 const CROWD: usize = 700;

@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 
 use super::proxy::Proxy;
 use super::reports::{has_error, readyz};
-use super::samples::{active, are_whole, group_number, one_acts_at_most, watch};
+use super::samples::{active, are_whole, at_most_one_is_active, group_number, watch};
 use crate::support::agent::Agent;
 use crate::support::fleet::{Fleet, peers};
 use crate::support::wait::until;
 
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
 
-/// Waits until an agent has ended because another process has its id, and says so.
+/// Waits until an agent has ended, and checks that it names the other process with its id.
 fn ends_as_a_twin(agent: &mut Agent, node: &str) {
     let code = agent.ends();
     let log = agent.log();
@@ -32,7 +32,7 @@ fn a_twin_ends_and_changes_nothing(node: &str) {
     let mut twin = fleet.start("twin");
     until("the end of the twin", || {
         let all: Vec<&Agent> = established.iter().copied().chain([&twin]).collect();
-        one_acts_at_most(&all);
+        at_most_one_is_active(&all);
         for agent in &established {
             let replaced = agent.count("links_replaced");
             assert!(replaced <= 2, "links were replaced {replaced} times");
@@ -58,8 +58,8 @@ fn a_twin_of_the_leader_ends_and_changes_nothing() {
     a_twin_ends_and_changes_nothing("n3");
 }
 
-/// A process that is stopped answers nobody, so another one with its id may take its place, at its
-/// address. When the first one goes on, it has to end.
+/// A stopped process answers no message, so another one with its id can take its place, at its
+/// address. When the first one continues, it must end.
 #[test]
 fn a_process_that_was_replaced_while_it_was_stopped_ends_when_it_goes_on() {
     let fleet = Fleet::new(3);
@@ -87,8 +87,8 @@ fn a_process_that_was_replaced_while_it_was_stopped_ends_when_it_goes_on() {
     assert_eq!(led_by_the_new[0]["node"], "n3", "{led_by_the_new:?}");
 }
 
-/// The others run and refuse this node; that they are not in its group does not mean that they are
-/// not there.
+/// The others run and refuse this node: that they are not in its group does not mean that they have
+/// crashed.
 #[test]
 fn a_node_that_is_not_in_the_lists_of_the_others_does_not_act() {
     let fleet = Fleet::new(3);

@@ -1,4 +1,4 @@
-//! A stderr or stdout that takes nothing.
+//! A stderr or stdout that blocks or fails.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
@@ -23,7 +23,7 @@ fn a_stderr_that_is_never_read_does_not_block_the_agent() {
     let (reader, stderr) = full_pipe();
     let mut agent = start(&fleet, |command| command.stdout(Stdio::null()).stderr(stderr));
     agent.members_are(&["n1"]);
-    // Strangers at the peer port cause lines of the thread that elects.
+    // Garbage at the peer port makes the electing thread log.
     let end = Instant::now() + LIMIT;
     let dropped = || agent.ask("settings")["log_lines_dropped"].as_u64().unwrap_or_default();
     while dropped() == 0 {
@@ -39,7 +39,7 @@ fn a_stderr_that_is_never_read_does_not_block_the_agent() {
     // As soon as the pipe is read, a line says how many are missing.
     let mut lines = BufReader::new(reader).lines().map(|line| line.unwrap_or_default());
     lines.find(|line| line.contains("log lines were dropped")).unwrap();
-    // It ends while nobody reads, too.
+    // It also ends while the pipe is not read.
     agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
 }
@@ -134,19 +134,19 @@ fn a_job_runs_and_ends_although_nobody_reads_stderr() {
     fleet.read_when("started", |text| text == "runs\n");
     run.signal("-TERM");
     assert_eq!(run.code(), 128 + 15);
-    fleet.is_deserted();
+    fleet.no_process_runs();
 }
 
-/// An agent of the file n1.toml, with its output as wanted.
+/// The agent of n1.toml, with its output where the test wants it.
 fn start(fleet: &Fleet, output: impl FnOnce(&mut Command) -> &mut Command) -> Agent {
-    // What the agent helper shows when it gives up.
+    // The log file that `Agent` reads when a wait fails.
     File::options().create(true).append(true).open(fleet.file("n1.log")).unwrap();
     let mut command = fleet.tanist(&[]);
     command.args(["agent", "-c", "n1.toml"]);
     Agent::start(output(&mut command), fleet.path(), "n1")
 }
 
-/// A pipe with no room: a process that writes to it waits.
+/// A full pipe: a process that writes to it blocks.
 fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let flags = fcntl_getfl(&writer).unwrap();

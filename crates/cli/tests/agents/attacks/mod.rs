@@ -1,7 +1,7 @@
 //! Attacks by strangers, and faults that a careless operator makes, each by name.
 //!
-//! Every test plays one attack on real agents and asserts what must hold all the same: at most one
-//! active leader, health answered, the group up. An attack that once succeeded stays here.
+//! Every test runs one attack on real agents and asserts what must hold meanwhile: at most one
+//! active leader, health answered, the group up. An attack that succeeded once stays as a test.
 
 mod control_socket;
 mod disk;

@@ -21,7 +21,7 @@ struct Shared {
     address: SocketAddr,
     /// Where the agent listens.
     agent: Mutex<SocketAddr>,
-    /// Locked while a connection is taken.
+    /// Locked while a connection is accepted.
     listener: Mutex<TcpListener>,
     is_held: AtomicBool,
     is_ended: AtomicBool,
@@ -74,14 +74,14 @@ impl Proxy {
         }
     }
 
-    /// Leaves new connections without an answer: the system takes them, and nothing is relayed.
+    /// Accepts no new connections: the kernel queues them, and nothing is relayed.
     pub(crate) fn hold(&self) {
         self.shared.is_held.store(true, Ordering::Relaxed);
         // A connection that is being accepted is accepted before this returns.
         drop(self.shared.listener.lock().unwrap());
     }
 
-    /// Relays what was held, and new connections.
+    /// Relays the queued connections, and new ones.
     pub(crate) fn release(&self) {
         self.shared.is_held.store(false, Ordering::Relaxed);
     }
@@ -138,7 +138,7 @@ fn relay(shared: &Arc<Shared>, dialler: TcpStream) {
     thread::spawn(move || pump(from_listener, dialler, |_| {}));
 }
 
-/// Copies bytes until one side ends, and then ends the other. Tells of the first bytes.
+/// Copies bytes until one side ends, and then ends the other. Calls `tell` with the first bytes.
 fn pump(mut from: TcpStream, mut to: TcpStream, tell: impl FnOnce(&[u8])) {
     let mut buffer = vec![0; 64 << 10];
     let mut tell = Some(tell);
@@ -168,5 +168,5 @@ fn relay_datagrams(shared: &Shared, udp: &UdpSocket) {
 
 /// How long a new connection may wait for the proxy.
 const PAUSE: Duration = Duration::from_millis(1);
-/// How soon the proxy ends when it is told to.
+/// How soon the proxy ends when it is dropped.
 const LOOK: Duration = Duration::from_millis(50);

@@ -1,5 +1,5 @@
-//! A node that its peers refuse although it has the right key: all places where people look name
-//! them with the reason, and the nodes that are well stay ready.
+//! A node that its peers refuse although it has the right key: every command and page names the
+//! peers and the reason, and the other nodes stay ready.
 
 use serde_json::Value;
 

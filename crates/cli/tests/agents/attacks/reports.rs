@@ -1,4 +1,4 @@
-//! What an operator is told: log lines, `/readyz` and `tanist doctor`.
+//! What an operator sees: log lines and `/readyz`.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;

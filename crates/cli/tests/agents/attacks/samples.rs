@@ -1,29 +1,29 @@
-//! Which agents act at one moment, seen again and again while something goes on.
+//! Samples of which agents are active, taken while an attack runs.
 
 use serde_json::{Value, json};
 
 use crate::support::agent::Agent;
 use crate::support::wait::{LIMIT, within};
 
-/// Takes at least so many samples, and more until `is_done`. No two agents may act at one moment.
+/// Takes at least so many samples, and more until `is_done`. No two agents may be active at once.
 pub(crate) fn watch(agents: &[&Agent], least: usize, mut is_done: impl FnMut() -> bool) {
     let mut taken = 0;
     let look = || {
-        one_acts_at_most(agents);
+        at_most_one_is_active(agents);
         taken += 1;
         (taken >= least && is_done()).then_some(())
     };
     within(LIMIT, look, || format!("samples, and then what was waited for:\n{}", describe(agents)));
 }
 
-/// Fails if two agents act at one moment.
-pub(crate) fn one_acts_at_most(agents: &[&Agent]) {
+/// Fails if two agents are active at one moment.
+pub(crate) fn at_most_one_is_active(agents: &[&Agent]) {
     let active = active(agents);
     assert!(active.len() < 2, "{} nodes act at once: {active:#?}", active.len());
 }
 
-/// The status of each agent that acts, all at one moment: between two rounds of questions. One that
-/// acts in both rounds, in one leadership, acts in between.
+/// The status of each active agent, at one moment between two rounds of questions: an agent that is
+/// active in both rounds, in one leadership, is active in between.
 pub(crate) fn active(agents: &[&Agent]) -> Vec<Value> {
     let ask = |agent: &Agent| agent.try_ask("status").filter(|status| status["acts"] == true);
     let first: Vec<(&Agent, Value)> =
@@ -34,12 +34,12 @@ pub(crate) fn active(agents: &[&Agent]) -> Vec<Value> {
     let is_same = |one: &Value, other: &Value| {
         ["life", "index"].iter().all(|name| one[*name] == other[*name])
     };
-    let acts_still =
+    let is_still_active =
         |(agent, before): &(&Agent, Value)| ask(agent).filter(|after| is_same(before, after));
-    first.iter().filter_map(acts_still).collect()
+    first.iter().filter_map(is_still_active).collect()
 }
 
-/// Whether all are in one group of exactly these, and its leader acts.
+/// Whether all are in one group of exactly these nodes, with an active leader.
 pub(crate) fn are_whole(agents: &[&Agent], nodes: &[&str]) -> bool {
     let is_in = |agent: &&Agent| {
         let status = agent.ask("status");
@@ -48,7 +48,7 @@ pub(crate) fn are_whole(agents: &[&Agent], nodes: &[&str]) -> bool {
     agents.iter().all(is_in) && active(agents).len() == 1
 }
 
-/// Whether each agent has links with all that it knows of.
+/// Whether each agent has a link with every peer.
 pub(crate) fn are_linked(agents: &[&Agent]) -> bool {
     let is_linked = |member: &Value| member["is_self"] == true || member["is_connected"] == true;
     agents.iter().all(|agent| {
@@ -57,7 +57,7 @@ pub(crate) fn are_linked(agents: &[&Agent]) -> bool {
     })
 }
 
-/// The number of the group that an agent is in.
+/// The number of an agent's group.
 pub(crate) fn group_number(agent: &Agent) -> Value {
     agent.ask("status")["epoch"]["text"].clone()
 }

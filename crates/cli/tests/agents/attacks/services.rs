@@ -14,8 +14,9 @@ use crate::support::fleet::Fleet;
 use crate::support::namespaces::can_mount;
 use crate::support::wait::until;
 
-/// The agent must be told to end by its manager, or refuse.
+/// The manager must give up.
 const WRONG: Option<i32> = Some(6);
+/// The manager must try again.
 const TRY_AGAIN: Option<i32> = Some(7);
 
 fn stderr(output: &Output) -> String {
@@ -79,7 +80,7 @@ fn a_process_without_descriptors_is_started_again() {
     let file = fleet.configure_as("n1", "n1", &[]);
     let program = env!("CARGO_BIN_EXE_tanist");
     let mut limits_with_code = Vec::new();
-    // Wherever in the start it is that the descriptors run out.
+    // At any point of the start the descriptors may run out.
     for limit in 4..24 {
         let script = format!("ulimit -n {limit}; exec {program} agent -c {file}");
         let mut command = Command::new("sh");
@@ -163,7 +164,7 @@ fn an_agent_that_crashes_leaves_no_image_of_its_memory() {
     let fleet = Fleet::new(3);
     fleet.configure_as("n1", "n1", &[]);
     let program = env!("CARGO_BIN_EXE_tanist");
-    // The key is in that memory.
+    // An image of the memory would contain the key.
     let script = format!("ulimit -c unlimited; exec {program} agent -c n1.toml");
     let mut command = Command::new("sh");
     command.args(["-c", &script]).current_dir(fleet.path());
@@ -176,9 +177,9 @@ fn an_agent_that_crashes_leaves_no_image_of_its_memory() {
     assert!(!status.core_dumped(), "the agent's memory was dumped");
 }
 
-/// A health command that leaves a process behind each time, and where it counts them.
+/// A health command that leaves an orphan process each time, and the file that counts them.
 struct Orphans {
-    // Not under /tmp: what others can write to is not run.
+    // Not below /tmp: a program that other users can replace is not run.
     directory: tempfile::TempDir,
 }
 
@@ -203,29 +204,29 @@ impl Orphans {
         self.directory.path().join("ended")
     }
 
-    /// Runs often; a single status that is lost makes the node unfit.
+    /// Runs often; a single lost exit status makes the node unhealthy.
     fn table(&self) -> String {
         let health = self.health();
         format!("{{ command = [{health:?}], every = \"50ms\", timeout = \"60s\", fail_after = 1 }}")
     }
 
-    /// How many have ended.
+    /// How many orphans have ended.
     fn count(&self) -> usize {
         fs::read_to_string(self.ended()).unwrap_or_default().lines().count()
     }
 
-    /// Waits until many have ended, and those of them that were not reaped are few.
+    /// Waits until many orphans have ended, and few of them are zombies.
     fn are_reaped_by(&self, process: u32) {
         until("twenty orphans", || (self.count() >= 20).then_some(()));
-        // All are dead but the latest, and the health command may just have ended itself.
-        until("their burial", || (zombies_of(process) <= 2).then_some(()));
+        // The newest orphan may still run, and the health command itself may have ended just now.
+        until("few zombies", || (zombies_of(process) <= 2).then_some(()));
         let before = self.count();
         until("twenty more", || (self.count() >= before + 20).then_some(()));
-        until("their burial", || (zombies_of(process) <= 2).then_some(()));
+        until("few zombies", || (zombies_of(process) <= 2).then_some(()));
     }
 }
 
-/// How many dead children of a process it has not waited for.
+/// How many zombies a process has as children.
 fn zombies_of(parent: u32) -> usize {
     children_of(parent).into_iter().filter(|(_, state)| state == "Z").count()
 }
@@ -295,12 +296,12 @@ impl Unit {
         line.split_once('=').map(|(_, value)| value)
     }
 
-    /// A directory below /run, /var/lib or so, as an instance of the unit has it.
+    /// A directory of an instance of the unit, relative to /run, /var/lib and so on.
     fn directory(&self, key: &str, instance: &str) -> std::path::PathBuf {
         self.value(key).unwrap().replace("%i", instance).into()
     }
 
-    /// What systemd removes with everything in it when the unit has stopped.
+    /// The directory that systemd removes, with its contents, when the unit has stopped.
     fn removed_at_stop(&self, instance: &str) -> Option<std::path::PathBuf> {
         match self.value("RuntimeDirectoryPreserve") {
             None | Some("no") => Some(self.directory("RuntimeDirectory", instance)),
@@ -337,7 +338,7 @@ fn units_give_up_on_a_wrong_file_only_and_retry_everything_else() {
             unit.value("RestartPreventExitStatus").unwrap().split_whitespace().collect();
         assert!(given_up.contains(&"6") && !given_up.contains(&"7"), "{name}: {given_up:?}");
         assert_eq!(unit.value("Restart"), Some("on-failure"), "{name}");
-        // A limit of starts would give up on a port that stays busy for a minute.
+        // With a limit of starts, a port that is busy for a minute would be given up.
         assert_eq!(unit.value("StartLimitIntervalSec"), Some("0"), "{name}");
         assert!(unit.value("StartLimitBurst").is_none(), "{name}");
         let seconds = |key| unit.value(key).unwrap().parse::<u32>().unwrap();

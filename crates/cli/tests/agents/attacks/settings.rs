@@ -1,7 +1,7 @@
 //! Nodes of one group with different settings.
 //!
-//! Two nodes with equal settings run and one of them acts; then a third one starts that was told
-//! something else. Both sides must refuse it by name, and the two go on.
+//! Two nodes with equal settings run and one of them is active; then a third one starts with
+//! another setting. Both sides must refuse each other by name, and the two keep running.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ fn timing(suspect_after: &str) -> (&'static str, String) {
     ("timing", format!("{{ suspect_after = \"{suspect_after}\" }}"))
 }
 
-/// The two equal nodes with these lines in their files, once one of them acts.
+/// The two equal nodes with these lines in their configurations, once one of them is active.
 fn equal_ones(fleet: &Fleet, lines: Lines<'_>) -> Vec<Agent> {
     let start = |node: &&str| {
         fleet.configure_as(node, node, lines);
@@ -129,11 +129,11 @@ fn a_node_that_preempts_otherwise_is_refused_by_name() {
     );
 }
 
-/// What may differ from node to node is no reason to refuse one: how it names addresses, where it
-/// listens, how much it logs, and its own priority.
+/// Settings that may differ between nodes: how a node names addresses, where it listens, how much
+/// it logs, and its own priority.
 #[test]
 fn settings_of_one_node_alone_are_not_compared() {
-    // Its own host, so that a name stands for its address, and a wildcard for no other fleet's.
+    // Only localhost has a name, and its ports are used by no other fleet, which a wildcard needs.
     let fleet = Fleet::on_localhost(3);
     let common = [("algorithm", text("invitation")), timing("5s")];
     let agents = equal_ones(&fleet, &common);

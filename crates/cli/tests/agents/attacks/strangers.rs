@@ -1,4 +1,4 @@
-//! Strangers at a peer port: connections that say what was recorded, or nothing, and stay open.
+//! Strangers at a peer port: connections that send recorded bytes, or none, and stay open.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -49,7 +49,7 @@ impl Strangers {
         Self { threads: (0..threads).map(spawn).collect(), attack }
     }
 
-    /// How many connections there were.
+    /// How many connections were made.
     pub(crate) fn made(&self) -> u64 {
         self.attack.made.load(Ordering::Relaxed)
     }
@@ -90,8 +90,8 @@ impl Attack {
 
     fn connect(&self) -> Option<TcpStream> {
         let mut stream = TcpStream::connect_timeout(&self.to, CONNECT_MAX).ok()?;
-        // A closed connection must leave nothing behind: the ports of the machine are not what is
-        // attacked.
+        // A closed connection must leave no TIME_WAIT behind: the ports of the machine are not the
+        // target.
         set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
         stream.set_nodelay(true).unwrap();
         let made = self.made.fetch_add(1, Ordering::Relaxed);
@@ -102,7 +102,7 @@ impl Attack {
     }
 }
 
-/// Whether the agent leaves a connection open for a moment. What it sends is ignored.
+/// Whether the agent keeps a connection open for a moment. Data from it is ignored.
 fn stays_open(stream: &mut TcpStream) -> bool {
     match stream.read(&mut [0; 1024]) {
         Ok(length) => length > 0,

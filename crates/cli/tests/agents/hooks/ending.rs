@@ -1,4 +1,4 @@
-//! What hooks are told when an agent ends.
+//! Hooks when an agent ends.
 
 use super::{configure, is_running};
 use crate::support::fleet::Fleet;

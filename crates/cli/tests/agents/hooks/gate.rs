@@ -1,4 +1,4 @@
-//! Nodes that must not lead: refused at the gate, or not fit.
+//! Nodes that must not lead: refused by the pre_leader check, or unhealthy.
 
 use super::configure;
 use crate::support::fleet::{Fleet, set_mode};
@@ -14,7 +14,7 @@ fn a_node_that_its_gate_refuses_never_acts_and_another_one_does() {
     let mut high = fleet.start("n2");
     high.logs("not today");
     high.logs("the pre_leader hook has refused");
-    // It has stepped down, and stays out for a while.
+    // It has stepped down, and is no candidate for a while.
     low.tells("of {n1} under n1");
     let status = low.when("status", |status| status["acts"] == true);
     assert_eq!(status["role"], "leader");

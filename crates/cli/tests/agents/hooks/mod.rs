@@ -1,4 +1,5 @@
-//! Hooks and health of real agents: their order, their gate, what is refused, what they see.
+//! Hooks and health checks of real agents: their order, the pre_leader check, refused hooks, and
+//! what hooks see.
 
 pub(crate) mod ending;
 pub(crate) mod gate;
@@ -8,7 +9,7 @@ pub(crate) mod program;
 use crate::support::agent;
 use crate::support::fleet::Fleet;
 
-/// Writes the configuration of a node: the highest node leads, as hooks are told to expect here.
+/// Writes the configuration of a node, with bully: the highest node leads.
 pub(crate) fn configure(fleet: &Fleet, node: usize, more: &str) {
     fleet.configure(node, &format!("algorithm = \"bully\"\n{more}"));
 }

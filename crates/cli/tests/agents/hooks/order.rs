@@ -1,4 +1,4 @@
-//! Fifty times another leader, hooks that hang, and what was told in the end.
+//! Fifty changes of leader with a hook that hangs, and what the hooks were told.
 
 use std::time::{Duration, Instant};
 
@@ -15,10 +15,10 @@ line=\"$(basename \"$0\") $TANIST_INDEX $TANIST_EVENT ${TANIST_EPOCH:-none}\"
 echo \"$line start\" >> @/log
 echo \"$line end\" >> @/log";
 
-/// Hangs until it is ended.
+/// Hangs until it is killed.
 const HANGS: &str = "echo $$ > @/hanging.new; mv @/hanging.new @/hanging; exec sleep 1000";
 
-/// A node that loses its leader again and again, to one that outranks it and is killed.
+/// A node that leads again and again, whenever the node that outranks it is killed.
 struct Pair {
     fleet: Fleet,
     low: Agent,
@@ -38,7 +38,8 @@ impl Pair {
         Self { fleet, low }
     }
 
-    /// The other one comes, leads, and is killed: how long until this one leads again?
+    /// The higher node starts, leads, and is killed. Returns how long it takes until this one leads
+    /// again.
     fn flap(&mut self) -> Duration {
         let mut high = self.fleet.start("n2");
         self.low.tells("of {n1 n2} under n2");
@@ -77,12 +78,12 @@ fn after_fifty_changes_of_leader_hooks_ran_in_order_never_two_at_once_and_know_t
     in_order_and_never_two_at_once(&lines);
     every_leader_is_followed_by_its_end(&lines);
 
-    // A hook that the election waits for costs half a second, many hundred times the rest.
+    // If the election waited for the hook, it would take half a second longer: many times the rest.
     let (slow, plain) = (median(slow), median(plain));
     assert!(slow < plain * 20, "{slow:?} with a hook that hangs, {plain:?} without");
 }
 
-/// Whether the node's driver answered during the life of a hook that hangs.
+/// Whether the node's driver answered while a hook was hanging.
 fn has_answered_while_a_hook_hangs(pair: &Pair) -> bool {
     let hanging = || pair.fleet.lines("hanging").first().cloned().filter(|id| is_running(id));
     let Some(before) = hanging() else { return false };
@@ -95,7 +96,7 @@ fn in_order_and_never_two_at_once(lines: &[String]) {
     let mut starts = 0;
     for pair in lines.chunks(2) {
         let [start, end] = pair else {
-            // The hook of the newest change may be at work.
+            // The hook of the newest change may still run.
             break;
         };
         assert!(start.ends_with(" start"), "{start} is no start, in {lines:#?}");
@@ -116,7 +117,7 @@ fn every_leader_is_followed_by_its_end(lines: &[String]) {
         assert!(pair != ["leader", "leader"], "two terms without an end between: {roles:?}");
     }
     assert!(roles.contains(&"leader") && roles.contains(&"suspended"), "{roles:?}");
-    // The first of all says that nothing is led yet, whatever a life before this one did.
+    // The first hook says that this node does not lead, since an earlier incarnation may have led.
     assert_eq!(roles.first(), Some(&"suspended"));
 }
 

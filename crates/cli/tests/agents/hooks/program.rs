@@ -1,4 +1,4 @@
-//! One hook at a time: what it sees, and what becomes of it.
+//! One hook at a time: its environment, its timeout and its output.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::support::agent::signal;
 use crate::support::fleet::{Fleet, set_mode};
 use crate::support::wait::until;
 
-/// Tries the hook for an event, and gives the exit code and what was told.
+/// Runs the hook for an event. Returns the exit code and the report.
 fn tried(fleet: &Fleet, event: &str) -> (Option<i32>, Value) {
     let arguments = ["hook", "test", event, "-c", "n1.toml", "-o", "json"];
     let output = fleet.tanist(&arguments).env("SECRET", "of the agent").output().unwrap();
@@ -54,7 +54,7 @@ fn a_hook_inherits_no_socket_and_no_file_of_the_agents() {
     let fleet = Fleet::with_hooks(1);
     let hook = fleet.script("leader", "ls /proc/$$/fd > @/new$1; mv @/new$1 @/descriptors$1");
     configure(&fleet, 1, "[hooks]\nleader = \"@/leader\"\n");
-    // What this test itself was given it cannot take away from its children.
+    // Descriptors that this test inherited are inherited by its children, too.
     assert!(std::process::Command::new(hook).arg("-plain").status().unwrap().success());
     let plain = fleet.lines("descriptors-plain");
     let _agent = fleet.start("n1");

@@ -1,4 +1,4 @@
-//! Actions that do something: a leader steps down, comes back, and leaves.
+//! Actions over HTTP: a leader steps down, takes part again, and leaves.
 
 use serde_json::json;
 
@@ -41,7 +41,7 @@ fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
 
     assert_eq!(act(&agents, 3, "take-part", "").status, 202);
     leads(&agents, 3);
-    // What was decided for the old group is not done to the new one.
+    // A request that was meant for the old group is not applied to the new one.
     let late = act(&agents, 3, "step-down", &order);
     assert_eq!((late.status, late.code().as_str()), (409, "epoch_passed"));
     assert_eq!(get(agents.fleet.http(3), "/v1/status").json()["aside"], false);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::support::agent::Agent;
 use crate::support::fleet::{Fleet, set_mode};
 
-/// What allows actions in these tests.
+/// The token that allows actions in these tests.
 pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
 
 /// A fleet with a token, and those of its agents that run.

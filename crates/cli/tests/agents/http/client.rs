@@ -1,4 +1,4 @@
-//! A small client: HTTP/1.1 by hand, so that it can also be wrong on purpose.
+//! A small HTTP/1.1 client, which can also send wrong requests.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -49,7 +49,7 @@ pub(crate) fn request(
     raw(to, &head(to, method, path, headers, body)).unwrap()
 }
 
-/// The bytes of a request; headers that are given replace those that it would have.
+/// The bytes of a request; given headers replace the usual ones.
 pub(crate) fn head(
     to: SocketAddr,
     method: &str,
@@ -75,7 +75,7 @@ pub(crate) fn head(
 /// Sends bytes and reads the answer.
 pub(crate) fn raw(to: SocketAddr, bytes: &str) -> std::io::Result<Answer> {
     let mut stream = connect(to)?;
-    // Who is refused early may not take all of it.
+    // A server that refuses early may not read all of it.
     let _ = stream.write_all(bytes.as_bytes());
     let mut lines = BufReader::new(stream);
     let (status, headers) = read_head(&mut lines)?;
@@ -162,7 +162,7 @@ impl Watch {
         Self { lines, text: String::new() }
     }
 
-    /// The next event; comments are skipped. None: the node has ended it.
+    /// The next event; comments are skipped. None: the node has closed the stream.
     pub(crate) fn next(&mut self) -> Option<Event> {
         loop {
             while let Some((block, rest)) = self.text.split_once("\n\n") {

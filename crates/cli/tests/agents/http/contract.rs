@@ -1,4 +1,4 @@
-//! The document of all paths, taken at its word: every path is asked, every answer held against it.
+//! The OpenAPI document: every path is requested, and every answer is checked against it.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +16,7 @@ fn every_path_of_the_document_answers_as_it_says() {
     let document = get(to, "/v1/openapi.json").json();
     let mut paths: Vec<(&String, &Value)> = document["paths"].as_object().unwrap().iter().collect();
     assert!(paths.len() >= 20);
-    // Whoever leaves answers nothing more.
+    // A node that leaves answers no further requests.
     paths.sort_by_key(|(path, _)| *path == "/v1/leave");
     let bearer = format!("Bearer {TOKEN}");
     let mut judged = 0;
@@ -71,7 +71,7 @@ fn every_refusal_and_every_event_has_the_shape_of_the_document() {
     check(&document, &schemas["Change"], &event.data, "change");
 }
 
-/// Holds an answer against what is written for its path.
+/// Checks an answer against the description of its path.
 fn judge(document: &Value, path: &str, described: &Value, answer: &Answer) {
     let responses = described["responses"].as_object().unwrap();
     let response = responses.get(&answer.status.to_string());
@@ -94,7 +94,7 @@ fn judge(document: &Value, path: &str, described: &Value, answer: &Answer) {
     }
 }
 
-/// The least that a body must have.
+/// The smallest body that a schema allows.
 fn example(schema: &Value) -> Value {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     let one = |name: &Value| {
@@ -114,7 +114,7 @@ fn resolve<'a>(document: &'a Value, what: &'a Value) -> &'a Value {
     }
 }
 
-/// The part of JSON Schema that the document uses; a word that is not known is a failure.
+/// The part of JSON Schema that the document uses; an unknown keyword is a failure.
 fn check(document: &Value, schema: &Value, value: &Value, place: &str) {
     let schema = resolve(document, schema).as_object().unwrap();
     for (word, rule) in schema {
@@ -144,7 +144,7 @@ fn check(document: &Value, schema: &Value, value: &Value, place: &str) {
                 }
             }
             "anyOf" => {
-                // Either nothing or the one thing.
+                // Either null or the other schema.
                 let is_null = |rule: &&Value| rule["type"] == "null";
                 let rules = rule.as_array().unwrap();
                 if !(value.is_null() && rules.iter().any(|rule| is_null(&rule))) {

@@ -1,4 +1,4 @@
-//! What a node refuses, and that it goes on leading while it does.
+//! Requests that a node refuses, while it keeps leading.
 
 use std::io::{BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr};
@@ -186,7 +186,7 @@ fn the_unix_socket_needs_no_token_and_is_private() {
     let (status, _) = read_head(&mut lines).unwrap();
     let mut body = String::new();
     lines.read_to_string(&mut body).unwrap();
-    // It gets as far as the action, which a node that is not paused may refuse.
+    // The request reaches the action, which a node that is not paused may refuse.
     assert!([202, 412].contains(&status), "{status} {body}");
 }
 

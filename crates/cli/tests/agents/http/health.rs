@@ -1,4 +1,4 @@
-//! Yes or no: who leads, who is a member, who is ready.
+//! Health paths: leader, member, ready.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -39,7 +39,7 @@ fn one_node_of_three_is_the_leader_and_the_others_are_members() {
     let lines = [1, 2, 3].map(|node| check(agents.fleet.agent_check(node), "member\n"));
     assert_eq!(lines, ["up ready\n", "up ready\n", "up maint\n"]);
     assert_eq!(check(agents.fleet.agent_check(3), "leader\n"), "up ready\n");
-    // What is no role is no reason to send requests here.
+    // An unknown role is no reason to send requests here.
     assert_eq!(check(agents.fleet.agent_check(3), "everything\n"), "up maint\n");
     assert_eq!(check(agents.fleet.agent_check(3), &"x".repeat(1000)), "up maint\n");
 
@@ -74,7 +74,8 @@ fn head_and_options_are_answered_everywhere_and_have_no_body() {
 
 #[test]
 fn a_node_between_groups_is_alive_and_not_ready_and_says_why() {
-    // The other node takes connections and says nothing, so the election lasts as long as it may.
+    // The other node accepts connections and sends nothing, so the election takes as long as
+    // possible.
     let timing = "algorithm = \"bully\"\n[timing]\nmessage_max = \"2s\"\nprocessing_max = \"1s\"\n\
                   suspect_after = \"9s\"\nheartbeat = \"1s\"\n";
     let mut agents = Agents::describe(2, timing);

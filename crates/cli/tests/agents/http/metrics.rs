@@ -8,7 +8,7 @@ use super::client::get;
 use crate::support::dev::Dev;
 use crate::support::wait::until;
 
-/// A page, read strictly.
+/// A page of metrics, parsed strictly.
 #[derive(Debug, Default)]
 struct Page {
     /// Kinds by name of the family.
@@ -93,7 +93,7 @@ fn metrics_parse_and_counters_never_fall_while_leaders_come_and_go() {
     judged_by_promtool(&get(to, "/metrics").body);
 }
 
-/// Every name is in the document and every name in the document is there; dashboard and alerts use
+/// Every name is in the document, and every name in the document exists; dashboard and alerts use
 /// no others.
 fn documented(page: &Page) {
     let there: BTreeSet<&str> = page.kinds.keys().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! HTTP of real agents: what it answers, whom it refuses, and what it bears.
+//! HTTP of real agents: answers, refusals, and load.
 
 mod actions;
 #[allow(dead_code, reason = "other tests use the rest of it")]

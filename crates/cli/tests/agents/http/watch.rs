@@ -1,4 +1,4 @@
-//! Watching: nothing missed, nothing twice, whoever else watches and however badly.
+//! Watching: no event is missed or repeated, whatever other watchers do.
 
 use std::io::{BufReader, Write};
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ fn addresses(dev: &mut Dev) -> Vec<SocketAddr> {
         .collect()
 }
 
-/// Kills the leader and lets it come back, so often; every other node changes each time.
+/// Kills and restarts the leader so often; every other node changes its role each time.
 fn shake(dev: &mut Dev, times: usize) {
     for _ in 0..times {
         dev.act(&["kill", "n3"]);
@@ -48,7 +48,7 @@ fn a_watcher_that_is_dropped_again_and_again_misses_nothing_and_sees_nothing_twi
 
     let reader = thread::spawn(move || {
         let (mut last, mut seen, mut visits) = (first.id, Vec::<Event>::new(), 0);
-        // The node that is asked never dies, so a stream ends only when this side drops it.
+        // The watched node never crashes, so a stream ends only when this side drops it.
         while seen.len() < 16 {
             let mut watch = Watch::start(to, Some(&last));
             for _ in 0..=visits % 2 {
@@ -60,7 +60,7 @@ fn a_watcher_that_is_dropped_again_and_again_misses_nothing_and_sees_nothing_twi
         }
         (seen, visits)
     });
-    // Each time at least four changes: into an election and out of it, twice.
+    // Each round makes at least four changes: into an election and out of it, twice.
     shake(&mut dev, 4);
     let (seen, visits) = reader.join().unwrap();
     assert!(visits >= 8, "{visits}");
@@ -91,7 +91,7 @@ fn an_id_that_means_nothing_here_gets_the_whole_state_marked_as_a_reset() {
         assert_eq!((event.name.as_str(), &event.data["reset"]), ("snapshot", &Value::Bool(true)));
         assert_eq!(event.data["status"]["node"], "n1");
     }
-    // From the very beginning of this life everything is remembered.
+    // Every change of this incarnation is remembered.
     let mut watch = Watch::start(to, Some(&format!("{life}.0")));
     let event = watch.next().unwrap();
     assert_eq!((event.name.as_str(), event.index()), ("change", 1));
@@ -114,7 +114,7 @@ fn a_long_poll_ends_with_the_change_and_not_before() {
     let known = index(to);
     let path = format!("/v1/status?wait=60s&index={known}");
     let poll = thread::spawn(move || get(to, &path));
-    // An index that is over is answered at once, so this one comes back first.
+    // An old index is answered at once, so this answer comes first.
     let old = format!("/v1/status?wait=60s&index={}", known - 1);
     assert_eq!(get(to, &old).header("tanist-index"), Some(known.to_string().as_str()));
     assert!(!poll.is_finished());
@@ -171,7 +171,7 @@ fn an_address_with_too_many_watchers_is_told_to_come_later() {
     let refused = request(to, "GET", "/v1/watch", &[], "");
     assert_eq!((refused.status, refused.code().as_str()), (503, "too_many_connections"));
     assert!(refused.header("retry-after").is_some());
-    // Health is served.
+    // Health is still answered.
     assert_eq!(get(to, "/leader").status, 200);
     drop((watchers, more));
     until("there is room again", || {

@@ -1,4 +1,4 @@
-//! What `tanist run` exits with.
+//! Exit codes of `tanist run`.
 
 use std::fs;
 
@@ -27,7 +27,7 @@ fn a_command_that_a_signal_killed_exits_with_128_and_the_signal() {
 #[test]
 fn a_command_that_is_not_there_is_told_before_anybody_leads() {
     let fleet = Fleet::configured(1, "");
-    // There is no agent either: it was not even asked.
+    // There is no agent either: the command is checked first.
     let mut run = fleet.tanist(&["run", "--socket", "nowhere.sock", "--", "no-such-command"]);
     let output = run.output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -101,7 +101,7 @@ fn the_command_is_told_what_it_runs_for() {
     assert_eq!((value("LEADER"), value("MEMBERS")), ("n1".to_owned(), "n1".to_owned()));
     assert_eq!(value("EPOCH"), format!("{}.n1", value("EPOCH_COUNTER")));
     assert_eq!(value("REASON"), "start");
-    // The command can ask more itself.
+    // The command can ask the agent itself.
     let asked = fleet
         .job(1, &[], "\"$TANIST_PROGRAM\" leader > leader")
         .env("TANIST_PROGRAM", env!("CARGO_BIN_EXE_tanist"))
@@ -132,5 +132,5 @@ fn a_command_that_ends_lets_the_next_node_run_it() {
         run.signal("-TERM");
         run.ends();
     }
-    fleet.is_deserted();
+    fleet.no_process_runs();
 }

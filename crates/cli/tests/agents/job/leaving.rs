@@ -1,4 +1,4 @@
-//! A node that is told to leave while there is a job at it.
+//! A node that leaves while a job is attached.
 
 use std::os::unix::net::UnixStream;
 
@@ -18,7 +18,7 @@ fn runs(fleet: &Fleet) {
     until("the command", || fleet.file("ready").exists().then_some(()));
 }
 
-/// What a run of the node itself exits with.
+/// The exit code of a run that is the node itself.
 fn code_of_node(options: &[&str]) -> i32 {
     let fleet = Fleet::configured(1, "");
     let mut run = Process::start(&mut fleet.job(1, options, SCRIPT));
@@ -26,7 +26,7 @@ fn code_of_node(options: &[&str]) -> i32 {
     leave(&fleet);
     let code = run.code();
     assert_eq!(fleet.read("ends"), "end\n");
-    fleet.is_deserted();
+    fleet.no_process_runs();
     code
 }
 
@@ -42,7 +42,7 @@ fn a_run_beside_an_agent_ends_with_it_and_not_as_if_the_agent_had_failed() {
     for (on_loss, code) in [("restart", 75), ("exit", 75), ("stop", 0)] {
         let fleet = Fleet::configured(1, "");
         let mut agent = Process::start(&mut fleet.tanist(&["agent", "-c", "n1.toml"]));
-        // A socket that is there may not listen yet.
+        // A socket file may exist before the agent listens.
         let is_up = || UnixStream::connect(fleet.file("n1.sock")).is_ok();
         until("the agent", || is_up().then_some(()));
         let mut run = fleet.tanist(&["run", "--socket", "n1.sock", "--on-loss", on_loss]);
@@ -52,6 +52,6 @@ fn a_run_beside_an_agent_ends_with_it_and_not_as_if_the_agent_had_failed() {
         assert_eq!(run.code(), code, "{on_loss}");
         assert_eq!(agent.code(), 0, "{on_loss}");
         assert_eq!(fleet.read("ends"), "end\n");
-        fleet.is_deserted();
+        fleet.no_process_runs();
     }
 }

@@ -1,4 +1,4 @@
-//! Losing leadership: a better node comes back.
+//! Losing leadership: a higher node restarts.
 
 use crate::support::agent::Process;
 use crate::support::dev::Dev;
@@ -45,7 +45,7 @@ fn with_restart_the_command_starts_again_when_the_node_leads_again() {
     second.fleet.read_when("starts", |text| text == "n2\nn2\n");
     second.run.signal("-TERM");
     assert_eq!(second.run.code(), 9);
-    second.fleet.is_deserted();
+    second.fleet.no_process_runs();
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn with_exit_it_exits_with_75() {
     second.lose();
     assert_eq!(second.run.code(), 75);
     assert_eq!(second.fleet.read("ends"), "end\n");
-    second.fleet.is_deserted();
+    second.fleet.no_process_runs();
 }
 
 #[test]
@@ -63,10 +63,10 @@ fn with_stop_it_exits_with_0() {
     second.lose();
     assert_eq!(second.run.code(), 0);
     assert_eq!(second.fleet.read("ends"), "end\n");
-    second.fleet.is_deserted();
+    second.fleet.no_process_runs();
 }
 
-// consul#2022: TERM goes to the shell, and the job lives on.
+// consul#2022: TERM goes to the shell, and the job continues.
 #[test]
 fn the_grandchildren_of_a_shell_are_asked_then_killed() {
     let script = "echo $TANIST_NODE >> starts
@@ -76,10 +76,10 @@ fn the_grandchildren_of_a_shell_are_asked_then_killed() {
     second.lose();
     assert_eq!(second.run.code(), 75);
     assert_eq!(second.fleet.read("asked"), "asked\n");
-    second.fleet.is_deserted_already();
+    second.fleet.no_process_runs_now();
 }
 
-// The new leader waits for a guard that is held, so a hanging `tanist run` must not hold it for ever.
+// The new leader waits while the guard is held, so a hanging `tanist run` must not hold it forever.
 #[test]
 fn a_run_that_hangs_is_given_up_and_its_command_killed() {
     let mut second = Second::start(&["--grace", "100ms"], SIMPLE);

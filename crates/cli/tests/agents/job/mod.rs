@@ -1,4 +1,4 @@
-//! `tanist run` with real processes: nothing runs twice, nothing stays behind.
+//! `tanist run` with real processes: no job runs twice, and no process is left behind.
 
 pub(crate) mod exits;
 pub(crate) mod leaving;

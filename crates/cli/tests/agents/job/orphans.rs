@@ -1,12 +1,12 @@
-//! Nothing outlives a job.
+//! No process outlives a job.
 
 use crate::support::agent::{Process, signal};
 use crate::support::dev::Dev;
 use crate::support::fleet::Fleet;
 use crate::support::wait::until;
 
-/// A shell around the real work, which has processes in another session, in nobody's care, and deaf
-/// to polite requests.
+/// A shell around the real work, with processes in another session, processes without a parent, and
+/// processes that ignore SIGTERM.
 const FAMILY: &str = "
     sh -c 'trap \"\" TERM HUP INT; while :; do sleep 1; done' &
     setsid sh -c 'trap \"\" TERM; sleep 1000' &
@@ -14,7 +14,7 @@ const FAMILY: &str = "
     sleep 1000 &
     touch ready; wait";
 
-/// How many processes it has: the shell, and four to whom it gave birth; some have a sleep.
+/// How many processes it has: the shell and its four children; some also have a sleep.
 const FAMILY_MIN: usize = 5;
 
 fn wait_for_family(fleet: &Fleet, others: usize) {
@@ -29,7 +29,7 @@ fn when_tanist_run_is_killed_everything_that_it_started_is_gone() {
     let run = Process::start(&mut fleet.job(1, &["--grace", "1h"], FAMILY));
     wait_for_family(&fleet, 2);
     run.signal("-KILL");
-    fleet.is_deserted();
+    fleet.no_process_runs();
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn when_the_keeper_is_killed_everything_is_gone_and_it_exits_with_125() {
     let keeper = fleet.processes().into_iter().find(|process| is_keeper(*process)).unwrap();
     signal(keeper, "-KILL");
     assert_eq!(run.code(), 125);
-    fleet.is_deserted();
+    fleet.no_process_runs();
 }
 
 fn is_keeper(process: u32) -> bool {
@@ -54,7 +54,7 @@ fn what_a_command_leaves_behind_ends_with_it() {
     let script = "setsid sleep 1000 & sh -c 'trap \"\" TERM; sleep 1000' & exit 6";
     let mut run = Process::start(&mut fleet.job(1, &["--grace", "200ms"], script));
     assert_eq!(run.code(), 6);
-    fleet.is_deserted_already();
+    fleet.no_process_runs_now();
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn asked_to_end_it_leaves_nobody_when_it_is_gone() {
     wait_for_family(&fleet, 2);
     run.signal("-TERM");
     run.ends();
-    fleet.is_deserted_already();
+    fleet.no_process_runs_now();
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn when_the_agent_is_killed_everything_is_gone_and_it_exits_with_125() {
     wait_for_family(&fleet, 2);
     dev.act(&["kill", "n2"]);
     assert_eq!(run.code(), 125);
-    fleet.is_deserted();
+    fleet.no_process_runs();
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! One job at any time, whatever is killed. A job that is started takes a lock which all its
-//! processes hold: if it is taken already, two jobs ran at once.
+//! At most one job at any time, whatever is killed. Every job takes a lock that all its processes
+//! hold: if it is taken already, two jobs ran at once.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use crate::support::agent::{Process, signal};
 use crate::support::fleet::Fleet;
 use crate::support::wait::until;
 
-/// It needs a moment to end when it is asked to, as real ones do.
+/// It takes a moment to end, as real jobs do.
 const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
     echo \"$TANIST_NODE $TANIST_EPOCH\" >> starts
     trap 'sleep 0.05; exit 0' TERM; sleep 1000 & wait; sleep 0.05";
 
-/// Quick to merge for many kills, and patient: on a busy machine nobody is taken for dead by its
-/// silence, since nobody here hangs.
+/// Groups merge quickly, for many kills. On a busy machine no silent node is suspected, since none
+/// hangs here.
 const TIMING: &str =
     "[timing]\nheartbeat = \"100ms\"\nsuspect_after = \"5s\"\ncheck_every = \"500ms\"\n";
 
@@ -37,7 +37,7 @@ impl Jobs {
         Process::start(&mut self.fleet.job(node, &["--grace", "2s"], JOB))
     }
 
-    /// How many jobs have started, and on which node the newest one did.
+    /// How many jobs have started, and on which node the newest one runs.
     fn newest(&self) -> Option<(usize, usize)> {
         let starts = self.fleet.read("starts");
         let node = starts.lines().last()?.strip_prefix('n')?.split(' ').next()?.parse().ok()?;
@@ -50,7 +50,7 @@ impl Jobs {
         until("a job to start", look)
     }
 
-    /// Kills where the newest job is, and brings that node back when another one runs the job.
+    /// Kills the node of the newest job, and restarts it when another node runs the job.
     fn kill_leader(&mut self) -> usize {
         let (_, leader) = self.newest_when(|_, _| true);
         self.runs[leader - 1].signal("-KILL");
@@ -80,7 +80,7 @@ fn survives_kills(nodes: usize, algorithm: &str, kills: usize) {
     let mut jobs = Jobs::start(nodes, algorithm);
     for round in 0..kills {
         let killed = jobs.kill_leader();
-        // Every other time the next one is killed while the last one is still coming back.
+        // Every other time the next one is killed while the last one is still joining.
         if round % 2 == 0 {
             jobs.is_joined(killed);
         }
@@ -93,7 +93,7 @@ fn survives_kills(nodes: usize, algorithm: &str, kills: usize) {
         run.ends();
     }
     jobs.check();
-    jobs.fleet.is_deserted();
+    jobs.fleet.no_process_runs();
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn agents_and_runs_are_killed_and_no_two_jobs_run_at_once() {
         let mut command = fleet.tanist(&["agent", "-c", &file]);
         Process::start(command.stdout(std::process::Stdio::null()))
     };
-    // A run needs an agent that answers; until there is one it is refused and tries again.
+    // A run needs an agent that answers; without one it is refused.
     let run = |fleet: &Fleet, node: usize| {
         let socket = format!("n{node}.sock");
         until("the socket", || std::os::unix::net::UnixStream::connect(fleet.file(&socket)).ok());
@@ -156,7 +156,8 @@ fn agents_and_runs_are_killed_and_no_two_jobs_run_at_once() {
     }
 }
 
-/// While the keeper holds the node's port, nobody takes the killed node for dead: its job may run.
+/// While the keeper holds the node's port, no peer takes the killed node for crashed: its job may
+/// still run.
 #[test]
 fn nobody_starts_while_the_keeper_of_a_killed_node_has_not_ended_the_job() {
     let patient = TIMING.replace("\"5s\"", "\"30s\"");
@@ -166,7 +167,8 @@ fn nobody_starts_while_the_keeper_of_a_killed_node_has_not_ended_the_job() {
     jobs.newest_when(|_, node| node == 3);
     jobs.is_joined(3);
     let (before, _) = jobs.newest_when(|_, node| node == 3);
-    // A group of processes that loses its last parent in the session is woken up: it gets another.
+    // The kernel wakes up a process group that loses its last parent in the session; as subreaper,
+    // this process becomes its parent.
     set_child_subreaper(Some(getpid())).unwrap();
     let keeper = keeper_of(jobs.runs[2].id());
     signal(keeper, "-STOP");
@@ -181,11 +183,11 @@ fn nobody_starts_while_the_keeper_of_a_killed_node_has_not_ended_the_job() {
     signal(keeper, "-CONT");
     jobs.newest_when(|_, node| node == 2);
     jobs.check();
-    // Orphans of other tests are not for this process.
+    // Orphans of other tests must not become children of this process.
     set_child_subreaper(None).unwrap();
 }
 
-/// The process that keeps the job of a run: a child of it.
+/// The keeper of a run's job: its child process.
 fn keeper_of(run: u32) -> u32 {
     until("a keeper", || {
         let all = std::fs::read_dir(format!("/proc/{run}/task")).ok()?.flatten();

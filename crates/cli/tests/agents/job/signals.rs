@@ -13,17 +13,17 @@ fn waiting(fleet: &Fleet, dev: &mut Dev) -> Process {
     let socket = dev.directory().join("n1.sock");
     let mut run = fleet.tanist(&["run", "--socket", socket.to_str().unwrap(), "--"]);
     let run = Process::start(run.args(["touch", "started"]));
-    // It listens to signals before it connects.
+    // It handles signals before it connects.
     until("the run to be attached", || is_attached(run.id()).then_some(()));
     run
 }
 
-/// Whether a process has a socket that is not its runtime's own.
+/// Whether a process has more sockets than those of its runtime.
 fn is_attached(process: u32) -> bool {
     let links = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let targets = links.filter_map(|link| std::fs::read_link(link.path()).ok());
     let sockets = targets.filter(|target| target.to_string_lossy().starts_with("socket:"));
-    // Three are the runtime's, for signals, and are there before anybody listens.
+    // Three are the runtime's, for signals, and exist before the process handles signals.
     sockets.count() >= 4
 }
 
@@ -36,7 +36,7 @@ fn asked_to_end_while_it_waits_it_ends_and_starts_nothing() {
         let mut run = waiting(&fleet, &mut dev);
         run.signal(name);
         assert_eq!(run.code(), 0, "{name}");
-        // n1 leads now, and nothing happens.
+        // n1 leads, and no command is started.
         dev.act(&["kill", "n2"]);
         dev.status_when("n1", |status| status["role"] == "leader");
         assert!(!fleet.file("started").exists());
@@ -54,7 +54,7 @@ fn asked_to_end_it_exits_as_the_command_does() {
             run.signal(name);
             assert_eq!(run.code(), wanted, "{name}");
             std::fs::remove_file(fleet.file("ready")).unwrap();
-            fleet.is_deserted();
+            fleet.no_process_runs();
         }
     }
 }
@@ -67,7 +67,7 @@ fn a_command_that_ignores_the_end_is_killed_after_its_grace() {
     until("the command", || fleet.file("ready").exists().then_some(()));
     run.signal("-TERM");
     assert_eq!(run.code(), 137);
-    fleet.is_deserted();
+    fleet.no_process_runs();
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn asked_twice_it_kills_at_once_and_says_so() {
     let mut stderr = String::new();
     std::io::Read::read_to_string(&mut run.child().stderr.take().unwrap(), &mut stderr).unwrap();
     assert!(stderr.contains("asked twice"), "{stderr}");
-    fleet.is_deserted();
+    fleet.no_process_runs();
 }
 
 // consul#1210: SIGQUIT ends the parent and leaves the child.
@@ -100,7 +100,7 @@ fn other_signals_reach_the_command_and_strand_nobody() {
         fleet.read_when("heard", |text| text.lines().any(|line| line == name));
     }
     assert_eq!(run.code(), 4);
-    fleet.is_deserted();
+    fleet.no_process_runs();
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_stopped_command_hears_that_it_must_end() {
     until("it to be stopped", || fleet.processes().into_iter().any(is_stopped).then_some(()));
     run.signal("-TERM");
     assert_eq!(run.code(), 5);
-    fleet.is_deserted();
+    fleet.no_process_runs();
 }
 
 fn is_stopped(process: u32) -> bool {

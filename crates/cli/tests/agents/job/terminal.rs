@@ -11,7 +11,7 @@ fn in_terminal(fleet: &Fleet, script: &str) -> Command {
     let program = env!("CARGO_BIN_EXE_tanist");
     let line = format!("{program} run -c n1.toml -- sh -c '{script}'");
     let mut command = Command::new("script");
-    // The terminal shows the keys that it has taken.
+    // The terminal echoes the keys that it has taken.
     command.args(["-E", "always", "-qec", &line, "/dev/null"]);
     fleet.mark(command.stdout(Stdio::piped()));
     command
@@ -28,7 +28,7 @@ fn the_command_has_the_terminal_and_can_read_from_it() {
     let mut run = Process::from(run);
     assert_eq!(run.code(), 3);
     assert_eq!(fleet.read("word"), "hello\n");
-    fleet.is_deserted();
+    fleet.no_process_runs();
 }
 
 #[test]
@@ -42,10 +42,10 @@ fn ctrl_c_reaches_the_command_and_ctrl_z_does_not_hold_it() {
     let mut keys = run.stdin.take().unwrap();
     let mut run = Process::from(run);
     until("the command", || fleet.file("ready").exists().then_some(()));
-    // Again and again, so that it also comes while the shell is about to start something.
+    // Many times, so that the key also comes while the shell is about to start a process.
     for times in 1..=20 {
         std::io::Write::write_all(&mut keys, b"\x1a").unwrap();
-        // The key is shown after its signal was sent.
+        // The terminal echoes the key after it has sent the signal.
         fleet.read_when("screen", |text| text.matches("^Z").count() == times);
         let _ = std::fs::remove_file(fleet.file("alive"));
         until("the command to go on", || fleet.file("alive").exists().then_some(()));
@@ -53,14 +53,15 @@ fn ctrl_c_reaches_the_command_and_ctrl_z_does_not_hold_it() {
     std::io::Write::write_all(&mut keys, b"\x03").unwrap();
     assert_eq!(run.code(), 4);
     assert_eq!(fleet.read("heard"), "int\n");
-    fleet.is_deserted();
+    fleet.no_process_runs();
 }
 
 #[test]
 fn the_terminal_is_given_back() {
     let fleet = Fleet::configured(1, "");
     let program = env!("CARGO_BIN_EXE_tanist");
-    // The second reader is the shell's own: it would be stopped if another group had the terminal.
+    // The shell reads after the job has ended: it would be stopped if another process group had the
+    // terminal.
     let line =
         format!("{program} run -c n1.toml -- true; touch ready; read word; echo $word > word");
     let mut command = Command::new("script");

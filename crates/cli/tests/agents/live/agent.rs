@@ -1,19 +1,19 @@
-//! One agent, and what it refuses.
+//! Single agents, and what they refuse.
 
 use std::process::{Command, Output};
 
 use crate::support::fleet::Fleet;
 
-/// What an agent that is refused exits with, and says.
+/// The exit code and the message of an agent that is refused.
 fn refused(fleet: &Fleet, file: &str) -> (Option<i32>, String) {
     let Output { status, stderr, .. } = fleet.run(&["agent", "-c", file]);
     (status.code(), String::from_utf8(stderr).unwrap())
 }
 
-/// With it the highest node leads, whoever came first.
+/// With bully the highest node leads, whichever started first.
 const BULLY: &str = "algorithm = \"bully\"\n";
 
-/// The counter in the number of the group that a line speaks of.
+/// The counter of the group number in a line.
 fn number(line: &str) -> u64 {
     let after = line.split("group ").nth(1).unwrap();
     after.split('.').next().unwrap().parse().unwrap()
@@ -39,7 +39,7 @@ fn a_second_agent_of_the_same_node_is_refused() {
     let file = fleet.configure(1, "");
     let mut agent = fleet.start("n1");
     agent.tells("n1");
-    // What is in its way first is the socket of the first one; each may be gone a moment later.
+    // First the socket is taken. It may be free later, hence exit code 7.
     let (code, stderr) = refused(&fleet, &file);
     assert_eq!(code, Some(7), "{stderr}");
     assert!(stderr.contains("n1.sock") && stderr.contains("ss -lxp"), "{stderr}");
@@ -50,11 +50,11 @@ fn a_second_agent_of_the_same_node_is_refused() {
         std::fs::write(path, text).unwrap();
         refused(&fleet, &file)
     };
-    // With another socket it is the port.
+    // With another socket, the port is taken.
     let (code, stderr) = with("other.sock", "");
     assert_eq!(code, Some(7), "{stderr}");
     assert!(stderr.contains("cannot listen") && stderr.contains("ss -ltnp"), "{stderr}");
-    // With another port it is the store that refuses.
+    // With another port, the store is locked.
     let (code, stderr) = with("other.sock", &format!("listen = \"{}\"\n", fleet.spare(1)));
     assert_eq!(code, Some(7), "{stderr}");
     assert!(stderr.contains("data-n1"), "{stderr}");
@@ -116,7 +116,7 @@ fn an_older_copy_of_the_store_does_not_reuse_a_number_that_a_peer_saw() {
     let used = number(&line);
     assert!(used > 1);
     drop(second);
-    // The disk comes back as it was before.
+    // The disk is restored to its earlier state.
     std::fs::write(&counter, old).unwrap();
     first.tells("of {n1} under n1");
     let mut second = fleet.start("n2");

@@ -1,4 +1,4 @@
-//! `tanist dev` and the commands that look at its nodes.
+//! `tanist dev` and the commands that query its nodes.
 
 use serde_json::Value;
 
@@ -89,7 +89,7 @@ fn two_halves_work_on_and_their_work_is_combined_when_they_meet() {
     assert_eq!(high["members"], serde_json::json!(["n3", "n4", "n5"]));
     assert_ne!(low["epoch"]["text"], high["epoch"]["text"]);
     assert_ne!(low["epoch"]["text"], whole["group"]);
-    // Both go on, each with all that is left, so some pieces are done on both sides.
+    // Both halves go on with all remaining work, so some pieces are done on both sides.
     dev.tells("; ");
     dev.act(&["heal"]);
     let line = dev.tells("has done 2500 of 2500 pieces");
@@ -111,7 +111,7 @@ fn a_recorded_run_of_real_nodes_passes_the_monitors_and_can_be_drawn() {
     dev.agree("2 of 3 nodes");
     dev.act(&["restart", &leader]);
     dev.agree("all 3 nodes");
-    // What should come true in the end is judged when enough of the end has been recorded.
+    // Liveness assertions get a verdict when enough of the end has been recorded.
     let traces = dev.directory().join("traces");
     let traces = traces.to_str().unwrap();
     let wanted = ["A-3.1", "A-3.2", "A-4", "B-37", "G-09", "I-02", "I-07", "I-50", "I-51"];

@@ -1,4 +1,4 @@
-//! Fifty times the coordinator is lost, in groups of real processes.
+//! The coordinator crashes fifty times, in groups of real processes.
 
 use std::process::Command;
 
@@ -15,8 +15,8 @@ fn failover(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The group agrees every time, under a number that was never there before, and long before
-/// anybody could have been suspected by silence.
+/// The group agrees every time, under a new group number, and long before the silence of the
+/// coordinator could be suspected.
 fn killed_fifty_times(nodes: &str, algorithm: &str) {
     let found = failover(&["--nodes", nodes, "--algorithm", algorithm, "--runs", "50"]);
     assert_eq!(found["runs"], 50);

@@ -1,4 +1,4 @@
-//! What an agent sees, in every form that it can be written in.
+//! What an agent reports, in every output format.
 
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ fn colour_is_for_those_who_ask_and_says_nothing_new() {
     assert!(plain.contains("★ leader") && !plain.contains('\u{1b}'), "{plain}");
     let coloured = shown(&dev, &["members", "--color", "always"]);
     assert!(coloured.contains("\u{1b}[32m★ leader\u{1b}[0m"), "{coloured}");
-    // The same words without their colour; the times at the end of a line go on.
+    // The same text without colour; the times at the end of a line go on.
     let words = |text: &str| -> Vec<String> {
         let text = text.replace("\u{1b}[32m", "").replace("\u{1b}[0m", "");
         text.lines().flat_map(|line| line.split_whitespace().take(4)).map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! Real processes: started, killed, stopped, cut off, and started again with their disks.
+//! Real processes: started, killed, stopped, disconnected, and restarted with their disks.
 
 pub(crate) mod agent;
 pub(crate) mod dev;

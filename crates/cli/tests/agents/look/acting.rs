@@ -1,4 +1,4 @@
-//! Telling a node what to do.
+//! Actions on a node from the command line.
 
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ fn what_cannot_be_done_exits_with_5_and_changes_nothing() {
 fn a_node_whose_priority_was_raised_is_elected_when_the_leader_dies() {
     let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "invitation"]);
     let leader = dev.agree("all 3 nodes");
-    // Of the two that are left, the lower.
+    // The lower of the two that are left.
     let raised = if leader == "n1" { "n2" } else { "n1" };
     let done = dev.run(&["priority", "50", "--node", raised]);
     assert!(done.status.success(), "{done:?}");

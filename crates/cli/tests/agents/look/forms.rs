@@ -1,4 +1,4 @@
-//! Every form that programs read is what it says.
+//! Output formats for programs: each is valid.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! Looking at a group and acting on it from the command line.
+//! Querying a group and acting on it from the command line.
 
 mod acting;
 mod forms;

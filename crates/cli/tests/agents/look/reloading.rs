@@ -1,4 +1,4 @@
-//! Reading an agent's file again while it runs.
+//! Reloading the configuration of a running agent.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn a_reload_changes_what_can_change_and_names_what_needs_a_new_start() {
     let (live, waiting) = text.split_once("Only with a new start").expect(&text);
     assert!(live.contains("log.level: info -> debug"), "{text}");
     assert!(waiting.contains("timing.check_every: 2s -> 3s"), "{text}");
-    // It still waits, so it is told again; what was changed is not.
+    // A change that needs a restart is reported again; an applied one is not.
     let text = said(&reload());
     assert!(text.contains("check_every") && !text.contains("log.level"), "{text}");
 }

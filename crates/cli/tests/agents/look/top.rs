@@ -1,4 +1,4 @@
-//! The live view, on a terminal that `script` plays.
+//! The live view, in a terminal that `script` makes.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};

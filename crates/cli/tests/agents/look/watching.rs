@@ -1,4 +1,4 @@
-//! Following a node, waiting for it, and asking why.
+//! Watching a node, waiting for it, and asking why it elected.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use crate::support::dev::{Dev, lines_of};
 use crate::support::fleet::tanist;
 use crate::support::wait::LIMIT;
 
-/// So many lines that a command writes.
+/// The first lines that a command prints.
 fn lines(dev: &Dev, arguments: &[&str], count: usize) -> Vec<Value> {
     let home = dev.home();
     let mut running = Process::start(tanist(home).args(arguments).stdout(Stdio::piped()));
@@ -27,7 +27,7 @@ fn a_reader_that_comes_back_misses_nothing_and_sees_nothing_twice() {
     let seen = now[0]["index"].as_u64().unwrap();
     dev.act(&["kill", "n3"]);
     assert_eq!(dev.agree("2 of 3 nodes"), "n2");
-    // Everything that came while nobody looked.
+    // Every change while no client watched.
     let all = dev.json(&["history", "--node", "n2"]);
     let index = |line: &Value| line["index"].as_u64().unwrap();
     let later: Vec<Value> =
@@ -36,7 +36,7 @@ fn a_reader_that_comes_back_misses_nothing_and_sees_nothing_twice() {
     let since = seen.to_string();
     let read = ["watch", "--node", "n2", "--since", &since, "-o", "ndjson"];
     assert_eq!(lines(&dev, &read, later.len()), later);
-    // A number of an earlier life: what is now comes first.
+    // An index of an earlier incarnation: the current state comes first.
     let read = ["watch", "--node", "n2", "--since", "100000", "-o", "ndjson"];
     assert_eq!(lines(&dev, &read, 1)[0], *later.last().unwrap());
     let last = later.last().unwrap();
@@ -51,11 +51,11 @@ fn a_reader_that_comes_back_misses_nothing_and_sees_nothing_twice() {
 #[test]
 fn waiting_ends_when_it_is_so_and_with_4_when_it_takes_too_long() {
     let home = tempfile::tempdir().unwrap();
-    let nobody =
+    let alone =
         tanist(home.path()).args(["wait", "leader", "--timeout", "100ms"]).output().unwrap();
-    assert_eq!(nobody.status.code(), Some(4), "{nobody:?}");
+    assert_eq!(alone.status.code(), Some(4), "{alone:?}");
     let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
-    // The group is only just being started.
+    // The group is still starting.
     assert_eq!(dev.run(&["wait", "merged", "--timeout", "60s"]).status.code(), Some(0));
     assert_eq!(dev.run(&["wait", "leader"]).status.code(), Some(0));
     assert_eq!(dev.run(&["wait", "member", "n2"]).status.code(), Some(0));
@@ -83,7 +83,7 @@ fn the_last_election_is_told_with_who_was_silent_and_who_won() {
     assert!(election["silent"].as_array().unwrap().contains(&"n3".into()), "{told}");
     assert!(election["took_ms"].is_f64(), "{told}");
     let text = String::from_utf8(dev.run(&["why", "--node", "n2"]).stdout).unwrap();
-    // Without the breaks of the lines.
+    // Without line breaks.
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("n3 does not answer"), "{text}");
     assert!(text.contains("=> n2 leads group"), "{text}");

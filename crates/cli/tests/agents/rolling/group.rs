@@ -1,7 +1,7 @@
-//! Agents that play releases, each with a job attached, and what they say of their group.
+//! Agents of different releases, each with a job attached, and what they report.
 //!
-//! A job that is started takes a lock which all its processes hold: if it is taken already, two
-//! jobs ran at once.
+//! Every job takes a lock that all its processes hold: if it is taken already, two jobs ran at
+//! once.
 
 use std::fs::OpenOptions;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use crate::support::agent::{Process, ask};
 use crate::support::fleet::Fleet;
 use crate::support::wait::until;
 
-/// It needs a moment to end when it is asked to, as real ones do.
+/// It takes a moment to end, as real jobs do.
 const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
     echo \"$TANIST_NODE $TANIST_EPOCH\" >> starts
     trap 'sleep 0.05; exit 0' TERM; sleep 1000 & wait; sleep 0.05";
@@ -42,7 +42,7 @@ struct Running {
 }
 
 impl Group {
-    /// Files for so many agents. None is started.
+    /// Configurations for so many agents. None is started.
     pub(crate) fn new(nodes: usize, more: &str) -> Self {
         let fleet = Fleet::configured(nodes, more);
         let node = |id| {
@@ -73,7 +73,7 @@ impl Group {
         self.nodes[at].running = Some(Running { release, agent, job });
     }
 
-    /// Tells the agent of a node to end, and waits for that.
+    /// Tells an agent to end, and waits for its end.
     pub(crate) fn stop(&mut self, at: usize) {
         let mut running = self.nodes[at].running.take().unwrap();
         running.agent.signal("-TERM");
@@ -86,7 +86,7 @@ impl Group {
         self.nodes.iter().filter(|node| node.running.is_some())
     }
 
-    /// Waits until all agents that run are in one group, under a leader that acts; its name.
+    /// Waits until all running agents are in one group with an active leader; returns its name.
     pub(crate) fn agree(&self) -> String {
         until("one group", || {
             let all: Option<Vec<Value>> =
@@ -110,7 +110,7 @@ impl Group {
         assert_eq!(self.fleet.read("overlaps"), "", "starts:\n{}", self.fleet.read("starts"));
     }
 
-    /// The version of a node's store, as its identity has it.
+    /// The version of a node's store, from its identity file.
     pub(crate) fn store_version(&self, at: usize) -> u16 {
         let path = self.fleet.file(&format!("data-{}/identity", self.nodes[at].name));
         let bytes = std::fs::read(path).unwrap();
@@ -142,7 +142,7 @@ impl Node {
         meter["transport"][name].as_u64().unwrap_or_else(|| panic!("no {name} in {meter}"))
     }
 
-    /// What it says of another node.
+    /// What it reports about another node.
     pub(crate) fn about(&self, other: &str) -> Value {
         let seen = self.ask("members");
         let members = seen["members"].as_array().unwrap();

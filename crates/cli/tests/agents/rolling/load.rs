@@ -1,4 +1,4 @@
-//! Clients that ask every agent all the time, over its socket and by HTTP.
+//! Clients that query every agent all the time, over its socket and by HTTP.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -50,7 +50,7 @@ impl Drop for Load {
 }
 
 impl Shared {
-    /// Asks one agent; while it restarts it does not answer.
+    /// Queries one agent, which does not answer while it restarts.
     fn ask(&self, socket: &Path, http: SocketAddr) {
         for turn in 0.. {
             if self.is_ended.load(Ordering::Relaxed) {

@@ -1,5 +1,5 @@
 //! Releases without a version in common, in one group: both sides name the reason, and at most one
-//! leader acts.
+//! leader is active.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::release::{BRINGS, DROPS, FIRST};
 use crate::support::agent::Process;
 use crate::support::wait::until;
 
-/// Patience is short, so that a leader would soon act beside one that it cannot hear.
+/// Timeouts are short, so that a leader would soon become active beside one that it cannot reach.
 const CONFIG: &str = "algorithm = \"invitation\"\n[timing]\nheartbeat = \"100ms\"\n\
     suspect_after = \"1s\"\ncheck_every = \"200ms\"\n";
 
@@ -26,7 +26,7 @@ fn a_newcomer_without_a_common_version_is_refused_by_name_and_never_acts() {
     both_sides_refuse(&group, |acting| acting == [leader.as_str()]);
     assert_eq!(group.nodes[0].ask("status")["epoch"], number, "the group has not changed");
     assert_eq!(group.nodes[1].ask("status")["epoch"], number, "the group has not changed");
-    // With a release in between it is one group.
+    // A release that knows both versions joins the group.
     group.stop(2);
     group.start(2, BRINGS);
     group.agree();
@@ -41,7 +41,7 @@ fn a_leader_without_a_common_version_keeps_all_others_from_acting() {
     group.start(0, FIRST);
     group.start(1, FIRST);
     both_sides_refuse(&group, |acting| acting == ["n3"]);
-    // When it is gone, the others act.
+    // When it has stopped, the others become active.
     group.stop(2);
     assert_ne!(group.agree(), "n3");
     group.no_overlap();
@@ -60,7 +60,7 @@ fn an_agent_that_takes_no_experiments_speaks_what_its_release_speaks() {
 }
 
 /// Waits until n3 and the others have refused each other again and again, for longer than a leader
-/// waits for a silent node, and checks at every moment who acts.
+/// waits for a silent node, and checks all the time which leader is active.
 fn both_sides_refuse(group: &Group, is_allowed: impl Fn(&[&str]) -> bool) {
     let (old, new) = (&group.nodes[..2], &group.nodes[2]);
     until("refusals on both sides", || {

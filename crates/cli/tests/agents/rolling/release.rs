@@ -1,6 +1,6 @@
-//! The releases that agents of these tests play, and what two of them have in common.
+//! The releases of these tests, and the version that two of them have in common.
 
-/// What a release speaks and keeps.
+/// What a release speaks and stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Release {
     pub(crate) name: &'static str,
@@ -12,9 +12,9 @@ pub(crate) struct Release {
 
 /// The first of three releases.
 pub(crate) const FIRST: Release = Release { name: "first", wire: "2", store: "1:1" };
-/// It brings a version of the wire and one of the store.
+/// It adds a version of the wire and one of the store.
 pub(crate) const BRINGS: Release = Release { name: "brings", wire: "2..3", store: "2:1" };
-/// It has dropped the earlier version of the wire, and writes the later one of the store.
+/// It drops the earlier version of the wire, and writes the later one of the store.
 pub(crate) const DROPS: Release = Release { name: "drops", wire: "3", store: "2:2" };
 
 impl Release {

@@ -1,10 +1,10 @@
-//! Five nodes are upgraded and downgraded one by one, while each is asked all the time and one of
-//! them runs a job.
+//! Five nodes are upgraded and downgraded one by one, while clients query each of them and one runs
+//! a job.
 //!
 //! What is promised about leaders depends on the algorithm. `invitation` with `preempt = "never"`
-//! promises the least change: a leader that goes away is replaced once, and a node that starts
-//! joins the group as it is. With `bully` the highest node takes over again when it is back, so
-//! its restart makes two changes.
+//! promises the least change: a leader that stops is replaced once, and a node that starts joins
+//! the group as it is. With `bully` the highest node takes over again when it restarts, which makes
+//! two changes.
 
 use serde_json::Value;
 
@@ -14,8 +14,8 @@ use super::release::{BRINGS, DROPS, FIRST, Release};
 use crate::support::heavy;
 use crate::support::wait::until;
 
-/// On a busy machine no node is taken for dead by its silence, since none hangs here, and no answer
-/// is late: what is promised about leaders holds while messages arrive and are answered in time.
+/// On a busy machine no silent node is suspected, since none hangs here, and no answer is late: the
+/// promises about leaders hold while messages arrive and are answered in time.
 const CONFIG: &str = "algorithm = \"invitation\"\npreempt = \"never\"\n[timing]\n\
     message_max = \"500ms\"\nprocessing_max = \"500ms\"\n\
     heartbeat = \"100ms\"\nsuspect_after = \"5s\"\ncheck_every = \"500ms\"\n";
@@ -24,11 +24,11 @@ const CONFIG: &str = "algorithm = \"invitation\"\npreempt = \"never\"\n[timing]\
 fn five_nodes_are_upgraded_and_downgraded_one_by_one() {
     let _turn = heavy::turn();
     let mut roll = Roll::start(FIRST);
-    // As operators are told to: the leader last.
+    // As operators should: the leader last.
     let changes = roll.members_first(BRINGS);
     assert_eq!(changes, 1, "the leader restarted once");
     assert_eq!(roll.store_versions(), [1; 5], "what the release before reads is written");
-    // And as they are not: the leader first, again and again.
+    // As they should not: the leader first, again and again.
     let changes = roll.leaders_first(FIRST);
     assert!(changes >= 1, "leaders restarted");
     roll.end();
@@ -64,7 +64,7 @@ impl Roll {
         roll
     }
 
-    /// Restarts every node once, the leader last. Gives how often the leader changed.
+    /// Restarts every node once, the leader last. Returns how often the leader changed.
     fn members_first(&mut self, release: Release) -> usize {
         let mut changes = 0;
         while let Some(at) = self.next(release, |is_leader| !is_leader) {
@@ -82,7 +82,7 @@ impl Roll {
         changes
     }
 
-    /// A node that is not of this release: one that is preferred, or any other.
+    /// A node that does not run this release yet: a preferred one, or any other.
     fn next(&self, release: Release, is_preferred: impl Fn(bool) -> bool) -> Option<usize> {
         let leader = self.group.agree();
         let nodes = self.group.nodes.iter().enumerate();
@@ -91,7 +91,7 @@ impl Roll {
         preferred.or_else(|| left().next()).map(|(at, _)| at)
     }
 
-    /// Restarts a node as another release. Gives how often the leader changed, as all other nodes
+    /// Restarts a node as another release. Returns how often the leader changed, as all other nodes
     /// saw it: once if it was the leader, else never.
     fn restart(&mut self, at: usize, release: Release) -> usize {
         let leader = self.group.agree();
@@ -113,13 +113,13 @@ impl Roll {
         expected
     }
 
-    /// Which change of its role each node has seen last.
+    /// The index of each node's latest change.
     fn indices(&self) -> Vec<u64> {
         let index = |status: Value| status["index"].as_u64().unwrap();
         self.group.nodes.iter().map(|node| index(node.ask("status"))).collect()
     }
 
-    /// The leaders that a node has followed since a change, from the one that was known then.
+    /// The leaders that a node has followed since a change, beginning with the one at that time.
     fn leaders(&self, at: usize, index: u64, first: &str) -> Vec<String> {
         let history = self.group.nodes[at].ask("history");
         let mut leaders = vec![first.to_owned()];
@@ -145,7 +145,8 @@ impl Roll {
         }
     }
 
-    /// Links of a node have the highest version of both ends. A leader has a link with all.
+    /// Each link has the highest version that both ends know. The leader has a link with every
+    /// node.
     fn versions_are_as_expected(&self, name: &str, is_leader: bool) {
         let find = |name: &str| self.group.nodes.iter().find(|node| node.name == *name).unwrap();
         let node = find(name);
@@ -179,6 +180,6 @@ impl Roll {
             self.group.stop(at);
         }
         self.group.no_overlap();
-        self.group.fleet.is_deserted();
+        self.group.fleet.no_process_runs();
     }
 }

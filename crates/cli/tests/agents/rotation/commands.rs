@@ -66,7 +66,7 @@ fn a_key_reaches_another_node_by_file_or_by_pipe() {
     let added = well(home, &["key", "add", "a.key", "--file", "b.key"]);
     assert_eq!(ids(home, "b.key"), ids(home, "a.key"));
     assert_eq!(added.trim(), ids(home, "a.key")[1]);
-    // Once more changes nothing, so that a step can be repeated.
+    // A second time changes nothing, so a step can be repeated.
     assert_eq!(well(home, &["key", "add", "a.key", "--file", "b.key"]), "");
     let mut command = tanist(home);
     command.args(["key", "add", "-", "--file", "c.key"]).current_dir(home);
@@ -103,7 +103,7 @@ fn a_nodes_own_key_is_private_and_its_public_line_is_printed() {
     fails(home, &["keygen", "--node", "seven", "x.key"], 2, "n1, n2, n3");
 }
 
-/// A group of two files, n1 and n2, with an identity for n1.
+/// Configurations of two nodes, with an identity for n1.
 fn with_identity(more: &str) -> Fleet {
     let home = Fleet::configured(2, "");
     let lines: String = ["n1", "n2"]
@@ -137,7 +137,7 @@ fn config_check_looks_at_the_keys_and_show_nests_them() {
     let lenient = String::from_utf8(lenient.stdout).unwrap();
     let row = lenient.lines().find(|line| line.starts_with("identity.require")).unwrap();
     assert!(row.contains("--set") && row.contains("false"), "{row}");
-    // The own line must be the own key's.
+    // A node's own entry must match its own key.
     let check = ["config", "check", "-c", "n1.toml", "--set", "identity.key_file=n2.key"];
     fails(home.path(), &check, 6, "lists another key for n1");
     let check = ["config", "check", "-c", "n1.toml", "--set", "identity.key_file=none.key"];
@@ -180,7 +180,7 @@ fn a_reload_with_a_broken_key_file_changes_nothing() {
         (after["keys"].as_array().unwrap().len(), &after["is_reload_due"]),
         (2, &false.into())
     );
-    // A wrong own key is found by a reload, too.
+    // A reload also finds a wrong own key.
     fs::copy(home.file("n2.key"), home.file("n1.key")).unwrap();
     fs::write(home.file("n1.toml"), &strict).unwrap();
     fails(home.path(), &reload, 5, "lists another key for n1");

@@ -21,7 +21,7 @@ const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH
     echo \"$TANIST_NODE $TANIST_EPOCH $$\" >> starts
     trap 'sleep 0.05; exit 0' TERM; sleep 1000 & wait; sleep 0.05";
 
-/// Patient: on a busy machine no node is taken for dead by its silence, since none hangs here.
+/// On a busy machine no silent node is suspected, since none hangs here.
 const TIMING: &str =
     "[timing]\nheartbeat = \"100ms\"\nsuspect_after = \"10s\"\ncheck_every = \"500ms\"\n";
 
@@ -42,7 +42,7 @@ pub(super) struct Established {
 }
 
 impl Established {
-    /// Which jobs had started, one a line.
+    /// The jobs that had started, one per line.
     pub(super) fn starts(&self) -> &str {
         &self.starts
     }
@@ -91,21 +91,21 @@ impl Group {
         })
     }
 
-    /// Nothing has changed since, and the same job runs.
+    /// Checks that nothing has changed since, and that the same job runs.
     pub(super) fn expect(&self, before: &Established, when: &str) {
         assert_eq!(self.established(), *before, "{when}");
         assert!(is_running(before.job), "{when}: the job has ended");
         assert_eq!(self.fleet.read("overlaps"), "", "{when}");
     }
 
-    /// Runs a command that must succeed, and gives its stdout.
+    /// Runs a command that must succeed, and returns its stdout.
     pub(super) fn tanist(&self, arguments: &[&str]) -> String {
         let output = self.fleet.tanist(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Reads the files of a node again; the answer must say this.
+    /// Reloads the configuration of a node; the answer must contain this.
     pub(super) fn reload(&self, node: usize, expected: &str) {
         let told = self.tanist(&["reload", "--socket", &socket(node)]);
         assert!(told.contains(expected), "n{node}: {told} has no {expected}");
@@ -120,13 +120,14 @@ impl Group {
         ask(&self.fleet.file(&socket(node)), what).unwrap_or_default()
     }
 
-    /// What all nodes say of their keys, for people.
+    /// What all nodes report about their keys, as text.
     pub(super) fn key_status(&self) -> String {
         let status = |node| self.tanist(&["key", "status", "--socket", &socket(node)]);
         (1..=NODES).map(status).collect::<Vec<_>>().join("\n")
     }
 
-    /// Waits until every open link of every node is as wanted, those of the leader among them.
+    /// Waits until every open link of every node is as wanted, and the leader has a link with every
+    /// node.
     pub(super) fn links_are(&self, what: &str, leader: usize, wanted: impl Fn(&Value) -> bool) {
         until(what, || {
             (1..=NODES)
@@ -142,7 +143,7 @@ impl Group {
         });
     }
 
-    /// Gives a node the public keys of some, and its own key.
+    /// Configures the own key of a node, and these public keys.
     pub(super) fn identify(&self, node: usize, lines: &[String], is_required: bool) {
         let text = format!(
             "{}\n[identity]\nkey_file = {:?}\nrequire = {is_required}\n[identity.peer_keys]\n{}",
@@ -153,7 +154,7 @@ impl Group {
         fs::write(self.fleet.file(&format!("n{node}.toml")), text).unwrap();
     }
 
-    /// Clients that ask all nodes, and strangers that connect to them, until it is dropped.
+    /// Clients that query all nodes, and strangers that connect to them, until the load is dropped.
     pub(super) fn load(&self) -> Load {
         let is_over = Arc::new(AtomicBool::new(false));
         let sockets: Vec<_> = (1..=NODES).map(|node| self.fleet.file(&socket(node))).collect();
@@ -170,7 +171,7 @@ impl Group {
         let dialling = thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
                 for address in &addresses {
-                    // What a stranger gets does not matter here; that it was there does.
+                    // The answer to a stranger does not matter here.
                     if let Ok(mut stream) = TcpStream::connect(address) {
                         let _ = stream.write_all(b"GET / HTTP/1.1\r\n\r\n");
                     }
@@ -181,7 +182,7 @@ impl Group {
         Load { is_over, threads: vec![asking, dialling] }
     }
 
-    /// Whether all are still there.
+    /// Whether all nodes still run.
     pub(super) fn all_run(&mut self) -> bool {
         self.runs.iter_mut().all(|run| run.ended().is_none())
     }

@@ -6,12 +6,13 @@ use super::group::{Established, Group, NODES, ring, socket};
 use crate::support::heavy;
 use crate::support::wait::until;
 
-/// Every node, for what is done on each of them.
+/// All nodes, one after the other.
 fn all() -> impl Iterator<Item = usize> {
     1..=NODES
 }
 
-/// New on one node, added on the others, used on all, the old one removed on all.
+/// Creates a key on one node, adds it on the others, uses it on all, and removes the old one on
+/// all.
 fn rotate(group: &Group, before: &Established) -> (String, String) {
     let old = group.tanist(&["key", "status", "--file", &ring(1), "-o", "name"]);
     let old = old.trim().to_owned();
@@ -38,7 +39,8 @@ fn rotate(group: &Group, before: &Established) -> (String, String) {
     (old, new)
 }
 
-/// A key pair for each node, listed everywhere, first wanted and then required. Gives the lines.
+/// Creates a key pair for each node and lists it everywhere, first optional and then required.
+/// Returns the entries.
 fn identify(group: &Group, before: &Established) -> Vec<String> {
     let keygen = |node: usize| {
         let (name, file) = (format!("n{node}"), format!("node{node}.key"));
@@ -85,8 +87,8 @@ fn a_group_with_a_job_rotates_its_key_and_moves_to_identities_without_an_electio
     shut_out(&group, &before, &lines);
 }
 
-/// A node whose line is gone from the files of the others is in no group with them, does not act,
-/// and can say why.
+/// A node whose entry is removed from the configurations of the others is in no group with them, is
+/// not active, and can say why.
 fn shut_out(group: &Group, before: &Established, lines: &[String]) {
     let victim = all().find(|node| *node != before.leader).unwrap();
     let name = format!("n{victim}");

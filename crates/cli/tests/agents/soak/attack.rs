@@ -1,6 +1,6 @@
-//! All attacks of strangers at once, each as fast as it goes with the processor time that the
-//! nodes leave: attackers have the lowest priority, since a machine without processor time is
-//! another fault than the ones that are played here.
+//! All attacks of strangers at once, each as fast as the processor time allows that the nodes
+//! leave: attackers have the lowest priority, since a machine without processor time is another
+//! fault than those tested here.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -85,7 +85,7 @@ fn peer_port(node: &Node, recorded: &[Vec<u8>]) -> Vec<(&'static str, Made)> {
     let halves: Vec<Vec<u8>> = recorded.iter().map(|one| one[..one.len() / 2].to_vec()).collect();
     let mut dice = Dice::new(u64::from(node.peer.port()));
     let mut garbage: Vec<Vec<u8>> = (0..50).map(|turn| dice.bytes(1 << (turn % 14))).collect();
-    // Garbage that begins well is read further.
+    // Garbage with a valid beginning is read further.
     garbage.extend(recorded.iter().map(|one| [&one[..8], &dice.bytes(4096)[..]].concat()));
     let to = node.peer;
     let udp = Swarm::start(1, || {
@@ -94,7 +94,7 @@ fn peer_port(node: &Node, recorded: &[Vec<u8>]) -> Vec<(&'static str, Made)> {
         move || {
             let length = usize::try_from(dice.next() % 1500).unwrap();
             let mut datagram = dice.bytes(length);
-            // Half of them begin with a version that is spoken.
+            // Half of them begin with a supported version.
             if let Some(first) = datagram.first_mut().filter(|first| **first < 128) {
                 *first = 2;
             }
@@ -172,7 +172,7 @@ fn control_socket(path: &Path) -> Vec<(&'static str, Made)> {
         let mut kept = VecDeque::new();
         let mut turn = 0;
         move || {
-            // A full queue of the listener makes this wait, as long as it has the processor.
+            // With a full listener queue this blocks.
             let Ok(mut stream) = UnixStream::connect(&path) else {
                 thread::sleep(Duration::from_millis(1));
                 return false;
@@ -198,7 +198,7 @@ fn control_socket(path: &Path) -> Vec<(&'static str, Made)> {
     ]
 }
 
-/// Bytes that look like chance and are the same in every run.
+/// Pseudo-random bytes, the same in every run.
 struct Dice(u64);
 
 impl Dice {

@@ -21,12 +21,12 @@ struct Shared {
     is_ended: AtomicBool,
 }
 
-/// What came of the checks so far.
+/// The results so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checks {
     /// How long each answered check took, all tries included.
     pub(crate) took: Vec<Duration>,
-    /// Tries that came to nothing and were made again, with the reason of the last.
+    /// Tries that failed and were repeated, with the reason of the last.
     pub(crate) retried: u64,
     pub(crate) last_error: Option<String>,
     /// Set if a check was not answered at all.

@@ -1,5 +1,5 @@
-//! A soak: three nodes with a job, everything that a stranger on the machine can do to them at
-//! once, and a look every second at what must not move and what must not grow.
+//! A soak: three nodes with a job, all attacks at once that a stranger on the machine can make, and
+//! a check every second of what must not change or grow.
 //!
 //! `TANIST_SOAK_SECONDS` says how long; `.ci/soak` sets it and builds the release.
 

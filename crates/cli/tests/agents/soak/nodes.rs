@@ -12,7 +12,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use crate::support::agent::Process;
 use crate::support::fleet::Fleet;
 
-/// A job that tells when it runs beside another one, and which process it is.
+/// A job that records when it runs beside another one, and its process id.
 const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
     echo $$ >> jobs; exec sleep 100000";
 
@@ -32,7 +32,7 @@ pub(crate) struct Node {
 
 struct Running {
     process: Process,
-    /// Kept open, so that writing to stderr waits instead of failing.
+    /// Kept open, so that a write to stderr blocks instead of failing.
     _stderr: PipeReader,
 }
 
@@ -82,7 +82,7 @@ impl Node {
     }
 }
 
-/// A pipe with no room, and no reader: a write that waits for room never returns.
+/// A pipe that is full and never read: a blocking write never returns.
 fn full_pipe() -> (PipeReader, Stdio) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let flags = fcntl_getfl(&writer).unwrap();

@@ -1,5 +1,5 @@
-//! Recordings of handshakes: what the other nodes say first when they dial a node. They are made
-//! before the soak, by proxies in front of the nodes, so that nothing stands between them later.
+//! Recordings of handshakes: the first bytes of nodes that dial a node. Proxies in front of the
+//! nodes make them before the soak, and are gone during it.
 
 use std::net::SocketAddr;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use crate::attacks::proxy::Proxy;
 use crate::support::agent::Process;
 use crate::support::wait::until;
 
-/// Recordings for each node. One that was never dialled gets those of the others.
+/// Recordings for each node. A node that was never dialled gets those of the others.
 pub(crate) fn record(nodes: &Nodes) -> Vec<Vec<Vec<u8>>> {
     let behind: Vec<SocketAddr> = (1..=nodes.all.len()).map(|at| nodes.fleet.spare(at)).collect();
     let fronts = nodes.all.iter().zip(&behind);

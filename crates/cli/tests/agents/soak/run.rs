@@ -68,7 +68,7 @@ fn agree(nodes: &Nodes) -> (Vec<Watch>, Leadership) {
     (watches, leadership)
 }
 
-/// Looks once a second, until the time is over or something is wrong.
+/// Samples once a second, until the time is over or a check fails.
 fn sample(
     nodes: &mut Nodes,
     watches: &[Watch],
@@ -107,7 +107,8 @@ fn tell_rates(attacks: &Attacks, report: &mut String, findings: &mut Vec<String>
     }
 }
 
-/// What a node says of the attacks on its peer port. One that has noticed none was not attacked.
+/// The counts of a node about attacks on its peer port. A count of zero means that the attack was
+/// not made.
 fn tell_counts(nodes: &Nodes, name: &str, report: &mut String, findings: &mut Vec<String>) {
     let socket = nodes.fleet.file(&format!("{name}.sock"));
     let meter = until("an answer after the attack", || ask(&socket, "meter"));
@@ -165,7 +166,7 @@ fn seconds() -> u64 {
     std::env::var("TANIST_SOAK_SECONDS").map_or(SHORT, |seconds| seconds.parse().unwrap())
 }
 
-/// What every attack on a peer port ends in.
+/// The counts that attacks on a peer port increase.
 const COUNTS: [&str; 4] =
     ["accepted", "handshakes_failed", "connections_over_cap", "refused_unknown_session"];
 

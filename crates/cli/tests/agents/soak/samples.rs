@@ -1,9 +1,10 @@
-//! What a process uses, seen once a second, and whether it grows.
+//! Resource usage of a process, sampled once a second, and whether it grows.
 //!
-//! A bound is on the growth over the whole run, since what swings (connections come and go, buffers
-//! are kept) swings as much in a short run as in a long one, and a leak does not. The attacks make
-//! some 10 000 connections a second here, so that in a minute a leak of 64 bytes in each would be
-//! 37 MiB, and one lost descriptor, thread or task in a thousand connections would be 600.
+//! A bound is on the growth over the whole run: usage that fluctuates (connections open and close,
+//! buffers are kept) fluctuates as much in a short run as in a long one, and a leak does not. The
+//! attacks make some 10 000 connections a second here, so that in a minute a leak of 64 bytes in
+//! each would be 37 MiB, and one lost descriptor, thread or task in a thousand connections would be
+//! 600.
 
 use std::fs;
 
@@ -33,7 +34,7 @@ impl Usage {
     }
 }
 
-/// Something that a process uses, and how much more of it is a leak.
+/// A resource of a process, and the growth that counts as a leak.
 pub(crate) struct Resource {
     pub(crate) name: &'static str,
     pub(crate) of: fn(&Usage) -> f64,
@@ -44,9 +45,9 @@ pub(crate) struct Resource {
 pub(crate) const RESOURCES: [Resource; 3] = [
     // Buffers of all connections that are allowed at once come and go within this.
     Resource { name: "RSS, KiB", of: |usage| usage.rss_kib, growth_max: 16.0 * 1024.0 },
-    // A pool of threads may get another one, and a hook or a lookup of a name another.
+    // A thread pool may grow by one, and a hook or a name lookup may add another.
     Resource { name: "threads", of: |usage| usage.threads, growth_max: 4.0 },
-    // Connections that are open at the same time differ by so many from second to second.
+    // The number of open connections differs by so many from second to second.
     Resource { name: "open files", of: |usage| usage.files, growth_max: 128.0 },
 ];
 

@@ -17,7 +17,7 @@ struct Shared {
 }
 
 impl Swarm {
-    /// Each thread takes steps; those that say so count.
+    /// Each thread takes steps; a step that returns true counts.
     pub(crate) fn start<S>(threads: usize, stepper: impl Fn() -> S) -> Self
     where
         S: FnMut() -> bool + Send + 'static,

@@ -1,4 +1,5 @@
-//! Every change that a node tells over its control socket, on a connection from before the attack.
+//! Every change that a node reports over its control socket, on a connection from before the
+//! attack.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -8,7 +9,7 @@ use std::thread;
 
 use serde_json::Value;
 
-/// What a node has told so far.
+/// The reports of a node so far.
 #[derive(Clone, Default)]
 pub(crate) struct Watch {
     lines: Arc<Mutex<Vec<Value>>>,
@@ -54,7 +55,7 @@ impl Watch {
         self.lines.lock().unwrap().len()
     }
 
-    /// What was told after so many changes, in words.
+    /// The text of the changes after so many.
     pub(crate) fn after(&self, count: usize) -> Vec<String> {
         let lines = self.lines.lock().unwrap();
         lines[count..].iter().map(|line| line["text"].to_string()).collect()
