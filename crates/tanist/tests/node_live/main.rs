@@ -5,7 +5,6 @@
 //! noticed.
 #![allow(clippy::unwrap_used, reason = "a helper of a test may fail as the test itself may")]
 
-mod aside;
 mod elections;
 mod failures;
 mod leading;
@@ -13,3 +12,4 @@ mod strangers;
 #[path = "../support/mod.rs"]
 mod support;
 mod tasks;
+mod withdrawal;
