@@ -31,7 +31,6 @@ mod priority;
 mod tests;
 mod withdrawal;
 
-use crate::election::descriptor::{MessageInfo, TimerInfo, Topic};
 use alloc::collections::BTreeMap;
 use core::time::Duration;
 
@@ -42,6 +41,7 @@ pub use preempt::{Preempt, PreemptError};
 pub use priority::RankError;
 
 use crate::detector::timeout::NoRecord;
+use crate::election::descriptor::{MessageInfo, TimerInfo, Topic};
 use crate::group::GroupNumber;
 use crate::membership::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};

@@ -19,11 +19,11 @@
 #[cfg(test)]
 mod tests;
 
-use crate::election::descriptor::{MessageInfo, TimerInfo, Topic};
 use alloc::collections::BTreeMap;
 
 use minicbor::{Decode, Encode};
 
+use crate::election::descriptor::{MessageInfo, TimerInfo, Topic};
 use crate::group::{Counter, GroupNumber};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};

@@ -15,12 +15,12 @@
 #[cfg(test)]
 mod tests;
 
-use crate::election::descriptor::{self, MessageInfo, TimerInfo, Topic};
 use alloc::vec::Vec;
 
 use minicbor::{Decode, Encode};
 
 use crate::detector::timeout::NoRecord;
+use crate::election::descriptor::{self, MessageInfo, TimerInfo, Topic};
 use crate::election::{Algorithm, Formation, Reports};
 use crate::group::{Counter, GroupNumber};
 use crate::membership::{NodeId, NodeSet};

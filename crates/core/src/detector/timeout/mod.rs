@@ -14,9 +14,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::election::descriptor::{MessageInfo, TimerInfo, rows};
 use minicbor::{Decode, Encode};
 
+use crate::election::descriptor::{MessageInfo, TimerInfo, rows};
 use crate::membership::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::trace::{Kind, MessageFacts, TimerName};

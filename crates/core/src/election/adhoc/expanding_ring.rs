@@ -20,9 +20,6 @@
 //!
 //! Assumes and leaves out: see [`super`].
 
-use crate::election::descriptor::{
-    Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
-};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -31,6 +28,9 @@ use minicbor::{Decode, Encode};
 
 use super::leadership::{self, Beat, Floods, Meaning, Reign};
 use super::{limit, pace};
+use crate::election::descriptor::{
+    Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
+};
 use crate::election::{Command, Elects, Notice, Standing, View, mint, mint_late, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};

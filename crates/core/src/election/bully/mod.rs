@@ -24,9 +24,6 @@ mod tests;
 mod triggers;
 mod vetting;
 
-use crate::election::descriptor::{
-    Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
-};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -35,6 +32,9 @@ use minicbor::{Decode, Encode};
 
 use self::vetting::Vetting;
 use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
+use crate::election::descriptor::{
+    Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
+};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::mutants;

@@ -18,9 +18,6 @@
 #[cfg(test)]
 mod tests;
 
-use crate::election::descriptor::{
-    Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
-};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -28,6 +25,9 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 use super::{Command, Elects, Notice, Standing, View, mint, mint_late, plain, raise};
+use crate::election::descriptor::{
+    Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
+};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};

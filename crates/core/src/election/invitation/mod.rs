@@ -25,10 +25,6 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use crate::election::descriptor::{
-    Adjustable, Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
-};
-use crate::policy::{Preempt, PreemptError, RankError};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -36,11 +32,15 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 use super::{Command, Elects, Notice, Reports, Standing, View, raise};
+use crate::election::descriptor::{
+    Adjustable, Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
+};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::mutants;
 use crate::options::options;
 use crate::payload::Report;
+use crate::policy::{Preempt, PreemptError, RankError};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, TimerName};

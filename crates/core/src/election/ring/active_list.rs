@@ -10,11 +10,11 @@
 //! The slides reset nothing between elections and let a later message decide; here a number tells
 //! elections apart, and only the own name decides (E-02).
 
-use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use super::{Phase, Ring, Token};
+use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};

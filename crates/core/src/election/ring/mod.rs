@@ -32,7 +32,6 @@ mod passing;
 mod tests;
 mod token;
 
-use crate::election::descriptor::{MessageInfo, TimerInfo, Topic, rows};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -43,6 +42,7 @@ use self::assembly::Gathering;
 use self::passing::Succession;
 pub use self::token::{Label, Token};
 use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
+use crate::election::descriptor::{MessageInfo, TimerInfo, Topic, rows};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::mutants;

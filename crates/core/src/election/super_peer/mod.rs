@@ -31,9 +31,6 @@ mod selection;
 #[cfg(test)]
 mod tests;
 
-use crate::election::descriptor::{
-    Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic,
-};
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -46,6 +43,9 @@ use self::seat::Seat;
 use self::selection::Selection;
 use super::{Command, Election, Elects, Notice, Standing, View, raise};
 use crate::config::GroupConfig;
+use crate::election::descriptor::{
+    Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic,
+};
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};

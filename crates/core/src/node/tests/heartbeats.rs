@@ -1,10 +1,10 @@
 //! Heartbeats on the bench: who is tied to whom, and what silence makes of it.
 
-use crate::election::descriptor::Network;
 use core::time::Duration;
 
 use super::*;
 use crate::detector::Timer as Detecting;
+use crate::election::descriptor::Network;
 use crate::testing::TestGroup;
 use crate::timing::{Timing, TimingConfig};
 

@@ -23,9 +23,6 @@
 mod computation;
 mod probing;
 
-use crate::election::descriptor::{
-    Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, Topic, rows,
-};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -35,6 +32,9 @@ use self::computation::Computation;
 use super::leadership::{self, Beat, Floods, Meaning, Reign};
 use super::neighbours::Neighbours;
 use super::{limit, pace};
+use crate::election::descriptor::{
+    Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, Topic, rows,
+};
 use crate::election::{Command, Elects, Notice, Standing, View, mint, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
