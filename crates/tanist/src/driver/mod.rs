@@ -7,8 +7,11 @@
 
 pub(crate) mod application;
 mod dice;
+mod effects;
 mod inbox;
 mod network;
+mod receive;
+mod requests;
 mod saver;
 mod timers;
 
@@ -19,12 +22,10 @@ use std::time::Duration;
 
 use tanist_core::counter_cap::CounterCap;
 use tanist_core::group::Counter;
-use tanist_core::node::{Command, Message, Node, Notice};
-use tanist_core::policy::RankError;
+use tanist_core::node::{Command, Node};
 use tanist_core::trace::{Entry, Event as Trace, NodeState};
 use tanist_core::{
-    Context, Effect, Effects, Event, GroupConfig, GroupNumber, Membership, NodeId, NodeSet,
-    Protocol, Time, wire,
+    Context, Effects, Event, GroupConfig, Membership, NodeId, NodeSet, Protocol, Time,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -38,7 +39,6 @@ use crate::driver::timers::Timers;
 use crate::error::Failure;
 use crate::metrics::Meter;
 use crate::panics::Panics;
-use crate::role::{Role, Suspension, View, Why};
 use crate::status::Shared;
 use crate::store::SaveError;
 use crate::trace_writer::{Journal, Memory};
@@ -221,164 +221,6 @@ impl Driver {
         }
     }
 
-    fn hear(&mut self, incoming: Incoming) -> Result<(), Failure> {
-        match incoming {
-            Incoming::Frame { from, id, payload } => match wire::decode(&payload) {
-                Ok(message) => {
-                    if !self.admits(from, &message) {
-                        return Ok(());
-                    }
-                    let facts = message.facts(self.config.algorithm());
-                    self.meter.received(facts.kind);
-                    self.note(|node| Trace::Receive { node, from, id, message: facts });
-                    self.inbox.control.heard(from);
-                    self.step(Event::Message { from, message })
-                }
-                Err(error) => {
-                    self.meter.undecodable += 1;
-                    if let Some(held_back) = self.undecodable.pass() {
-                        tracing::warn!(
-                            %from, %error, held_back, "a frame that is no message was dropped"
-                        );
-                    }
-                    Ok(())
-                }
-            },
-            Incoming::Datagram { from, payload } => match wire::decode(&payload) {
-                Ok(message @ Message::Detector(_)) => {
-                    self.inbox.control.heard(from);
-                    self.meter.received(message.facts(self.config.algorithm()).kind);
-                    self.step(Event::Message { from, message })
-                }
-                // Only heartbeats travel unacknowledged.
-                Ok(_) | Err(_) => {
-                    self.meter.undecodable += 1;
-                    Ok(())
-                }
-            },
-            Incoming::Gone { peer, ticket } => {
-                if self.last_sent.get(&peer).is_none_or(|last| *last <= ticket) {
-                    self.meter.refusals += 1;
-                    return self.step(Event::Command(Command::Refused(peer)));
-                }
-                Ok(())
-            }
-            Incoming::Met { peer, incarnation } => {
-                tracing::debug!(%peer, incarnation, "met");
-                self.twin_seen_by.remove(peer);
-                Ok(())
-            }
-            Incoming::Twin { peer, detail } => self.suspect_twin(peer, detail),
-        }
-    }
-
-    /// A peer has a link with another process of this node's id. The process that fewer peers know
-    /// is the newcomer and ends, as does one that knows no better: never do both go on.
-    fn suspect_twin(&mut self, peer: NodeId, at: String) -> Result<(), Failure> {
-        self.twin_seen_by.insert(peer);
-        let peers = self.carrier.peers();
-        let linked = peers.iter().filter(|peer| peer.is_connected).count();
-        if self.twin_seen_by.len() >= linked {
-            return Err(Failure::Twin { node: self.me, peer, at });
-        }
-        tracing::error!(
-            %peer, at,
-            "another process with this node's id runs; this one goes on, since more peers know it: \
-             stop the other one"
-        );
-        Ok(())
-    }
-
-    /// Whether a message may reach the node: its counters must not wear out those of this node.
-    fn admits(&mut self, from: NodeId, message: &Message) -> bool {
-        let Err(error) = self.cap.admit(message) else { return true };
-        self.meter.refused_counters += 1;
-        if let Some(held_back) = self.warning.pass() {
-            tracing::warn!(peer = %from, %error, held_back, "refused a message");
-        }
-        false
-    }
-
-    fn obey(&mut self, request: Request) -> Result<(), Failure> {
-        let command = match request {
-            Request::GuardsDropped { drain } => self.application.guards_dropped(drain),
-            Request::Answered(answer) => self.application.answered(answer)?,
-            Request::Call => Some(Command::Call),
-            Request::StepAside { hold, reply } => {
-                self.leaving.push(reply);
-                Some(Command::StepAside { hold })
-            }
-            Request::TakePart(reply) => {
-                if self.node.takes_part() {
-                    // Whoever asked may have gone away.
-                    let _ = reply.send(());
-                    return Ok(());
-                }
-                self.returning.push(reply);
-                Some(Command::Return)
-            }
-            Request::Priority { priority, reply } => return self.rank(priority, reply),
-            Request::Pause { is_on: true } => Some(Command::Pause),
-            Request::Pause { is_on: false } => Some(Command::Resume),
-            Request::Block(peers) => {
-                self.carrier.block(&peers);
-                None
-            }
-            Request::Unblock => {
-                self.carrier.unblock_all();
-                None
-            }
-            Request::SetSecrets(secrets) => {
-                self.carrier.set_secrets(*secrets);
-                None
-            }
-            Request::Inspect { probe, reply } => {
-                for peer in probe.iter() {
-                    let ticket = self.carrier.probe(peer);
-                    self.last_sent.insert(peer, ticket);
-                }
-                // Whoever asked may have gone away.
-                let reserved = self.saver.reserved();
-                let _ = reply.send(self.meter.read(&self.carrier, reserved));
-                None
-            }
-            Request::HoldPort(reply) => {
-                let _ = reply.send(self.carrier.hold_port());
-                None
-            }
-            #[cfg(test)]
-            Request::Say { to, payload } => {
-                self.carrier.send(to, 0, payload);
-                None
-            }
-            Request::Shutdown => None,
-        };
-        command.map_or(Ok(()), |command| self.answer(command))
-    }
-
-    fn rank(
-        &mut self,
-        priority: u32,
-        reply: oneshot::Sender<Result<(), RankError>>,
-    ) -> Result<(), Failure> {
-        let checked = RankError::check(&self.config);
-        if checked.is_ok() {
-            self.step(Event::Command(Command::Priority(priority)))?;
-            self.inbox.control.set_priority(self.node.rank(self.me));
-        }
-        // Whoever asked may have gone away.
-        let _ = reply.send(checked);
-        Ok(())
-    }
-
-    /// The application has come back.
-    fn answer(&mut self, command: Command) -> Result<(), Failure> {
-        if matches!(command, Command::Stopped(_)) {
-            self.note(|node| Trace::Stopped { node });
-        }
-        self.step(Event::Command(command))
-    }
-
     /// Fires what has run out by now.
     fn ring(&mut self) -> Result<(), Failure> {
         let now = clock::now();
@@ -409,16 +251,6 @@ impl Driver {
         }
     }
 
-    /// Keeps a number before it is used, and waits for the disk if it does not hold it yet. A write
-    /// that failed or took too long is a crash.
-    fn save(&mut self, counter: Counter) -> Result<(), Failure> {
-        self.saver.save(counter)?;
-        self.cap.note(counter);
-        self.reserve_at = clock::now() + RESERVE_AFTER;
-        self.note(|node| Trace::Save { node, counter: counter.0 });
-        Ok(())
-    }
-
     fn step(&mut self, event: Event<Node>) -> Result<(), Failure> {
         let mut effects = Effects::new();
         let mut cx = Context {
@@ -431,120 +263,6 @@ impl Driver {
         self.node.step(&mut cx, event, &mut effects);
         self.tell_state();
         self.carry_out(effects)
-    }
-
-    /// Carries out effects in order, and what the application answers at once after them.
-    fn carry_out(&mut self, mut effects: Effects<Node>) -> Result<(), Failure> {
-        let mut answers = Vec::new();
-        for effect in effects.drain() {
-            match effect {
-                Effect::Send { to, message } => self.send(to, &message),
-                Effect::Broadcast(message) => self.broadcast(&message),
-                Effect::SetTimer { timer, after } => self.timers.set(timer, clock::now() + after),
-                Effect::CancelTimer(timer) => self.timers.cancel(timer),
-                Effect::Save(counter) => self.save(counter)?,
-                Effect::Notify(notice) => answers.extend(self.notify(notice)?),
-            }
-        }
-        answers.into_iter().try_for_each(|command| self.answer(command))
-    }
-
-    fn send(&mut self, to: NodeId, message: &Message) {
-        let facts = message.facts(self.config.algorithm());
-        self.meter.sent(facts.kind);
-        let payload = wire::encode(message);
-        if matches!(message, Message::Detector(_)) {
-            return self.carrier.send_datagram(to, &payload);
-        }
-        let id = self.name_message();
-        self.note(|node| Trace::Send { node, to, id, message: facts });
-        let ticket = self.carrier.send(to, id, payload);
-        self.last_sent.insert(to, ticket);
-    }
-
-    /// One transmission, as far as the trace and the counts go.
-    fn broadcast(&mut self, message: &Message) {
-        let facts = message.facts(self.config.algorithm());
-        self.meter.sent(facts.kind);
-        let id = self.name_message();
-        self.note(|node| Trace::Broadcast { node, id, message: facts });
-        let tickets = self.carrier.broadcast(id, &wire::encode(message));
-        self.last_sent.extend(tickets);
-    }
-
-    fn name_message(&mut self) -> u64 {
-        self.next_message += 1;
-        self.next_message - 1
-    }
-
-    fn notify(&mut self, notice: Notice) -> Result<Option<Command>, Failure> {
-        match notice {
-            Notice::Called => {
-                self.meter.elections += 1;
-                self.note(|node| Trace::Call { node });
-                Ok(None)
-            }
-            Notice::Ended(outcome) => {
-                self.note(|node| Trace::End { node, outcome });
-                Ok(None)
-            }
-            Notice::Aside => {
-                self.note(|node| Trace::Aside { node });
-                self.show_aside(true);
-                Ok(None)
-            }
-            Notice::Returned => {
-                self.note(|node| Trace::Return { node });
-                self.show_aside(false);
-                Ok(None)
-            }
-            Notice::Paused => {
-                self.inbox.control.set_paused(true);
-                Ok(None)
-            }
-            Notice::Resumed => {
-                self.inbox.control.set_paused(false);
-                Ok(None)
-            }
-            Notice::Farewell(peer) => {
-                self.inbox.control.miss(peer);
-                Ok(None)
-            }
-            Notice::Stop => {
-                self.note(|node| Trace::Stop { node });
-                Ok(self.application.stop(&self.shared)?)
-            }
-            Notice::Plan { group, members, reports } => {
-                self.note(|node| Trace::Plan { node, group });
-                let view = self.view(group, self.me, members);
-                Ok(self.application.plan(view, reports)?)
-            }
-            Notice::Begin { group, coordinator, members, definition } => {
-                self.note(|node| Trace::Begin { node, group });
-                let view = self.view(group, coordinator, members);
-                self.application.begin(view, definition, &self.shared)?;
-                Ok(None)
-            }
-        }
-    }
-
-    /// Shows that the node is aside, or is between groups again, and tells who waits for that.
-    fn show_aside(&mut self, is_aside: bool) {
-        if self.inbox.control.is_aside() != is_aside {
-            self.inbox.control.set_aside(is_aside);
-            let left = self.shared.role().view().cloned();
-            let why = if is_aside { Why::Aside } else { Why::Election };
-            self.shared.publish(Role::Suspended(Suspension { why, left }));
-        }
-        let waiting = if is_aside { &mut self.leaving } else { &mut self.returning };
-        for reply in waiting.drain(..) {
-            // Whoever asked may have gone away.
-            let _ = reply.send(());
-        }
-    }
-
-    fn view(&self, group: GroupNumber, coordinator: NodeId, members: NodeSet) -> View {
-        View { me: self.me, group, coordinator, members }
     }
 
     fn tell_state(&mut self) {

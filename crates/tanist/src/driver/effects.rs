@@ -1,0 +1,137 @@
+//! The effects of a step, carried out in order, each finished before the next begins.
+
+use tanist_core::group::Counter;
+use tanist_core::node::{Command, Message, Node, Notice};
+use tanist_core::trace::Event as Trace;
+use tanist_core::{Effect, Effects, GroupNumber, NodeId, NodeSet, wire};
+
+use super::{Driver, RESERVE_AFTER};
+use crate::clock;
+use crate::error::Failure;
+use crate::role::{Role, Suspension, View, Why};
+
+impl Driver {
+    /// Carries out effects in order, and what the application answers at once after them.
+    pub(super) fn carry_out(&mut self, mut effects: Effects<Node>) -> Result<(), Failure> {
+        let mut answers = Vec::new();
+        for effect in effects.drain() {
+            match effect {
+                Effect::Send { to, message } => self.send(to, &message),
+                Effect::Broadcast(message) => self.broadcast(&message),
+                Effect::SetTimer { timer, after } => self.timers.set(timer, clock::now() + after),
+                Effect::CancelTimer(timer) => self.timers.cancel(timer),
+                Effect::Save(counter) => self.save(counter)?,
+                Effect::Notify(notice) => answers.extend(self.notify(notice)?),
+            }
+        }
+        answers.into_iter().try_for_each(|command| self.answer(command))
+    }
+
+    /// Keeps a number before it is used, and waits for the disk if it does not hold it yet. A write
+    /// that failed or took too long is a crash.
+    fn save(&mut self, counter: Counter) -> Result<(), Failure> {
+        self.saver.save(counter)?;
+        self.cap.note(counter);
+        self.reserve_at = clock::now() + RESERVE_AFTER;
+        self.note(|node| Trace::Save { node, counter: counter.0 });
+        Ok(())
+    }
+
+    fn send(&mut self, to: NodeId, message: &Message) {
+        let facts = message.facts(self.config.algorithm());
+        self.meter.sent(facts.kind);
+        let payload = wire::encode(message);
+        if matches!(message, Message::Detector(_)) {
+            return self.carrier.send_datagram(to, &payload);
+        }
+        let id = self.name_message();
+        self.note(|node| Trace::Send { node, to, id, message: facts });
+        let ticket = self.carrier.send(to, id, payload);
+        self.last_sent.insert(to, ticket);
+    }
+
+    /// One transmission, as far as the trace and the counts go.
+    fn broadcast(&mut self, message: &Message) {
+        let facts = message.facts(self.config.algorithm());
+        self.meter.sent(facts.kind);
+        let id = self.name_message();
+        self.note(|node| Trace::Broadcast { node, id, message: facts });
+        let tickets = self.carrier.broadcast(id, &wire::encode(message));
+        self.last_sent.extend(tickets);
+    }
+
+    fn name_message(&mut self) -> u64 {
+        self.next_message += 1;
+        self.next_message - 1
+    }
+
+    fn notify(&mut self, notice: Notice) -> Result<Option<Command>, Failure> {
+        match notice {
+            Notice::Called => {
+                self.meter.elections += 1;
+                self.note(|node| Trace::Call { node });
+                Ok(None)
+            }
+            Notice::Ended(outcome) => {
+                self.note(|node| Trace::End { node, outcome });
+                Ok(None)
+            }
+            Notice::Aside => {
+                self.note(|node| Trace::Aside { node });
+                self.show_aside(true);
+                Ok(None)
+            }
+            Notice::Returned => {
+                self.note(|node| Trace::Return { node });
+                self.show_aside(false);
+                Ok(None)
+            }
+            Notice::Paused => {
+                self.inbox.control.set_paused(true);
+                Ok(None)
+            }
+            Notice::Resumed => {
+                self.inbox.control.set_paused(false);
+                Ok(None)
+            }
+            Notice::Farewell(peer) => {
+                self.inbox.control.miss(peer);
+                Ok(None)
+            }
+            Notice::Stop => {
+                self.note(|node| Trace::Stop { node });
+                Ok(self.application.stop(&self.shared)?)
+            }
+            Notice::Plan { group, members, reports } => {
+                self.note(|node| Trace::Plan { node, group });
+                let view = self.view(group, self.me, members);
+                Ok(self.application.plan(view, reports)?)
+            }
+            Notice::Begin { group, coordinator, members, definition } => {
+                self.note(|node| Trace::Begin { node, group });
+                let view = self.view(group, coordinator, members);
+                self.application.begin(view, definition, &self.shared)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Shows that the node is aside, or is between groups again, and tells who waits for that.
+    fn show_aside(&mut self, is_aside: bool) {
+        if self.inbox.control.is_aside() != is_aside {
+            self.inbox.control.set_aside(is_aside);
+            let left = self.shared.role().view().cloned();
+            let why = if is_aside { Why::Aside } else { Why::Election };
+            self.shared.publish(Role::Suspended(Suspension { why, left }));
+        }
+        let waiting = if is_aside { &mut self.leaving } else { &mut self.returning };
+        for reply in waiting.drain(..) {
+            // Whoever asked may have gone away.
+            let _ = reply.send(());
+        }
+    }
+
+    fn view(&self, group: GroupNumber, coordinator: NodeId, members: NodeSet) -> View {
+        View { me: self.me, group, coordinator, members }
+    }
+}

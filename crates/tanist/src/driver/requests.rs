@@ -1,0 +1,92 @@
+//! What the rest of the program asks of the node, and what its application answers.
+
+use tanist_core::Event;
+use tanist_core::node::Command;
+use tanist_core::policy::RankError;
+use tanist_core::trace::Event as Trace;
+use tokio::sync::oneshot;
+
+use super::{Driver, Request};
+use crate::error::Failure;
+
+impl Driver {
+    pub(super) fn obey(&mut self, request: Request) -> Result<(), Failure> {
+        let command = match request {
+            Request::GuardsDropped { drain } => self.application.guards_dropped(drain),
+            Request::Answered(answer) => self.application.answered(answer)?,
+            Request::Call => Some(Command::Call),
+            Request::StepAside { hold, reply } => {
+                self.leaving.push(reply);
+                Some(Command::StepAside { hold })
+            }
+            Request::TakePart(reply) => {
+                if self.node.takes_part() {
+                    // Whoever asked may have gone away.
+                    let _ = reply.send(());
+                    return Ok(());
+                }
+                self.returning.push(reply);
+                Some(Command::Return)
+            }
+            Request::Priority { priority, reply } => return self.rank(priority, reply),
+            Request::Pause { is_on: true } => Some(Command::Pause),
+            Request::Pause { is_on: false } => Some(Command::Resume),
+            Request::Block(peers) => {
+                self.carrier.block(&peers);
+                None
+            }
+            Request::Unblock => {
+                self.carrier.unblock_all();
+                None
+            }
+            Request::SetSecrets(secrets) => {
+                self.carrier.set_secrets(*secrets);
+                None
+            }
+            Request::Inspect { probe, reply } => {
+                for peer in probe.iter() {
+                    let ticket = self.carrier.probe(peer);
+                    self.last_sent.insert(peer, ticket);
+                }
+                // Whoever asked may have gone away.
+                let reserved = self.saver.reserved();
+                let _ = reply.send(self.meter.read(&self.carrier, reserved));
+                None
+            }
+            Request::HoldPort(reply) => {
+                let _ = reply.send(self.carrier.hold_port());
+                None
+            }
+            #[cfg(test)]
+            Request::Say { to, payload } => {
+                self.carrier.send(to, 0, payload);
+                None
+            }
+            Request::Shutdown => None,
+        };
+        command.map_or(Ok(()), |command| self.answer(command))
+    }
+
+    fn rank(
+        &mut self,
+        priority: u32,
+        reply: oneshot::Sender<Result<(), RankError>>,
+    ) -> Result<(), Failure> {
+        let checked = RankError::check(&self.config);
+        if checked.is_ok() {
+            self.step(Event::Command(Command::Priority(priority)))?;
+            self.inbox.control.set_priority(self.node.rank(self.me));
+        }
+        // Whoever asked may have gone away.
+        let _ = reply.send(checked);
+        Ok(())
+    }
+
+    /// The application has come back.
+    pub(super) fn answer(&mut self, command: Command) -> Result<(), Failure> {
+        if matches!(command, Command::Stopped(_)) {
+            self.note(|node| Trace::Stopped { node });
+        }
+        self.step(Event::Command(command))
+    }
+}
