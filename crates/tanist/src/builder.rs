@@ -1,12 +1,11 @@
 //! How a node is described before it starts.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use tanist_core::election::Algorithm;
-use tanist_core::membership::{Labels, MembershipVersion};
+use tanist_core::membership::MembershipVersion;
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
@@ -16,6 +15,7 @@ use tanist_core::{GroupConfig, GroupSettings, Member, Membership, NodeId, Priori
 use crate::error::StartError;
 use crate::group::{Group, Setup, Ways};
 use crate::key::{Identities, Keyring};
+use crate::names::{labels, parse_node, parse_peer};
 use crate::task::GroupTask;
 use crate::transport::radio::Reach;
 use crate::transport::version::Versions;
@@ -348,42 +348,6 @@ fn limits(timing: &Timing) -> Limits {
     }
 }
 
-/// Reads `n7`.
-///
-/// ```
-/// use tanist::{NodeId, parse_node};
-///
-/// assert_eq!(parse_node("n7"), Some(NodeId(7)));
-/// assert_eq!(parse_node("seven"), None);
-/// ```
-#[must_use]
-pub fn parse_node(name: &str) -> Option<NodeId> {
-    name.parse().ok().filter(|node: &NodeId| (1..=NODE_MAX).contains(&node.0))
-}
-
-fn parse_peer(text: &str) -> Option<(NodeId, String)> {
-    let (name, address) = text.split_once('=')?;
-    let (host, port) = address.rsplit_once(':')?;
-    let port: u16 = port.parse().ok()?;
-    let is_address = !host.is_empty() && port > 0;
-    is_address.then(|| parse_node(name).map(|id| (id, address.to_owned()))).flatten()
-}
-
-fn labels(
-    zones: &[(String, String)],
-    racks: &[(String, String)],
-) -> Result<BTreeMap<NodeId, Labels>, StartError> {
-    let mut labels: BTreeMap<NodeId, Labels> = BTreeMap::new();
-    let node = |name: &String| parse_node(name).ok_or_else(|| StartError::Name(name.clone()));
-    for (name, zone) in zones {
-        labels.entry(node(name)?).or_default().zone = Some(zone.parse()?);
-    }
-    for (name, rack) in racks {
-        labels.entry(node(name)?).or_default().rack = Some(rack.parse()?);
-    }
-    Ok(labels)
-}
-
 /// Timings for one data centre or one machine: a process that dies is noticed by its closed
 /// connection at once, one that hangs after a second.
 ///
@@ -406,9 +370,6 @@ pub fn default_timing() -> TimingConfig {
     }
 }
 
-/// Names fit into the upper part of a message's number.
-const NODE_MAX: u32 = u16::MAX as u32;
-
 const NO_NODE: &str = "which node is this? Say it with `node`, for example n1";
 const NO_KEY: &str = "no group key was given: make one with `tanist keygen FILE`, put the same \
                       file on every node and name it with `key_file`";
@@ -419,24 +380,6 @@ const NO_DATA_DIR: &str = "no data directory was given: a node must remember the
 mod tests {
     use super::*;
     use crate::key::GroupKey;
-
-    #[test]
-    fn nodes_have_one_spelling() {
-        assert_eq!(parse_node("n17"), Some(NodeId(17)));
-        for wrong in ["", "n", "n0", "n01", "17", "n+1", "n 1", "n65536", "N1"] {
-            assert_eq!(parse_node(wrong), None, "{wrong}");
-        }
-    }
-
-    #[test]
-    fn peers_are_names_with_addresses() {
-        let peer = |text| parse_peer(text).map(|(id, address)| (id.0, address));
-        assert_eq!(peer("n2=10.0.0.2:7400"), Some((2, "10.0.0.2:7400".to_owned())));
-        assert_eq!(peer("n2=[::1]:7400"), Some((2, "[::1]:7400".to_owned())));
-        for wrong in ["n2", "n2=", "n2=host", "n2=:7400", "n2=host:0", "x=host:7400"] {
-            assert_eq!(peer(wrong), None, "{wrong}");
-        }
-    }
 
     #[test]
     fn what_is_wrong_is_said_before_anything_is_touched() {

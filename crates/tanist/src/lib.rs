@@ -170,6 +170,7 @@ mod group;
 pub mod key;
 mod lead;
 mod metrics;
+mod names;
 mod operations;
 
 mod panics;
@@ -185,12 +186,13 @@ mod trace_writer;
 pub mod transport;
 
 pub use activity::{Activities, Activity, NoVeto, Verdict, Veto};
-pub use builder::{Builder, default_timing, parse_node};
+pub use builder::{Builder, default_timing};
 pub use error::{Failure, StartError, StartErrorKind, is_temporary};
 pub use group::{Ended, Group};
 pub use key::GroupKey;
 pub use lead::{Lead, LeadGuard};
 pub use metrics::Meter;
+pub use names::parse_node;
 pub use operations::PriorityError;
 pub use role::{ParseRoleError, Role, RoleKind, Suspension, View, Why};
 pub use status::{Change, Changes, Roles, Status};
