@@ -10,7 +10,7 @@ use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
 use tanist_core::recall::Recall;
 use tanist_core::timing::{Timing, TimingConfig};
-use tanist_core::{GroupConfig, GroupSettings, Member, Membership, NodeId, Priority};
+use tanist_core::{GroupConfig, GroupSettings, Member, Membership, Priority};
 
 use crate::error::StartError;
 use crate::group::{Group, Setup, Ways};

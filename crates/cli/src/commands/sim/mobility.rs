@@ -1,6 +1,7 @@
 //! `tanist sim mobility`: many nodes that roam, and for how much of the time they agree.
 
-use std::str::FromStr;
+mod measures;
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -8,14 +9,12 @@ use tanist_core::election::Algorithm;
 use tanist_core::election::descriptor::Network;
 use tanist_core::options::Options;
 use tanist_sim::pictures::map::Map;
-use tanist_sim::scenario::parse::parse_duration;
 use tanist_sim::scenario::text::span;
 use tanist_sim::studies::roaming::{Outcome, Roaming};
 use tanist_sim::studies::scale::Wish;
-use tanist_sim::world::places::Area;
-use tanist_sim::world::topology::Fading;
 use tanist_sim::world::walking::Mobility;
 
+use self::measures::{Ground, Length, Loss, Span, Speeds, metres};
 use super::run::pair;
 use crate::commands::algorithm;
 use crate::exit::Exit;
@@ -293,128 +292,7 @@ fn rate(count: u64, over: f64) -> f64 {
     if over > 0.0 { count as f64 / over } else { 0.0 }
 }
 
-fn metres(decimetres: u32) -> String {
-    match decimetres % 10 {
-        0 => (decimetres / 10).to_string(),
-        rest => format!("{}.{rest}", decimetres / 10),
-    }
-}
-
-/// Reads metres, or metres per second, as whole decimetres.
-fn decimetres(text: &str) -> Result<u32, String> {
-    let expected = || format!("{text:?} is not a number from 0.1 to {LENGTH_MAX}");
-    let value: f64 = text.trim().parse().map_err(|_| expected())?;
-    if !(0.1..=LENGTH_MAX).contains(&value) {
-        return Err(expected());
-    }
-    Ok(rounded(value * 10.0))
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked before")]
-fn rounded(value: f64) -> u32 {
-    value.round() as u32
-}
-
-/// Metres.
-#[derive(Clone, Copy, Debug)]
-struct Length(u32);
-
-impl FromStr for Length {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        decimetres(text).map(Self)
-    }
-}
-
-/// A time, longer than none.
-#[derive(Clone, Copy, Debug)]
-struct Span(Duration);
-
-impl FromStr for Span {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let read = parse_duration(text).map(Self);
-        read.ok_or_else(|| format!("{text:?} is not a span of time; expected such as 2ms, 10s, 5m"))
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Ground(Area);
-
-impl FromStr for Ground {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (width, height) =
-            text.split_once('x').ok_or("expected width and height such as 2000x2000")?;
-        Ok(Self(Area { width: decimetres(width)?, height: decimetres(height)? }))
-    }
-}
-
-impl Ground {
-    fn text(&self) -> String {
-        format!("{}x{}", metres(self.0.width), metres(self.0.height))
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Speeds {
-    least: u32,
-    most: u32,
-}
-
-impl FromStr for Speeds {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (least, most) = text.split_once("..").unwrap_or((text, text));
-        let (least, most) = (decimetres(least)?, decimetres(most)?);
-        if most < least {
-            return Err(format!("{text} is empty: the smaller speed comes first"));
-        }
-        Ok(Self { least, most })
-    }
-}
-
-impl Speeds {
-    fn text(&self) -> String {
-        format!("{}..{}", metres(self.least), metres(self.most))
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Loss(Fading);
-
-impl FromStr for Loss {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "distance" {
-            return Ok(Self(Fading::Distance));
-        }
-        match text.parse::<f64>() {
-            Ok(share) if (0.0..=1.0).contains(&share) => {
-                Ok(Self(Fading::Flat(rounded(share * 1e6))))
-            }
-            Ok(_) | Err(_) => Err("expected a share between 0 and 1, or `distance`".to_owned()),
-        }
-    }
-}
-
-impl Loss {
-    fn text(&self) -> String {
-        match self.0 {
-            Fading::Flat(ppm) => (f64::from(ppm) / 1e6).to_string(),
-            Fading::Distance => "distance".to_owned(),
-        }
-    }
-}
-
 const NODES_MAX: i64 = 2000;
-/// A thousand kilometres.
-const LENGTH_MAX: f64 = 1e6;
 
 const EXAMPLES: &str = "\
 Examples:
