@@ -1,22 +1,17 @@
 //! `tanist dev`: a throw-away group of real processes, and what can be done to it.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
-use rustix::fs::FlockOperation;
-use serde::{Deserialize, Serialize};
-use tanist::{Algorithm, GroupNumber, NodeId, RoleKind, parse_node};
+use anyhow::Context;
+use tanist::{Algorithm, GroupNumber, RoleKind};
 
-use crate::control::protocol::{Answer, Ask, Client};
+use crate::control::protocol::Ask;
+use crate::dev::directory::DevDirectory;
 use crate::dev::group::{LocalGroup, Seen};
-use crate::dev::places;
+use crate::dev::orders::{self, Act};
 use crate::dev::plan::{HttpPorts, Plan};
 use crate::dev::work::Progress;
 use crate::exit::Exit;
@@ -56,52 +51,18 @@ pub(crate) struct Args {
     once: bool,
 }
 
-/// What can be done to the group that runs.
-#[derive(Clone, Debug, Serialize, Deserialize, clap::Subcommand)]
-#[serde(tag = "act", rename_all = "snake_case")]
-pub(crate) enum Act {
-    /// Kill a node where it stands (SIGKILL).
-    Kill {
-        /// Which.
-        node: String,
-    },
-    /// Stop a node as if its machine hung (SIGSTOP).
-    Pause {
-        /// Which.
-        node: String,
-    },
-    /// Let a stopped node go on (SIGCONT).
-    Resume {
-        /// Which.
-        node: String,
-    },
-    /// Start a node again on its own disk.
-    Restart {
-        /// Which.
-        node: String,
-    },
-    /// Cut every link between these nodes and the others.
-    Cut {
-        /// One side of the cut: n1,n2
-        #[arg(value_delimiter = ',', required = true)]
-        nodes: Vec<String>,
-    },
-    /// Make every link whole.
-    Heal,
-}
-
 impl Args {
     /// Runs a group, or tells the one that runs.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
         match &self.act {
-            Some(act) => tell(act),
+            Some(act) => orders::tell(act),
             None => self.host(),
         }
     }
 
     fn host(&self) -> anyhow::Result<Exit> {
         interrupt::listen();
-        let place = Place::take()?;
+        let directory = DevDirectory::take()?;
         let http = HttpPorts::reserve(self.nodes)?;
         let plan = Plan {
             nodes: self.nodes,
@@ -118,14 +79,14 @@ impl Args {
         let s = if self.nodes == 1 { "" } else { "s" };
         show.say(&format!("{} starts {} node{s}", self.algorithm.name(), self.nodes))?;
         show.say(&addresses(&http.ports))?;
-        let mut group = LocalGroup::start(&plan, &place.directory)?;
-        let orders = listen(&place.directory)?;
+        let mut group = LocalGroup::start(&plan, &directory.path)?;
+        let orders = orders::listen(&directory.path)?;
         loop {
             if interrupt::is_asked() {
                 break;
             }
             while let Ok(order) = orders.try_recv() {
-                order.carry_out(&mut group, &mut show)?;
+                order.carry_out(&mut group, |text| show.say(text))?;
             }
             match group.next(PULSE)? {
                 Some(Seen::Refused(node, why)) => {
@@ -144,10 +105,10 @@ impl Args {
         }
         drop((group, http));
         if let Some(target) = &self.traces {
-            keep(&place.directory.join("traces"), target)?;
+            keep(&directory.path.join("traces"), target)?;
             show.say(&format!("the traces are in {}", target.display()))?;
         }
-        drop(place);
+        drop(directory);
         show.say("all nodes are gone, and what they wrote")?;
         Ok(if self.once { Exit::Well } else { Exit::Interrupted })
     }
@@ -253,132 +214,6 @@ impl Show {
             self.work.1 = text;
         }
         Ok(())
-    }
-}
-
-/// Something to be done, and where to say how it went.
-struct Order {
-    act: Act,
-    reply: UnixStream,
-}
-
-impl Order {
-    fn carry_out(mut self, group: &mut LocalGroup, show: &mut Show) -> anyhow::Result<()> {
-        let answer = match self.act.apply(group) {
-            Ok(text) => {
-                show.say(&text)?;
-                Answer::Ok(text.into())
-            }
-            Err(error) => Answer::Error(format!("{error:#}").replacen("error: ", "", 1)),
-        };
-        let mut line = serde_json::to_vec(&answer)?;
-        line.push(b'\n');
-        // Whoever asked may have gone.
-        let _ = self.reply.write_all(&line);
-        Ok(())
-    }
-}
-
-impl Act {
-    fn apply(&self, group: &mut LocalGroup) -> anyhow::Result<String> {
-        Ok(match self {
-            Self::Kill { node } => {
-                group.kill(named(node)?)?;
-                format!("{node} was killed")
-            }
-            Self::Pause { node } => {
-                group.pause(named(node)?)?;
-                format!("{node} was stopped")
-            }
-            Self::Resume { node } => {
-                group.resume(named(node)?)?;
-                format!("{node} goes on")
-            }
-            Self::Restart { node } => {
-                group.restart(named(node)?)?;
-                format!("{node} was started again")
-            }
-            Self::Cut { nodes } => {
-                let side: anyhow::Result<Vec<NodeId>> =
-                    nodes.iter().map(|name| named(name)).collect();
-                group.cut(&side?)?;
-                format!("every link between {} and the others is cut", nodes.join(" "))
-            }
-            Self::Heal => {
-                group.heal()?;
-                "every link is whole".to_owned()
-            }
-        })
-    }
-}
-
-fn named(name: &str) -> anyhow::Result<NodeId> {
-    parse_node(name).with_context(|| format!("error: `{name}` is no node; nodes are n1, n2 …"))
-}
-
-/// Tells the group that runs.
-fn tell(act: &Act) -> anyhow::Result<Exit> {
-    let socket = places::dev()?.join("dev.sock");
-    let mut client = Client::connect(&socket).map_err(|_| {
-        Problem::Unreachable("no local group is running; start one with: tanist dev".to_owned())
-    })?;
-    let done: String = client.ask(act)?;
-    output::print(&format!("{done}\n"))?;
-    Ok(Exit::Well)
-}
-
-/// Takes orders from other terminals.
-fn listen(directory: &Path) -> anyhow::Result<Receiver<Order>> {
-    let listener = UnixListener::bind(directory.join("dev.sock"))?;
-    let (sender, orders) = mpsc::channel();
-    thread::Builder::new().name("orders".to_owned()).spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let sender = sender.clone();
-            // A client that says nothing keeps only its own thread waiting.
-            thread::spawn(move || take_order(stream, &sender));
-        }
-    })?;
-    Ok(orders)
-}
-
-fn take_order(stream: UnixStream, orders: &Sender<Order>) {
-    let Ok(reply) = stream.try_clone() else { return };
-    let mut line = String::new();
-    if BufReader::new(stream).read_line(&mut line).is_err() {
-        return;
-    }
-    if let Ok(act) = serde_json::from_str(&line) {
-        // A group that has ended takes no orders.
-        let _ = orders.send(Order { act, reply });
-    }
-}
-
-/// The one place where a user's throw-away group lives. Removed when it is dropped.
-struct Place {
-    directory: PathBuf,
-    _lock: File,
-}
-
-impl Place {
-    fn take() -> anyhow::Result<Self> {
-        let directory = places::dev()?;
-        let lock = File::create(places::runtime()?.join("dev.lock"))?;
-        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            bail!("error: a local group is running already; end it with Ctrl-C in its terminal");
-        }
-        // Nobody holds the lock, so what is there was left behind.
-        if directory.exists() {
-            fs::remove_dir_all(&directory)?;
-        }
-        places::private(&directory)?;
-        Ok(Self { directory, _lock: lock })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        // What cannot be removed now is removed by the next group.
-        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 
