@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use rustix::process::{Pid, Signal, kill_process};
-use tanist::{GroupKey, GroupNumber, NodeId, RoleKind, clock};
+use tanist::{GroupKey, NodeId, clock};
 use tanist_core::Time;
 
 use super::harness::Harness;
@@ -27,23 +27,25 @@ use crate::control::protocol::{Ask, Client};
 #[derive(Debug)]
 pub(crate) struct LocalGroup {
     directory: PathBuf,
-    nodes: BTreeMap<NodeId, LocalNode>,
+    pub(super) nodes: BTreeMap<NodeId, LocalNode>,
     heard: Receiver<Heard>,
     hearing: Sender<Heard>,
     harness: Option<Harness>,
     /// Whether members learn from their coordinator who else is one.
-    knows_members: bool,
+    pub(super) knows_members: bool,
     /// Who is in one group with whom when all is well.
-    groups: Vec<Vec<NodeId>>,
+    pub(super) groups: Vec<Vec<NodeId>>,
     cut: Option<(Vec<NodeId>, Vec<NodeId>)>,
 }
 
+/// One of its nodes.
 #[derive(Debug)]
-struct LocalNode {
+pub(super) struct LocalNode {
     child: Option<Child>,
     is_paused: bool,
     life: u32,
-    last: Option<RoleChange>,
+    /// What it said last.
+    pub(super) last: Option<RoleChange>,
 }
 
 #[derive(Debug)]
@@ -61,18 +63,6 @@ pub(crate) enum Seen {
     Died(NodeId, String),
     /// A node ended before it said anything: it could not start.
     Refused(NodeId, String),
-}
-
-/// All nodes that can take part are in one group, or each in the group of its own rack: the numbers
-/// and coordinators of these groups.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Agreement {
-    pub(crate) group_numbers: Vec<GroupNumber>,
-    pub(crate) coordinators: Vec<NodeId>,
-    /// When the coordinator knew.
-    pub(crate) first: Time,
-    /// When the last one knew.
-    pub(crate) all: Time,
 }
 
 impl LocalGroup {
@@ -239,76 +229,6 @@ impl LocalGroup {
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(None),
             }
         }
-    }
-
-    /// Waits until all nodes that can take part are in one group, in another than that of this
-    /// number; for the one of two sides, if the group is cut.
-    pub(crate) fn agree(
-        &mut self,
-        nodes: &[NodeId],
-        old: Option<&[GroupNumber]>,
-        limit: Duration,
-    ) -> anyhow::Result<Agreement> {
-        let end = Instant::now() + limit;
-        loop {
-            if let Some(agreement) = self.agreement(nodes)
-                && old != Some(agreement.group_numbers.as_slice())
-            {
-                return Ok(agreement);
-            }
-            let left = end.saturating_duration_since(Instant::now());
-            match self.next(left)? {
-                Some(Seen::Died(id, why)) => bail!("error: {id} ended by itself: {why}"),
-                Some(Seen::Refused(id, why)) => bail!("error: {id} does not start: {why}"),
-                Some(Seen::Change(_)) => {}
-                None if left.is_zero() => {
-                    bail!("error: no agreement within {limit:?}:\n{}", self.describe());
-                }
-                None => {}
-            }
-        }
-    }
-
-    /// Whether these nodes are one whole group now; where groups select super-peers, whether all
-    /// that have a node among these are whole.
-    pub(crate) fn agreement(&self, nodes: &[NodeId]) -> Option<Agreement> {
-        let awake = |group: &Vec<NodeId>| -> Vec<NodeId> {
-            group.iter().filter(|id| nodes.contains(id)).copied().collect()
-        };
-        let mut parts = self.groups.iter().map(awake).filter(|group| !group.is_empty());
-        let first = self.agreement_of(&parts.next()?)?;
-        parts.try_fold(first, |all, part| {
-            let part = self.agreement_of(&part)?;
-            Some(Agreement {
-                group_numbers: [all.group_numbers, part.group_numbers].concat(),
-                coordinators: [all.coordinators, part.coordinators].concat(),
-                first: all.first.max(part.first),
-                all: all.all.max(part.all),
-            })
-        })
-    }
-
-    fn agreement_of(&self, nodes: &[NodeId]) -> Option<Agreement> {
-        let lines: Option<Vec<&RoleChange>> =
-            nodes.iter().map(|id| self.nodes.get(id)?.last.as_ref()).collect();
-        let lines = lines?;
-        let first = lines.first()?;
-        let is_one = lines.iter().all(|line| {
-            line.is_in_group()
-                && line.group_number == first.group_number
-                && line.coordinator == first.coordinator
-        });
-        let leader = lines.iter().find(|line| line.role == RoleKind::Leader)?;
-        let is_whole = !self.knows_members || leader.members == nodes.iter().copied().collect();
-        if !is_one || !is_whole {
-            return None;
-        }
-        Some(Agreement {
-            group_numbers: vec![leader.group_number?],
-            coordinators: vec![leader.coordinator?],
-            first: leader.at,
-            all: lines.iter().map(|line| line.at).max()?,
-        })
     }
 
     /// Every node in a line.

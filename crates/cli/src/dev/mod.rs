@@ -1,5 +1,6 @@
 //! The throw-away group of `tanist dev` and `tanist bench`: real agents on this machine.
 
+pub(crate) mod agreement;
 pub(crate) mod directory;
 pub(crate) mod group;
 pub(crate) mod harness;

@@ -9,7 +9,8 @@ use tanist::{Algorithm, GroupNumber, NodeId};
 use tanist_core::Timing;
 
 use crate::config::TimingTable;
-use crate::dev::group::{Agreement, LocalGroup};
+use crate::dev::agreement::Agreement;
+use crate::dev::group::LocalGroup;
 use crate::dev::plan::Plan;
 use crate::exit::Exit;
 use crate::process::interrupt;
