@@ -3,11 +3,11 @@
 //! ```text
 //!   accepted --> asking (idle or being answered) --watch--> watching
 //!                   |                            --attach-> running a job
-//!                   +-- idle, and a place is needed: closed, the longest idle first
+//!                   +-- idle, and a slot is needed: closed, the longest idle first
 //! ```
 //!
-//! Each of the three has places of its own, so that no crowd of one kind keeps out another. A
-//! client that asks at once is always served: silent ones give way to it. Only when every place is
+//! Each of the three has slots of its own, so that no crowd of one kind keeps out another. A
+//! client that asks at once is always served: silent ones give way to it. Only when every slot is
 //! taken by a client that is being answered, or that watches or runs a job, a further one is
 //! refused, with a line that says so.
 
@@ -43,9 +43,9 @@ struct Asking {
     give_way: Arc<Notify>,
 }
 
-/// A client's place. Free again when this is dropped.
+/// A client's slot. Free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ClientSlot {
     connections: Connections,
     id: u64,
     kind: Kind,
@@ -59,7 +59,7 @@ enum Kind {
     Job,
 }
 
-/// Every place of a kind is taken.
+/// Every slot of a kind is taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this agent has {count} {kind} already and takes no more. Close some, or raise its limit of \
@@ -84,8 +84,8 @@ impl Connections {
         Arc::clone(&self.open).acquire_owned().await.ok()
     }
 
-    /// A place for a new client. The one that has been idle for longest gives way if it must.
-    pub(crate) fn enter(&self) -> Result<Place, Full> {
+    /// A slot for a new client. The one that has been idle for longest gives way if it must.
+    pub(crate) fn enter(&self) -> Result<ClientSlot, Full> {
         let mut crowd = self.lock();
         if crowd.asking.len() >= self.budget.questions {
             let idle = |(id, client): (&u64, &Asking)| Some((client.idle_since?, *id));
@@ -97,7 +97,7 @@ impl Connections {
         let (id, give_way) = (crowd.tick(), Arc::new(Notify::new()));
         let client = Asking { idle_since: Some(id), give_way: Arc::clone(&give_way) };
         crowd.asking.insert(id, client);
-        Ok(Place { connections: self.clone(), id, kind: Kind::Asking, give_way })
+        Ok(ClientSlot { connections: self.clone(), id, kind: Kind::Asking, give_way })
     }
 
     fn lock(&self) -> MutexGuard<'_, Crowd> {
@@ -113,8 +113,8 @@ impl Crowd {
     }
 }
 
-impl Place {
-    /// Waits until another client needs the place.
+impl ClientSlot {
+    /// Waits until another client needs the slot.
     pub(crate) async fn is_needed(&self) {
         self.give_way.notified().await;
     }
@@ -162,7 +162,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ClientSlot {
     fn drop(&mut self) {
         let mut crowd = self.connections.lock();
         match self.kind {
@@ -186,8 +186,8 @@ mod tests {
     }
 
     /// Whether it was told to give way.
-    fn gives_way(place: &Place) -> bool {
-        let waiting = std::pin::pin!(place.is_needed());
+    fn gives_way(slot: &ClientSlot) -> bool {
+        let waiting = std::pin::pin!(slot.is_needed());
         let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
         waiting.poll(&mut cx).is_ready()
     }
@@ -201,7 +201,7 @@ mod tests {
         let third = all.enter().unwrap();
         let told = [&first, &second, &third].map(gives_way);
         assert_eq!(told, [false, true, false]);
-        // Its place went to the third; leaving frees nothing more.
+        // Its slot went to the third; leaving frees nothing more.
         drop(second);
         let _fourth = all.enter().unwrap();
         assert!(gives_way(&first));

@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{sleep, timeout};
 
-use super::connections::{Connections, Full, Place};
+use super::connections::{ClientSlot, Connections, Full};
 use super::local_socket::{self, LocalSocketError, is_trusted};
 use super::protocol::{Answer, Ask, JobOrder};
 use crate::agent::action::ActionError;
@@ -44,10 +44,10 @@ impl Server {
         while let Some(open) = connections.ready().await {
             match self.listener.accept().await {
                 Ok((stream, _)) => {
-                    let (agent, place) = (agent.clone(), connections.enter());
+                    let (agent, slot) = (agent.clone(), connections.enter());
                     tokio::spawn(async move {
-                        let done = match place {
-                            Ok(place) => converse(stream, &agent, Some(place)).await,
+                        let done = match slot {
+                            Ok(slot) => converse(stream, &agent, Some(slot)).await,
                             Err(full) => refuse(stream, &full).await,
                         };
                         if let Err(error) = done {
@@ -68,7 +68,7 @@ impl Server {
     }
 }
 
-/// Says that there is no place.
+/// Says that there is no slot left.
 async fn refuse(mut stream: UnixStream, full: &Full) -> io::Result<()> {
     warn(full);
     let answer = Answer::Error(full.to_string());
@@ -81,11 +81,11 @@ fn warn(full: &Full) {
     }
 }
 
-/// Answers one client until it goes away, or has to. The node's own job needs no place.
+/// Answers one client until it goes away, or has to. The node's own job needs no slot.
 pub(crate) async fn converse(
     stream: UnixStream,
     agent: &Agent,
-    mut place: Option<Place>,
+    mut slot: Option<ClientSlot>,
 ) -> io::Result<()> {
     // Whoever may look may not always act: the mode of the socket can be widened for the former.
     let may_act = stream.peer_cred().is_ok_and(|peer| is_trusted(peer.uid()));
@@ -96,7 +96,7 @@ pub(crate) async fn converse(
         let read = tokio::select! {
             biased;
             read = from.read_line(&mut line) => read?,
-            why = leave(place.as_ref()) => {
+            why = leave(slot.as_ref()) => {
                 // It may read nothing; then it is not told.
                 let answer = Answer::Error(why.to_owned());
                 return timeout(CLOSING_MAX, put(&mut to, &answer)).await?;
@@ -106,7 +106,7 @@ pub(crate) async fn converse(
             return Ok(());
         }
         let answer = match serde_json::from_str(&line) {
-            Ok(Ask::Watch { after }) => match place.as_mut().map_or(Ok(()), Place::watch) {
+            Ok(Ask::Watch { after }) => match slot.as_mut().map_or(Ok(()), ClientSlot::watch) {
                 Ok(()) => return watch(agent, after, &mut to).await,
                 Err(full) => {
                     warn(&full);
@@ -117,7 +117,7 @@ pub(crate) async fn converse(
                 Answer::Refused(NOT_YOURS.to_owned())
             }
             Ok(Ask::Attach { grace_ms }) => {
-                if let Err(full) = place.as_mut().map_or(Ok(()), Place::attach) {
+                if let Err(full) = slot.as_mut().map_or(Ok(()), ClientSlot::attach) {
                     warn(&full);
                     let order = JobOrder::Refuse { reason: full.to_string() };
                     return timeout(CLOSING_MAX, put(&mut to, &order)).await?;
@@ -127,7 +127,7 @@ pub(crate) async fn converse(
                 return jobs::attend(stream, Duration::from_millis(grace_ms), agent).await;
             }
             Ok(ask) => {
-                place.iter().for_each(Place::begin);
+                slot.iter().for_each(ClientSlot::begin);
                 answer(ask, agent).await
             }
             Err(_) if !line.ends_with('\n') => {
@@ -137,17 +137,17 @@ pub(crate) async fn converse(
             Err(error) => Answer::Error(format!("not understood: {error}")),
         };
         timeout(UNREAD_MAX, put(&mut to, &answer)).await??;
-        place.iter().for_each(Place::finish);
+        slot.iter().for_each(ClientSlot::finish);
         line.clear();
         from.get_mut().set_limit(QUESTION_MAX);
     }
 }
 
 /// Waits until a silent client has to go, and says why.
-async fn leave(place: Option<&Place>) -> &'static str {
-    let Some(place) = place else { return pending().await };
+async fn leave(slot: Option<&ClientSlot>) -> &'static str {
+    let Some(slot) = slot else { return pending().await };
     tokio::select! {
-        () = place.is_needed() => GAVE_WAY,
+        () = slot.is_needed() => GAVE_WAY,
         () = sleep(IDLE_MAX) => IDLE,
     }
 }

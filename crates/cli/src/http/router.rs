@@ -12,32 +12,32 @@ use super::refusal::Refusal;
 use super::{Client, Scope, Site, access, actions, health, metrics, read, watch};
 
 /// Every path and what is there.
-pub(super) const ROUTES: &[(&str, Place)] = &[
-    ("/leader", Place::Leader),
-    ("/member", Place::Member),
-    ("/primary", Place::Primary),
-    ("/livez", Place::Livez),
-    ("/readyz", Place::Readyz),
-    ("/metrics", Place::Metrics),
-    ("/v1/status", Place::Status),
-    ("/v1/members", Place::Members),
-    ("/v1/history", Place::History),
-    ("/v1/config", Place::Config),
-    ("/v1/events", Place::Events),
-    ("/v1/watch", Place::Watch),
-    ("/v1/openapi.json", Place::OpenApi),
-    ("/v1/step-down", Place::Act("step-down")),
-    ("/v1/take-part", Place::Act("take-part")),
-    ("/v1/pause", Place::Act("pause")),
-    ("/v1/resume", Place::Act("resume")),
-    ("/v1/reload", Place::Act("reload")),
-    ("/v1/leave", Place::Act("leave")),
-    ("/v1/priority", Place::Act("priority")),
+pub(super) const ROUTES: &[(&str, Route)] = &[
+    ("/leader", Route::Leader),
+    ("/member", Route::Member),
+    ("/primary", Route::Primary),
+    ("/livez", Route::Livez),
+    ("/readyz", Route::Readyz),
+    ("/metrics", Route::Metrics),
+    ("/v1/status", Route::Status),
+    ("/v1/members", Route::Members),
+    ("/v1/history", Route::History),
+    ("/v1/config", Route::Config),
+    ("/v1/events", Route::Events),
+    ("/v1/watch", Route::Watch),
+    ("/v1/openapi.json", Route::OpenApi),
+    ("/v1/step-down", Route::Act("step-down")),
+    ("/v1/take-part", Route::Act("take-part")),
+    ("/v1/pause", Route::Act("pause")),
+    ("/v1/resume", Route::Act("resume")),
+    ("/v1/reload", Route::Act("reload")),
+    ("/v1/leave", Route::Act("leave")),
+    ("/v1/priority", Route::Act("priority")),
 ];
 
 /// What is at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Route {
     Leader,
     Member,
     Primary,
@@ -55,7 +55,7 @@ pub(super) enum Place {
     Act(&'static str),
 }
 
-impl Place {
+impl Route {
     /// The methods that may be used, as the header Allow has them.
     pub(super) const fn allow(self) -> &'static str {
         match self {
@@ -120,70 +120,70 @@ async fn route(
     request: Request<Incoming>,
 ) -> Result<Reply, Refusal> {
     let path = request.uri().path();
-    let known = ROUTES.iter().find(|(known, _)| *known == path).map(|(_, place)| place);
-    let is_health = known.is_some_and(|place| place.is_health());
+    let known = ROUTES.iter().find(|(known, _)| *known == path).map(|(_, route)| route);
+    let is_health = known.is_some_and(|route| route.is_health());
     if client.scope == Scope::HealthOnly && !is_health {
         return Err(Refusal::TooManyConnections);
     }
-    let Some(place) = known else { return Err(Refusal::UnknownPath(path.to_owned())) };
+    let Some(route) = known else { return Err(Refusal::UnknownPath(path.to_owned())) };
     let wrong = || {
         let method = request.method().to_string();
-        Err(Refusal::WrongMethod { method, allow: place.allow() })
+        Err(Refusal::WrongMethod { method, allow: route.allow() })
     };
-    let is_head = match (*request.method() == Method::OPTIONS, place) {
-        (true, _) => return Ok(options(*place)),
-        (false, Place::Act(name)) if *request.method() == Method::POST => {
+    let is_head = match (*request.method() == Method::OPTIONS, route) {
+        (true, _) => return Ok(options(*route)),
+        (false, Route::Act(name)) if *request.method() == Method::POST => {
             return actions::act(site, client.door, name, request).await;
         }
-        (false, Place::Act(_)) => return wrong(),
+        (false, Route::Act(_)) => return wrong(),
         (false, _) if *request.method() == Method::GET => false,
         (false, _) if *request.method() == Method::HEAD => true,
         (false, _) => return wrong(),
     };
     let query = Query::parse(request.uri().query().unwrap_or_default())?;
-    read(site, *place, &query, request.headers(), is_head).await
+    read(site, *route, &query, request.headers(), is_head).await
 }
 
 /// What a GET finds.
 async fn read(
     site: &Arc<Site>,
-    place: Place,
+    route: Route,
     query: &Query,
     headers: &HeaderMap,
     is_head: bool,
 ) -> Result<Reply, Refusal> {
-    match place {
-        Place::Leader => health::leader(site, query),
-        Place::Member => health::member(site, query),
-        Place::Primary => Err(Refusal::NoPrimary),
-        Place::Livez => health::livez(site, query).await,
-        Place::Readyz => health::readyz(site, query).await,
-        Place::Metrics => metrics::metrics(site, query).await,
-        Place::Status => read::status(site, query).await,
-        Place::Members => read::members(site, query).await,
-        Place::History => read::history(site, query),
-        Place::Config => read::config(site, query),
-        Place::Events => read::events(site, query),
-        Place::Watch => {
+    match route {
+        Route::Leader => health::leader(site, query),
+        Route::Member => health::member(site, query),
+        Route::Primary => Err(Refusal::NoPrimary),
+        Route::Livez => health::livez(site, query).await,
+        Route::Readyz => health::readyz(site, query).await,
+        Route::Metrics => metrics::metrics(site, query).await,
+        Route::Status => read::status(site, query).await,
+        Route::Members => read::members(site, query).await,
+        Route::History => read::history(site, query),
+        Route::Config => read::config(site, query),
+        Route::Events => read::events(site, query),
+        Route::Watch => {
             let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
             let form = watch::Form::accepted(accept.unwrap_or_default());
             if is_head { Ok(form.empty()) } else { watch::watch(site, query, headers, form) }
         }
-        Place::OpenApi => {
+        Route::OpenApi => {
             query.only(&[])?;
             let document = Content::Whole(Bytes::from_static(super::OPENAPI.as_bytes()));
             Ok(reply(StatusCode::OK, "application/json", document))
         }
-        Place::Act(_) => Err(Refusal::UnknownPath("an action".to_owned())),
+        Route::Act(_) => Err(Refusal::UnknownPath("an action".to_owned())),
     }
 }
 
-fn options(place: Place) -> Reply {
+fn options(route: Route) -> Reply {
     let mut reply = reply(StatusCode::NO_CONTENT, "text/plain", Content::Whole(Bytes::new()));
     let headers = reply.headers_mut();
     headers.remove(hyper::header::CONTENT_TYPE);
-    headers.insert(hyper::header::ALLOW, HeaderValue::from_static(place.allow()));
-    headers.insert("access-control-allow-methods", HeaderValue::from_static(place.allow()));
+    headers.insert(hyper::header::ALLOW, HeaderValue::from_static(route.allow()));
+    headers.insert("access-control-allow-methods", HeaderValue::from_static(route.allow()));
     let asked = "authorization, content-type, last-event-id";
     headers.insert("access-control-allow-headers", HeaderValue::from_static(asked));
     reply
@@ -217,10 +217,10 @@ mod tests {
         let mut routed: Vec<&str> = ROUTES.iter().map(|(path, _)| *path).collect();
         routed.sort_unstable();
         assert_eq!(written, routed);
-        for (path, place) in ROUTES {
+        for (path, route) in ROUTES {
             let methods: Vec<String> =
                 paths[*path].as_object().unwrap().keys().map(|name| name.to_uppercase()).collect();
-            let mut allowed: Vec<&str> = place.allow().split(", ").collect();
+            let mut allowed: Vec<&str> = route.allow().split(", ").collect();
             // Described once for all paths.
             allowed.retain(|method| !["HEAD", "OPTIONS"].contains(method));
             assert_eq!(methods, allowed, "{path}");
