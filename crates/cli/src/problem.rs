@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use tanist::Ended;
+
 /// What the user can put right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
@@ -51,11 +53,15 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
+impl From<Ended> for Problem {
+    /// A node fails with its disk, its clock or its thread: a start after that may succeed.
+    fn from(error: Ended) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
 /// The exit code of an error.
 pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
-    if error.is::<tanist::Ended>() {
-        return ExitCode::from(NODE_FAILED);
-    }
     match error.downcast_ref::<Problem>() {
         Some(Problem::Usage(_)) => ExitCode::from(2),
         Some(Problem::Unreachable(_)) => ExitCode::from(3),
@@ -65,6 +71,3 @@ pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
         None => ExitCode::FAILURE,
     }
 }
-
-/// A node that ran could not go on: unlike a bad file, a restart may help.
-const NODE_FAILED: u8 = 7;

@@ -4,7 +4,6 @@ use std::io;
 use std::time::Duration;
 
 use serde_json::json;
-use tanist::Ended;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::agent::Agent;
@@ -105,7 +104,7 @@ impl Args {
             () = signals.told(2) => return Ok(at_once()),
         };
         told?;
-        ended.map_err(|error| failed(&error))?;
+        ended.map_err(Problem::from)?;
         Ok(Exit::Well)
     }
 
@@ -126,7 +125,7 @@ impl Args {
                     },
                     None => {
                         let ended = agent.group().ended().await;
-                        return Ok(ended.map_err(|error| failed(&error))?);
+                        return Ok(ended.map_err(Problem::from)?);
                     }
                 },
                 told = signals.next() => match told {
@@ -232,11 +231,6 @@ fn tell_state(agent: &Agent) {
         "health": agent.fitness().snapshot(),
     });
     tracing::info!(%state, "asked for by SIGUSR1");
-}
-
-/// A node fails with its disk, its clock or its thread: a start after that may succeed.
-fn failed(error: &Ended) -> Problem {
-    Problem::Unavailable(error.to_string())
 }
 
 /// Whoever started this group is gone: nobody would ever end it.
