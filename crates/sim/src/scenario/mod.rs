@@ -1,24 +1,27 @@
 //! A scenario: nodes, algorithm and options, timing, faults, and what must hold at the end.
 //!
 //! This is the checked form. [`parse`] reads it from the text that people write, with the line
-//! of every mistake; [`text`] writes it back, which is how a shrunk failure becomes a file.
+//! of every mistake, and writes it back, which is how a shrunk failure becomes a file. Each table of
+//! the file is read and written in the file here that is named after it.
 
-mod events;
+mod expect;
+mod faults;
 pub mod library;
+mod messages;
+mod network;
+mod nodes;
 pub mod parse;
 mod radio;
 pub mod script;
-mod settings;
-pub mod text;
+mod timing;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tanist_core::election::Standing;
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Header, SCHEMA, Source};
-use tanist_core::{GroupConfig, GroupSettings, Membership, NodeId, Status};
+use tanist_core::{GroupConfig, GroupSettings, Membership, NodeId};
 
 use crate::monitors::Selection;
 use crate::observe::observers::{Watch, WatchConfig};
@@ -29,6 +32,7 @@ use crate::world::network::{Conditions, Network, Rule};
 use crate::world::topology::Topology;
 use crate::world::{Ingredients, World};
 
+pub use expect::{Expect, ExpectNode};
 pub use parse::ScenarioError;
 
 /// Everything that a run follows from, but the seed that may replace its own.
@@ -70,40 +74,6 @@ pub struct Scenario {
     pub selection: Selection,
     /// What must have come of it.
     pub expect: Expect,
-}
-
-/// What must have come of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Expect {
-    /// Exactly these assertions break.
-    pub breaks: Vec<String>,
-    /// All live nodes are Normal under this coordinator.
-    pub coordinator: Option<NodeId>,
-    /// What particular nodes are.
-    pub nodes: Vec<ExpectNode>,
-    /// How many messages were sent.
-    pub messages: Option<u64>,
-    /// How many of some kinds.
-    pub by_kind: BTreeMap<String, u64>,
-    /// How many elections were won.
-    pub elections: Option<u64>,
-    /// When the last change of state was.
-    pub settled: Option<Duration>,
-}
-
-/// What a node must be at the end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExpectNode {
-    /// Which.
-    pub id: NodeId,
-    /// Its status.
-    pub status: Option<Status>,
-    /// Its coordinator.
-    pub coordinator: Option<NodeId>,
-    /// Its group's counter and node, as `4.n3`.
-    pub group: Option<String>,
-    /// A part of its definition.
-    pub definition: Option<String>,
 }
 
 impl Scenario {

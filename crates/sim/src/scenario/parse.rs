@@ -1,18 +1,32 @@
-//! Reads a scenario file, and says in which line it is wrong and what was expected there.
+//! Reads a scenario file, says in which line it is wrong and what was expected there, and writes one.
+//!
+//! Here are the file as a whole and its keys outside of tables; every table is read and written in a
+//! file of its own.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Write};
 use std::ops::Range;
 use std::time::Duration;
 
 use serde::Deserialize;
+use tanist_core::election::Algorithm;
+use tanist_core::mutant::Mutant;
 use tanist_core::options::Options;
+use tanist_core::policy::{Preempt, PreemptError};
 use tanist_core::recall::Recall;
+use tanist_core::time::micros;
 use tanist_core::trace::Kind;
 use tanist_core::{GroupSettings, Membership, NodeId, Status, Timing};
 use toml::Spanned;
 
 use super::Scenario;
-use super::radio::{MobilityTable, RadioTable};
+use super::expect::{AssertionsTable, ExpectTable};
+use super::faults::FaultLine;
+use super::messages::MessageLine;
+use super::network::NetworkTable;
+use super::nodes::{GroupLine, NodeLine};
+use super::radio::{MobilityTable, RadioTable, write_topology};
+use super::timing::{ApplicationTable, TimingTable};
 use crate::monitors::Selection;
 
 /// What is wrong with a scenario file, and where.
@@ -67,154 +81,8 @@ pub(super) struct File {
     pub(super) preempt: Option<Text>,
 }
 
-const fn one() -> u64 {
+pub(super) const fn one() -> u64 {
     1
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NodeLine {
-    pub(super) id: u32,
-    pub(super) priority: Option<u32>,
-    pub(super) zone: Option<Text>,
-    pub(super) rack: Option<Text>,
-    pub(super) at: Option<Spanned<[f64; 2]>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct TimingTable {
-    pub(super) message: Option<Text>,
-    pub(super) processing: Option<Text>,
-    pub(super) answer: Option<Text>,
-    pub(super) announcement: Option<Text>,
-    pub(super) merge: Option<Text>,
-    pub(super) silence: Option<Text>,
-    pub(super) heartbeat: Option<Text>,
-    pub(super) check: Option<Text>,
-    pub(super) timeout: Option<Text>,
-    pub(super) first_check: Option<Text>,
-    pub(super) delay_unit: Option<Text>,
-    pub(super) jitter: Option<Text>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct NetworkTable {
-    pub(super) delay: Option<Text>,
-    pub(super) delay_min: Option<Text>,
-    pub(super) delay_max: Option<Text>,
-    pub(super) spike: Option<Text>,
-    #[serde(default)]
-    pub(super) spikes: Option<Spanned<f64>>,
-    #[serde(default = "yes")]
-    pub(super) fifo: bool,
-    pub(super) loss: Option<Spanned<f64>>,
-    pub(super) duplicate: Option<Spanned<f64>>,
-    #[serde(default)]
-    pub(super) refusals: bool,
-}
-
-const fn yes() -> bool {
-    true
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ApplicationTable {
-    pub(super) stop: Option<Text>,
-    pub(super) plan: Option<Text>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct GroupLine {
-    pub(super) coordinator: u32,
-    #[serde(default)]
-    pub(super) members: Vec<u32>,
-    #[serde(default = "one")]
-    pub(super) counter: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct FaultLine {
-    pub(super) at: Option<Text>,
-    pub(super) when: Option<Spanned<WhenTable>>,
-    pub(super) after: Option<Text>,
-    #[serde(rename = "do")]
-    pub(super) action: Text,
-    pub(super) node: Option<u32>,
-    pub(super) peer: Option<u32>,
-    pub(super) effects: Option<u32>,
-    pub(super) lost_writes: Option<u32>,
-    pub(super) links: Option<Vec<[u32; 2]>>,
-    pub(super) one_way: Option<Vec<[u32; 2]>>,
-    pub(super) sides: Option<Vec<Vec<u32>>>,
-    pub(super) by: Option<Text>,
-    pub(super) hold: Option<Text>,
-    pub(super) value: Option<u32>,
-    pub(super) rate: Option<Spanned<f64>>,
-    pub(super) to: Option<Spanned<[f64; 2]>>,
-    pub(super) over: Option<Text>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct WhenTable {
-    pub(super) node: u32,
-    pub(super) enters: Option<Text>,
-    pub(super) sends: Option<Text>,
-    pub(super) receives: Option<Text>,
-    pub(super) nth: Option<u32>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct MessageLine {
-    pub(super) from: Option<u32>,
-    pub(super) to: Option<u32>,
-    pub(super) kind: Option<Text>,
-    pub(super) nth: Option<u32>,
-    pub(super) delay: Option<Text>,
-    #[serde(default)]
-    pub(super) drop: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct AssertionsTable {
-    #[serde(default)]
-    pub(super) cuts: bool,
-    #[serde(default)]
-    literal_a4: bool,
-    #[serde(default)]
-    pub(super) beyond_model: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ExpectTable {
-    #[serde(default)]
-    pub(super) breaks: Vec<Text>,
-    pub(super) coordinator: Option<Spanned<u32>>,
-    #[serde(default)]
-    pub(super) node: Vec<ExpectLine>,
-    pub(super) messages: Option<u64>,
-    #[serde(default)]
-    pub(super) by_kind: BTreeMap<Spanned<String>, u64>,
-    pub(super) elections: Option<u64>,
-    pub(super) settled: Option<Text>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ExpectLine {
-    pub(super) id: Spanned<u32>,
-    pub(super) status: Option<Text>,
-    pub(super) coordinator: Option<u32>,
-    pub(super) group: Option<String>,
-    pub(super) definition: Option<String>,
 }
 
 impl Scenario {
@@ -225,6 +93,67 @@ impl Scenario {
             what: error.message().to_owned(),
         })?;
         Reader { text }.scenario(file)
+    }
+}
+
+impl Scenario {
+    /// The text of a file that reads back as this scenario.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a String cannot fail.
+        let _ = self.write(&mut text);
+        text
+    }
+
+    fn write(&self, to: &mut String) -> fmt::Result {
+        writeln!(to, "name = {:?}", self.name)?;
+        writeln!(to, "about = {:?}", self.about)?;
+        writeln!(to, "algorithm = {:?}", self.settings.algorithm.name())?;
+        writeln!(to, "seed = {}", self.seed)?;
+        writeln!(to, "end = {:?}", span(self.end))?;
+        if self.stops_at_break {
+            writeln!(to, "stop_at_break = true")?;
+        }
+        if let Some(mutant) = self.settings.mutant {
+            writeln!(to, "mutant = {:?}", mutant.name())?;
+        }
+        match self.settings.recall {
+            Recall::Off => {}
+            Recall::On => writeln!(to, "recall = true")?,
+        }
+        match self.settings.preempt {
+            Preempt::Always => {}
+            Preempt::Never => writeln!(to, "preempt = \"never\"")?,
+            Preempt::After(stable) => writeln!(to, "preempt = {:?}", span(stable))?,
+        }
+        if !self.down.is_empty() {
+            let down: Vec<String> = self.down.iter().map(|node| node.0.to_string()).collect();
+            writeln!(to, "down = [{}]", down.join(", "))?;
+        }
+        self.write_steps(to)?;
+        self.write_nodes(to)?;
+        self.write_options(to)?;
+        self.write_timing(to)?;
+        self.write_network(to)?;
+        write_topology(to, &self.topology)?;
+        self.write_pace(to)?;
+        self.write_assertions(to)?;
+        self.write_groups(to)?;
+        self.write_faults(to)?;
+        self.write_rules(to)?;
+        self.write_expect(to)
+    }
+
+    fn write_options(&self, to: &mut String) -> fmt::Result {
+        let changed = self.settings.options.changed(self.settings.algorithm);
+        if !changed.is_empty() {
+            writeln!(to, "\n[options]")?;
+            for (name, value) in changed {
+                writeln!(to, "{name} = {value:?}")?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -256,11 +185,8 @@ impl Reader<'_> {
         for node in &file.down {
             self.known(*node.as_ref(), &members, &node.span())?;
         }
-        let selection = file.assertions.as_ref().map_or(Selection::STANDARD, |table| Selection {
-            has_cuts: table.cuts,
-            is_literal_a4: table.literal_a4,
-            is_beyond_model: table.beyond_model,
-        });
+        let selection =
+            file.assertions.as_ref().map_or(Selection::STANDARD, AssertionsTable::selection);
         let expect = self.expect(file.expect, &members)?;
         let preempt = self.preempt(file.preempt.as_ref(), algorithm, &options)?;
         let settings = GroupSettings {
@@ -293,6 +219,39 @@ impl Reader<'_> {
             selection,
             expect,
         })
+    }
+
+    fn algorithm(&self, name: &Text) -> Result<Algorithm, ScenarioError> {
+        Algorithm::from_name(name.as_ref()).ok_or_else(|| {
+            let known: Vec<_> = Algorithm::ALL.iter().map(|known| known.name()).collect();
+            let what = format!("no algorithm {:?}; there is {}", name.as_ref(), known.join(", "));
+            self.error(&name.span(), what)
+        })
+    }
+
+    fn mutant(&self, name: &Text) -> Result<Mutant, ScenarioError> {
+        if !Mutant::ARE_COMPILED {
+            let what = "this program was built without the `mutants` feature".to_owned();
+            return Err(self.error(&name.span(), what));
+        }
+        Mutant::from_name(name.as_ref())
+            .ok_or_else(|| self.error(&name.span(), format!("no mutant {:?}", name.as_ref())))
+    }
+
+    fn preempt(
+        &self,
+        text: Option<&Text>,
+        algorithm: Algorithm,
+        options: &Options,
+    ) -> Result<Preempt, ScenarioError> {
+        let Some(text) = text else { return Ok(Preempt::Always) };
+        let preempt = match text.as_ref().as_str() {
+            "always" => Preempt::Always,
+            "never" => Preempt::Never,
+            _ => Preempt::After(self.duration(text)?),
+        };
+        let refused = |error: PreemptError| self.error(&text.span(), error.to_string());
+        preempt.checked(algorithm, options).map_err(refused)
     }
 
     fn all<L, T>(
@@ -373,23 +332,25 @@ impl Reader<'_> {
 }
 
 /// A line of a file that names nodes.
-trait Named {
+pub(super) trait Named {
     fn nodes(&self) -> Vec<u32>;
 }
 
-impl Named for FaultLine {
-    fn nodes(&self) -> Vec<u32> {
-        let pairs = [&self.links, &self.one_way].into_iter().flatten().flatten().flatten();
-        let sides = self.sides.iter().flatten().flatten();
-        let when = self.when.as_ref().map(|when| when.as_ref().node);
-        pairs.chain(sides).copied().chain(self.node).chain(self.peer).chain(when).collect()
+/// A span in the form that a file has it.
+#[must_use]
+pub fn span(span: Duration) -> String {
+    let micros = micros(span);
+    if micros.is_multiple_of(1_000_000) {
+        format!("{}s", micros / 1_000_000)
+    } else if micros.is_multiple_of(1000) {
+        format!("{}ms", micros / 1000)
+    } else {
+        format!("{micros}us")
     }
 }
 
-impl Named for MessageLine {
-    fn nodes(&self) -> Vec<u32> {
-        self.from.into_iter().chain(self.to).collect()
-    }
+pub(super) fn share(millionths: u32) -> String {
+    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
 }
 
 /// Reads `250us`, `1.5ms`, `2s`, `3m`.

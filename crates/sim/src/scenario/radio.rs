@@ -9,8 +9,7 @@ use serde::Deserialize;
 use tanist_core::{Membership, NodeId};
 use toml::Spanned;
 
-use super::parse::{File, Reader, ScenarioError, Text, float_to_u32};
-use super::text::{share, span};
+use super::parse::{File, Reader, ScenarioError, Text, float_to_u32, share, span};
 use crate::world::places::{Area, Layout, Position};
 use crate::world::topology::{Fading, RadioConfig, Topology};
 use crate::world::walking::Mobility;

@@ -2,11 +2,14 @@
 //!
 //! A deed names what it takes by what can be seen of it, never by a number of the program's.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use tanist_core::NodeId;
 use tanist_core::trace::{Kind, TimerName};
+use tanist_core::{Membership, NodeId};
+
+use super::Scenario;
+use super::parse::{Reader, ScenarioError, Text};
 
 /// One step of a run that is led by words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,5 +217,38 @@ impl Deed {
             Self::Tick => (None, None),
         };
         one.into_iter().chain(other)
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn steps(
+        &self,
+        lines: &[Text],
+        members: &Membership,
+    ) -> Result<Vec<Deed>, ScenarioError> {
+        let read = |line: &Text| {
+            let deed: Deed = line
+                .as_ref()
+                .parse()
+                .map_err(|error: DeedError| self.error(&line.span(), error.to_string()))?;
+            for node in deed.nodes() {
+                self.known(node.0, members, &line.span())?;
+            }
+            Ok(deed)
+        };
+        lines.iter().map(read).collect()
+    }
+}
+
+impl Scenario {
+    pub(super) fn write_steps(&self, to: &mut String) -> fmt::Result {
+        if !self.steps.is_empty() {
+            writeln!(to, "steps = [")?;
+            for step in &self.steps {
+                writeln!(to, "  \"{step}\",")?;
+            }
+            writeln!(to, "]")?;
+        }
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use tanist_core::election::Algorithm;
 use tanist_core::election::descriptor::Network;
 use tanist_core::options::Options;
 use tanist_sim::pictures::map::Map;
-use tanist_sim::scenario::text::span;
+use tanist_sim::scenario::parse::span;
 use tanist_sim::studies::roaming::{Outcome, Roaming};
 use tanist_sim::studies::scale::Wish;
 use tanist_sim::world::walking::Mobility;

@@ -1,0 +1,101 @@
+//! The part of a scenario file that says what the network does: `[network]`.
+
+use std::fmt::{self, Write};
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::Scenario;
+use super::parse::{Reader, ScenarioError, Text, share, span};
+use crate::world::network::{Conditions, Delay};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NetworkTable {
+    pub(super) delay: Option<Text>,
+    pub(super) delay_min: Option<Text>,
+    pub(super) delay_max: Option<Text>,
+    pub(super) spike: Option<Text>,
+    #[serde(default)]
+    pub(super) spikes: Option<Spanned<f64>>,
+    #[serde(default = "yes")]
+    pub(super) fifo: bool,
+    pub(super) loss: Option<Spanned<f64>>,
+    pub(super) duplicate: Option<Spanned<f64>>,
+    #[serde(default)]
+    pub(super) refusals: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+impl Reader<'_> {
+    pub(super) fn conditions(
+        &self,
+        table: Option<&NetworkTable>,
+        message_max: Duration,
+    ) -> Result<Conditions, ScenarioError> {
+        let mut conditions = Conditions {
+            delay: Delay::Fixed(message_max),
+            is_fifo: true,
+            loss_ppm: 0,
+            duplicate_ppm: 0,
+            has_refusals: false,
+        };
+        let Some(table) = table else { return Ok(conditions) };
+        conditions.is_fifo = table.fifo;
+        conditions.has_refusals = table.refusals;
+        let share = |given: &Option<Spanned<f64>>| {
+            given.as_ref().map_or(Ok(0), |given| self.millionths(given))
+        };
+        conditions.loss_ppm = share(&table.loss)?;
+        conditions.duplicate_ppm = share(&table.duplicate)?;
+        conditions.delay = match (&table.delay, &table.delay_min, &table.delay_max) {
+            (Some(delay), None, None) => Delay::Fixed(self.duration(delay)?),
+            (None, Some(min), Some(max)) => {
+                let (least, most) = (self.duration(min)?, self.duration(max)?);
+                if most < least {
+                    let what = "delay_max is shorter than delay_min".to_owned();
+                    return Err(self.error(&max.span(), what));
+                }
+                match &table.spike {
+                    Some(spike) => Delay::Spiky {
+                        min: least,
+                        max: most,
+                        spike: self.duration(spike)?,
+                        spike_ppm: share(&table.spikes)?,
+                    },
+                    None => Delay::Uniform { min: least, max: most },
+                }
+            }
+            (None, None, None) => conditions.delay,
+            (Some(text), _, _) | (None, Some(text), None) | (None, None, Some(text)) => {
+                let what = "expected either `delay`, or `delay_min` and `delay_max`".to_owned();
+                return Err(self.error(&text.span(), what));
+            }
+        };
+        Ok(conditions)
+    }
+}
+
+impl Scenario {
+    pub(super) fn write_network(&self, to: &mut String) -> fmt::Result {
+        writeln!(to, "\n[network]")?;
+        match self.conditions.delay {
+            Delay::Fixed(delay) => writeln!(to, "delay = {:?}", span(delay))?,
+            Delay::Uniform { min, max } => {
+                writeln!(to, "delay_min = {:?}\ndelay_max = {:?}", span(min), span(max))?;
+            }
+            Delay::Spiky { min, max, spike, spike_ppm } => {
+                writeln!(to, "delay_min = {:?}\ndelay_max = {:?}", span(min), span(max))?;
+                writeln!(to, "spike = {:?}\nspikes = {}", span(spike), share(spike_ppm))?;
+            }
+        }
+        writeln!(to, "fifo = {}", self.conditions.is_fifo)?;
+        writeln!(to, "refusals = {}", self.conditions.has_refusals)?;
+        writeln!(to, "loss = {}", share(self.conditions.loss_ppm))?;
+        writeln!(to, "duplicate = {}", share(self.conditions.duplicate_ppm))
+    }
+}

@@ -1,0 +1,172 @@
+//! The part of a scenario file that says which nodes there are, and how they are grouped when the run
+//! begins: `nodes`, `[[node]]` and `[[group]]`.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+use serde::Deserialize;
+use tanist_core::election::{Algorithm, Standing};
+use tanist_core::group::Counter;
+use tanist_core::membership::{Label, LabelError, Labels};
+use tanist_core::{GroupConfig, GroupSettings, Member, Membership, NodeId, NodeSet, Priority};
+use toml::Spanned;
+
+use super::Scenario;
+use super::parse::{File, Reader, ScenarioError, Text, one};
+use crate::algorithms;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NodeLine {
+    pub(super) id: u32,
+    pub(super) priority: Option<u32>,
+    pub(super) zone: Option<Text>,
+    pub(super) rack: Option<Text>,
+    pub(super) at: Option<Spanned<[f64; 2]>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GroupLine {
+    pub(super) coordinator: u32,
+    #[serde(default)]
+    pub(super) members: Vec<u32>,
+    #[serde(default = "one")]
+    pub(super) counter: u64,
+}
+
+impl Reader<'_> {
+    pub(super) fn members(&self, file: &File) -> Result<Membership, ScenarioError> {
+        if let Some(count) = &file.nodes
+            && *count.as_ref() > NODES_MAX
+        {
+            let what = format!("a scenario has at most {NODES_MAX} nodes");
+            return Err(self.error(&count.span(), what));
+        }
+        let mut labels = Vec::new();
+        for line in &file.node {
+            let given = Labels { zone: self.label(&line.zone)?, rack: self.label(&line.rack)? };
+            labels.push((NodeId(line.id), given));
+        }
+        let made = match (&file.nodes, file.node.is_empty()) {
+            (Some(count), true) => Membership::numbered(*count.as_ref()),
+            (None, false) => Membership::new(file.node.iter().map(|line| Member {
+                priority: Priority(line.priority.unwrap_or(line.id)),
+                id: NodeId(line.id),
+            })),
+            (Some(_), false) | (None, true) => {
+                let what = "expected either `nodes = N` or [[node]] tables".to_owned();
+                return Err(self.error(&file.algorithm.span(), what));
+            }
+        };
+        let span = file.nodes.as_ref().map_or(0..0, Spanned::span);
+        let made = made.map_err(|error| self.error(&span, error.to_string()))?;
+        Ok(made.with_labels(labels))
+    }
+
+    fn label(&self, text: &Option<Text>) -> Result<Option<Label>, ScenarioError> {
+        let Some(text) = text else { return Ok(None) };
+        let label = text.as_ref().parse();
+        label.map(Some).map_err(|error: LabelError| self.error(&text.span(), error.to_string()))
+    }
+
+    pub(super) fn groups(
+        &self,
+        lines: &[Spanned<GroupLine>],
+        members: &Membership,
+        algorithm: Algorithm,
+    ) -> Result<Vec<Standing>, ScenarioError> {
+        let mut seen = NodeSet::new();
+        let mut groups = Vec::new();
+        for line in lines {
+            let group = line.as_ref();
+            let mut all: NodeSet = group.members.iter().map(|node| NodeId(*node)).collect();
+            let coordinator = NodeId(group.coordinator);
+            all.insert(coordinator);
+            for node in all.iter() {
+                self.known(node.0, members, &line.span())?;
+                if !seen.insert(node) {
+                    let what = format!("{node} is in two groups; a node is in exactly one");
+                    return Err(self.error(&line.span(), what));
+                }
+            }
+            if !algorithms::study(algorithm).follows_lower
+                && let Some(higher) = all.iter().find(|id| members.outranks(*id, coordinator))
+            {
+                let what = format!("{higher} outranks {coordinator}; a bully follows nobody lower");
+                return Err(self.error(&line.span(), what));
+            }
+            let number = Counter(group.counter).group(coordinator);
+            groups.push(Standing { group: number, coordinator, members: all });
+        }
+        Ok(groups)
+    }
+
+    /// Refuses options that make no groups, and standing groups that are not in one of them.
+    pub(super) fn arranged(
+        &self,
+        (options, lines): (&BTreeMap<Spanned<String>, Text>, &[Spanned<GroupLine>]),
+        settings: GroupSettings,
+        members: &Membership,
+        groups: &[Standing],
+    ) -> Result<(), ScenarioError> {
+        let span = options.values().next().map_or(0..0, Spanned::span);
+        let config = GroupConfig::new(settings);
+        let config = config.map_err(|error| self.error(&span, error.to_string()))?;
+        let arranged = members.clone().arranged(&config);
+        let arranged = arranged.map_err(|error| self.error(&span, error.to_string()))?;
+        let Some(hierarchy) = arranged.hierarchy() else { return Ok(()) };
+        for (line, group) in lines.iter().zip(groups) {
+            let home = hierarchy.place(group.coordinator, 0);
+            let stranger = group.members.iter().find(|node| hierarchy.place(*node, 0) != home);
+            if let Some(stranger) = stranger {
+                let coordinator = group.coordinator;
+                let what = format!(
+                    "{stranger} is of another peer group than {coordinator}; a group that stands \
+                     is one of those that the labels and options make"
+                );
+                return Err(self.error(&line.span(), what));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Scenario {
+    pub(super) fn write_nodes(&self, to: &mut String) -> fmt::Result {
+        let all = self.members.all();
+        let is_numbered = (1..).zip(all).all(|(i, node)| node.id.0 == i && node.priority.0 == i);
+        if is_numbered && self.members.labelled().is_empty() {
+            return writeln!(to, "nodes = {}", all.len());
+        }
+        for node in all {
+            writeln!(to, "\n[[node]]\nid = {}\npriority = {}", node.id.0, node.priority.0)?;
+            let labels = self.members.labels(node.id);
+            if let Some(zone) = labels.zone {
+                writeln!(to, "zone = {zone:?}")?;
+            }
+            if let Some(rack) = labels.rack {
+                writeln!(to, "rack = {rack:?}")?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_groups(&self, to: &mut String) -> fmt::Result {
+        for group in &self.groups {
+            let members: Vec<String> = group
+                .members
+                .iter()
+                .filter(|node| *node != group.coordinator)
+                .map(|node| node.0.to_string())
+                .collect();
+            writeln!(to, "\n[[group]]\ncoordinator = {}", group.coordinator.0)?;
+            writeln!(to, "members = [{}]", members.join(", "))?;
+            writeln!(to, "counter = {}", group.group.counter)?;
+        }
+        Ok(())
+    }
+}
+
+/// More would only exhaust memory: the network keeps something for every pair.
+const NODES_MAX: u32 = 2000;
