@@ -5,5 +5,6 @@ pub(crate) mod agent;
 pub(crate) mod dev;
 pub(crate) mod fleet;
 pub(crate) mod heavy;
+pub(crate) mod job;
 pub(crate) mod namespaces;
 pub(crate) mod wait;

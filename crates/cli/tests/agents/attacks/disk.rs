@@ -21,16 +21,12 @@ use tanist_core::{recall, wire};
 
 use crate::support::agent::{Process, signal};
 use crate::support::fleet::Fleet;
+use crate::support::job::JOB;
 use crate::support::namespaces::can_mount;
 use crate::support::wait::{LIMIT, until};
 
 /// Every fsync takes this long: much longer than peers wait for a heartbeat.
 const SLOW: &str = "inject=fsync,fdatasync:delay_enter=6000000";
-
-/// A job that records whether another one runs: all its processes hold the lock.
-const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
-    echo \"$TANIST_NODE $TANIST_EPOCH\" >> starts
-    trap 'exit 0' TERM; sleep 1000 & wait";
 
 const TIMING: &str =
     "[timing]\nheartbeat = \"100ms\"\nsuspect_after = \"2s\"\ncheck_every = \"500ms\"\n";
@@ -128,7 +124,7 @@ fn a_leader_that_reserves_numbers_on_a_slow_disk_keeps_leading_and_no_two_jobs_r
     until("the reservation", || (record(&fleet.file("data-n3")) != before).then_some(()));
     leads_all(&fleet, 3, 2);
     let starts = fleet.read("starts");
-    assert_eq!(fleet.read("overlaps"), "", "two jobs at once:\n{starts}");
+    fleet.no_overlap();
     let since: Vec<&str> = starts.lines().skip(started.lines().count()).collect();
     let is_other = |line: &&str| !line.starts_with("n3");
     assert!(!since.iter().any(is_other), "the slow leader was taken for dead:\n{starts}");
@@ -186,7 +182,7 @@ fn a_leader_whose_disk_hangs_in_a_save_has_ended_its_job_before_another_starts()
     assert_ne!(third.ends().code(), Some(0));
     fleet
         .read_when("starts", |starts| starts.lines().last().is_some_and(|it| it.starts_with("n1")));
-    assert_eq!(fleet.read("overlaps"), "", "two jobs at once:\n{}", fleet.read("starts"));
+    fleet.no_overlap();
 }
 
 #[test]

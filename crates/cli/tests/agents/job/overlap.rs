@@ -8,12 +8,8 @@ use serde_json::Value;
 
 use crate::support::agent::{Process, signal};
 use crate::support::fleet::Fleet;
+use crate::support::job::JOB;
 use crate::support::wait::until;
-
-/// It takes a moment to end, as real jobs do.
-const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
-    echo \"$TANIST_NODE $TANIST_EPOCH\" >> starts
-    trap 'sleep 0.05; exit 0' TERM; sleep 1000 & wait; sleep 0.05";
 
 /// Groups merge quickly, for many kills. On a busy machine no silent node is suspected, since none
 /// hangs here.
@@ -72,7 +68,7 @@ impl Jobs {
     }
 
     fn check(&self) {
-        assert_eq!(self.fleet.read("overlaps"), "", "starts:\n{}", self.fleet.read("starts"));
+        self.fleet.no_overlap();
     }
 }
 

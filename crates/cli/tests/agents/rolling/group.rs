@@ -7,19 +7,14 @@ use std::fs::OpenOptions;
 use std::net::SocketAddr;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use super::release::Release;
-use crate::support::agent::{Process, ask};
+use crate::support::agent::{Agent, Process};
 use crate::support::fleet::Fleet;
+use crate::support::job::JOB;
 use crate::support::wait::until;
-
-/// It takes a moment to end, as real jobs do.
-const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
-    echo \"$TANIST_NODE $TANIST_EPOCH\" >> starts
-    trap 'sleep 0.05; exit 0' TERM; sleep 1000 & wait; sleep 0.05";
 
 /// A group of agents, each of a release of its own.
 pub(crate) struct Group {
@@ -37,7 +32,7 @@ pub(crate) struct Node {
 
 struct Running {
     release: Release,
-    agent: Process,
+    agent: Agent,
     job: Process,
 }
 
@@ -57,19 +52,16 @@ impl Group {
     /// Starts the agent of a node as a release, and attaches a job when it answers.
     pub(crate) fn start(&mut self, at: usize, release: Release) {
         let Node { name, http, socket, .. } = &self.nodes[at];
-        let log = || {
-            let path = self.fleet.file(&format!("{name}.log"));
-            OpenOptions::new().create(true).append(true).open(path).unwrap()
-        };
         let (file, listen) = (format!("{name}.toml"), format!("http.listen={http}"));
-        let mut agent = self.fleet.tanist(&["agent", "--dev", "-c", &file, "--set", &listen]);
-        agent.env("TANIST_DEV_WIRE_VERSIONS", release.wire);
-        agent.env("TANIST_TEST_STORE_VERSIONS", release.store);
-        let agent = Process::start(agent.stdout(Stdio::null()).stderr(log()));
+        let mut command = self.fleet.tanist(&["agent", "--dev", "-c", &file, "--set", &listen]);
+        command.env("TANIST_DEV_WIRE_VERSIONS", release.wire);
+        command.env("TANIST_TEST_STORE_VERSIONS", release.store);
+        let agent = self.fleet.spawn(name, &mut command);
         until("the socket", || UnixStream::connect(socket).ok());
         let socket = socket.to_str().unwrap();
         let mut job = self.fleet.tanist(&["run", "--grace", "2s", "--socket", socket]);
-        let job = Process::start(job.args(["--", "sh", "-c", JOB]).stderr(log()));
+        let log = OpenOptions::new().append(true).open(self.fleet.file(&format!("{name}.log")));
+        let job = Process::start(job.args(["--", "sh", "-c", JOB]).stderr(log.unwrap()));
         self.nodes[at].running = Some(Running { release, agent, job });
     }
 
@@ -77,7 +69,7 @@ impl Group {
     pub(crate) fn stop(&mut self, at: usize) {
         let mut running = self.nodes[at].running.take().unwrap();
         running.agent.signal("-TERM");
-        assert_eq!(running.agent.code(), 0, "{}", self.log(at));
+        assert_eq!(running.agent.ends(), Some(0));
         running.job.ends();
     }
 
@@ -90,7 +82,7 @@ impl Group {
     pub(crate) fn agree(&self) -> String {
         until("one group", || {
             let all: Option<Vec<Value>> =
-                self.running().map(|node| node.try_ask("status")).collect();
+                self.running().map(|node| node.agent().try_ask("status")).collect();
             self.agreed(&all?)
         })
     }
@@ -107,7 +99,7 @@ impl Group {
 
     /// Fails if two jobs ever ran at once.
     pub(crate) fn no_overlap(&self) {
-        assert_eq!(self.fleet.read("overlaps"), "", "starts:\n{}", self.fleet.read("starts"));
+        self.fleet.no_overlap();
     }
 
     /// The version of a node's store, from its identity file.
@@ -128,23 +120,13 @@ impl Node {
         self.running.as_ref().unwrap().release
     }
 
-    pub(crate) fn try_ask(&self, what: &str) -> Option<Value> {
-        ask(&self.socket, what)
-    }
-
-    pub(crate) fn ask(&self, what: &str) -> Value {
-        until(&format!("{} to tell its {what}", self.name), || self.try_ask(what))
-    }
-
-    /// One of the counts of its transport.
-    pub(crate) fn count(&self, name: &str) -> u64 {
-        let meter = self.ask("meter");
-        meter["transport"][name].as_u64().unwrap_or_else(|| panic!("no {name} in {meter}"))
+    pub(crate) fn agent(&self) -> &Agent {
+        &self.running.as_ref().unwrap().agent
     }
 
     /// What it reports about another node.
     pub(crate) fn about(&self, other: &str) -> Value {
-        let seen = self.ask("members");
+        let seen = self.agent().ask("members");
         let members = seen["members"].as_array().unwrap();
         members.iter().find(|member| member["node"] == *other).unwrap().clone()
     }

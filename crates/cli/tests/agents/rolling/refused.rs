@@ -1,14 +1,11 @@
 //! Releases without a version in common, in one group: both sides name the reason, and at most one
 //! leader is active.
 
-use std::process::Stdio;
-use std::time::Duration;
-
 use serde_json::Value;
 
 use super::group::Group;
 use super::release::{BRINGS, DROPS, FIRST};
-use crate::support::agent::Process;
+use crate::support::fleet::Fleet;
 use crate::support::wait::until;
 
 /// Timeouts are short, so that a leader would soon become active beside one that it cannot reach.
@@ -21,11 +18,11 @@ fn a_newcomer_without_a_common_version_is_refused_by_name_and_never_acts() {
     group.start(0, FIRST);
     group.start(1, FIRST);
     let leader = group.agree();
-    let number = group.nodes[0].ask("status")["epoch"].clone();
+    let number = group.nodes[0].agent().ask("status")["epoch"].clone();
     group.start(2, DROPS);
     both_sides_refuse(&group, |acting| acting == [leader.as_str()]);
-    assert_eq!(group.nodes[0].ask("status")["epoch"], number, "the group has not changed");
-    assert_eq!(group.nodes[1].ask("status")["epoch"], number, "the group has not changed");
+    assert_eq!(group.nodes[0].agent().ask("status")["epoch"], number, "the group has not changed");
+    assert_eq!(group.nodes[1].agent().ask("status")["epoch"], number, "the group has not changed");
     // A release that knows both versions joins the group.
     group.stop(2);
     group.start(2, BRINGS);
@@ -49,14 +46,11 @@ fn a_leader_without_a_common_version_keeps_all_others_from_acting() {
 
 #[test]
 fn an_agent_that_takes_no_experiments_speaks_what_its_release_speaks() {
-    let group = Group::new(1, CONFIG);
-    let log = std::fs::File::create(group.fleet.file("n1.log")).unwrap();
-    let mut agent = group.fleet.tanist(&["agent", "-c", "n1.toml"]);
-    agent.env("TANIST_DEV_WIRE_VERSIONS", "9").stdout(Stdio::null()).stderr(log);
-    let _agent = Process::start(&mut agent);
-    assert_eq!(group.nodes[0].ask("status")["node"], "n1");
-    let told = "TANIST_DEV_WIRE_VERSIONS: no key has this variable, so it is ignored";
-    until("a warning", || group.log(0).contains(told).then_some(()));
+    let fleet = Fleet::configured(1, CONFIG);
+    let mut command = fleet.tanist(&["agent", "-c", "n1.toml"]);
+    let mut agent = fleet.spawn("n1", command.env("TANIST_DEV_WIRE_VERSIONS", "9"));
+    assert_eq!(agent.ask("status")["node"], "n1");
+    agent.logs("TANIST_DEV_WIRE_VERSIONS: no key has this variable, so it is ignored");
 }
 
 /// Waits until n3 and the others have refused each other again and again, for longer than a leader
@@ -68,12 +62,11 @@ fn both_sides_refuse(group: &Group, is_allowed: impl Fn(&[&str]) -> bool) {
             let acting = all.into_iter().filter(|status| status["acts"] == true);
             acting.map(|status| status["node"].as_str().unwrap().to_owned()).collect()
         };
-        let acting = acting(group.nodes.iter().map(|node| node.ask("status")).collect());
+        let acting = acting(group.nodes.iter().map(|node| node.agent().ask("status")).collect());
         let acting: Vec<&str> = acting.iter().map(String::as_str).collect();
         assert!(is_allowed(&acting), "{acting:?} act");
         group.no_overlap();
-        std::thread::sleep(Duration::from_millis(20));
-        let has_refused = group.nodes.iter().any(|node| node.count("refused_version") > 40);
+        let has_refused = group.nodes.iter().any(|node| node.agent().count("refused_version") > 40);
         has_refused.then_some(())
     });
     let told = |about: &Value| about["refusal"].as_str().unwrap_or_default().to_owned();

@@ -116,12 +116,12 @@ impl Roll {
     /// The index of each node's latest change.
     fn indices(&self) -> Vec<u64> {
         let index = |status: Value| status["index"].as_u64().unwrap();
-        self.group.nodes.iter().map(|node| index(node.ask("status"))).collect()
+        self.group.nodes.iter().map(|node| index(node.agent().ask("status"))).collect()
     }
 
     /// The leaders that a node has followed since a change, beginning with the one at that time.
     fn leaders(&self, at: usize, index: u64, first: &str) -> Vec<String> {
-        let history = self.group.nodes[at].ask("history");
+        let history = self.group.nodes[at].agent().ask("history");
         let mut leaders = vec![first.to_owned()];
         for line in history.as_array().unwrap() {
             let is_later = line["index"].as_u64().unwrap() > index;
@@ -151,7 +151,7 @@ impl Roll {
         let find = |name: &str| self.group.nodes.iter().find(|node| node.name == *name).unwrap();
         let node = find(name);
         until("the expected versions", || {
-            let seen = node.try_ask("members")?;
+            let seen = node.agent().try_ask("members")?;
             let others = seen["members"].as_array().unwrap().iter();
             let mut others = others.filter(|other| other["is_self"] == false);
             let is_expected = |other: &Value| {
@@ -170,7 +170,7 @@ impl Roll {
     }
 
     fn no_version_refused(&self, at: usize) {
-        let refused = self.group.nodes[at].count("refused_version");
+        let refused = self.group.nodes[at].agent().count("refused_version");
         assert_eq!(refused, 0, "{}", self.group.log(at));
     }
 

@@ -12,14 +12,10 @@ use serde_json::Value;
 
 use crate::support::agent::{Process, ask, is_running};
 use crate::support::fleet::Fleet;
+use crate::support::job::JOB;
 use crate::support::wait::until;
 
 pub(super) const NODES: usize = 5;
-
-/// Takes a lock that all its processes hold: if it is taken already, two jobs run at once.
-const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
-    echo \"$TANIST_NODE $TANIST_EPOCH $$\" >> starts
-    trap 'sleep 0.05; exit 0' TERM; sleep 1000 & wait; sleep 0.05";
 
 /// On a busy machine no silent node is suspected, since none hangs here.
 const TIMING: &str =
@@ -95,7 +91,7 @@ impl Group {
     pub(super) fn expect(&self, before: &Established, when: &str) {
         assert_eq!(self.established(), *before, "{when}");
         assert!(is_running(before.job), "{when}: the job has ended");
-        assert_eq!(self.fleet.read("overlaps"), "", "{when}");
+        self.fleet.no_overlap();
     }
 
     /// Runs a command that must succeed, and returns its stdout.

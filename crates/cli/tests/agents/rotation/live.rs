@@ -113,7 +113,7 @@ fn shut_out(group: &Group, before: &Established, lines: &[String]) {
     assert_ne!(group.ask(victim, "status")["acts"], true);
     let status = group.tanist(&["status", "--socket", &socket(victim)]);
     assert!(status.contains("REFUSES this node"), "{status}");
-    assert_eq!(group.fleet.read("overlaps"), "");
+    group.fleet.no_overlap();
     assert!(!group.fleet.read("starts").lines().any(|start| {
         let is_later = !before_has(before, start);
         is_later && start.starts_with(&format!("{name} "))
