@@ -78,26 +78,14 @@ pub(crate) enum Command {
     Algorithms(algorithms::Args),
     Compare(compare::Args),
     /// Run elections in the simulator: one, a series, or very many.
-    #[command(subcommand, after_help = SIM_EXAMPLES)]
-    Sim(Sim),
+    #[command(subcommand, after_help = sim::EXAMPLES)]
+    Sim(sim::Command),
     Check(check::Args),
     /// Judge, draw, tell and merge the traces that live nodes wrote.
     #[command(subcommand, after_help = trace::EXAMPLES)]
     Trace(trace::Trace),
     Completion(completion::Args),
     Man(man::Args),
-}
-
-/// What the simulator can be asked to do.
-#[derive(Debug, clap::Subcommand)]
-pub(crate) enum Sim {
-    List(sim::list::Args),
-    Run(sim::run::Args),
-    Sweep(sim::sweep::Args),
-    Fuzz(sim::fuzz::Args),
-    Mobility(sim::mobility::Args),
-    Scale(sim::scale::Args),
-    Mutants(sim::mutants::Args),
 }
 
 impl Command {
@@ -135,13 +123,7 @@ impl Command {
             Self::Bench(command) => command.run(),
             Self::Algorithms(args) => args.run(),
             Self::Compare(args) => args.run(),
-            Self::Sim(Sim::List(args)) => args.run(),
-            Self::Sim(Sim::Run(args)) => args.run(),
-            Self::Sim(Sim::Sweep(args)) => args.run(),
-            Self::Sim(Sim::Fuzz(args)) => args.run(),
-            Self::Sim(Sim::Mobility(args)) => args.run(),
-            Self::Sim(Sim::Scale(args)) => args.run(),
-            Self::Sim(Sim::Mutants(args)) => args.run(),
+            Self::Sim(command) => command.run(),
             Self::Check(args) => args.run(),
             Self::Trace(trace) => trace.run(),
             Self::Completion(args) => args.run(),
@@ -186,12 +168,3 @@ fn require_mutants() -> Result<(), Problem> {
 const WITHOUT_MUTANTS: &str = "\
 this program was built without mutants, and nothing was run. \
 Build one with them: cargo build --release -p tanist-cli --features mutants";
-
-const SIM_EXAMPLES: &str = "\
-Examples:
-  tanist sim list
-  tanist sim run bully-figure-10-8 --svg run.svg
-  tanist sim sweep invitation --nodes 2..32
-  tanist sim fuzz --algorithm bully --seeds 10000
-  tanist sim mobility --nodes 100 --time 1m --svg map.svg
-  tanist sim scale --nodes 1000,10000";
