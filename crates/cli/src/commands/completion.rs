@@ -9,7 +9,8 @@ use clap_complete::aot;
 use serde_json::Value;
 
 use crate::Cli;
-use crate::control::protocol::{Ask, Client};
+use crate::control::client::Client;
+use crate::control::protocol::Ask;
 use crate::dev::places;
 use crate::exit::Exit;
 use crate::terminal::output;

@@ -1,5 +1,6 @@
 //! An agent's control socket: what is said over it, its two sides, and how it is bound.
 
+pub(crate) mod client;
 pub(crate) mod connections;
 pub(crate) mod local_socket;
 pub(crate) mod protocol;

@@ -21,7 +21,8 @@ use super::harness::Harness;
 use super::places;
 use super::plan::{Plan, free_ports};
 use crate::agent::change::RoleChange;
-use crate::control::protocol::{Ask, Client};
+use crate::control::client::Client;
+use crate::control::protocol::Ask;
 
 /// A group that runs.
 #[derive(Debug)]

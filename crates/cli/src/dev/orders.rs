@@ -12,7 +12,8 @@ use tanist::{NodeId, parse_node};
 
 use super::group::LocalGroup;
 use super::places;
-use crate::control::protocol::{Answer, Client};
+use crate::control::client::Client;
+use crate::control::protocol::Answer;
 use crate::exit::Exit;
 use crate::problem::Problem;
 use crate::terminal::output;

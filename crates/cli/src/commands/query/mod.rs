@@ -21,7 +21,8 @@ pub(crate) use self::status::Status;
 pub(crate) use self::wait::{Wait, duration};
 pub(crate) use self::watch::Watch;
 use crate::agent::report::{MemberReport, StatusReport};
-use crate::control::protocol::{Ask, Client};
+use crate::control::client::Client;
+use crate::control::protocol::Ask;
 use crate::dev::places;
 use crate::terminal::output;
 

@@ -3,7 +3,8 @@
 use crate::agent::change::RoleChange;
 use crate::commands::agent::Form;
 use crate::commands::query::Agent;
-use crate::control::protocol::{Ask, Client};
+use crate::control::client::Client;
+use crate::control::protocol::Ask;
 use crate::exit::Exit;
 use crate::terminal::output;
 

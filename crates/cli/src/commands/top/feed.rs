@@ -10,7 +10,8 @@ use super::Event;
 use crate::agent::change::RoleChange;
 use crate::agent::report::MembersReport;
 use crate::commands::query::Agent;
-use crate::control::protocol::{Ask, Client};
+use crate::control::client::Client;
+use crate::control::protocol::Ask;
 
 /// What an agent said at one moment.
 #[derive(Clone, Debug)]
