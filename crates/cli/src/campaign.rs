@@ -1,7 +1,7 @@
 //! Spreads many cases over threads, and finds the first that fails.
 //!
-//! Cases are numbered and handed out in order. A failure ends the hunt for later cases but not for
-//! earlier ones that are under way, so which failure is first does not depend on the threads.
+//! Cases are numbered and handed out in order. A failure ends the campaign for later cases but not
+//! for earlier ones that are in progress, so which failure is first does not depend on the threads.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,9 +15,9 @@ use tanist_sim::studies::fuzz::Outcome;
 use crate::process::interrupt;
 use crate::terminal::violation;
 
-/// How to go about it.
+/// Many cases, on how many threads and until when.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hunt {
+pub(crate) struct Campaign {
     /// On how many threads.
     pub(crate) jobs: usize,
     /// How many cases there are.
@@ -26,7 +26,7 @@ pub(crate) struct Hunt {
     pub(crate) until: Until,
 }
 
-/// When a hunt is over.
+/// When a campaign is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
     /// When the first failure is known.
@@ -35,9 +35,9 @@ pub(crate) enum Until {
     End,
 }
 
-/// What a hunt brought home.
+/// What a campaign found.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Bag {
+pub(crate) struct Summary {
     /// How many cases were judged.
     pub(crate) judged: u64,
     /// Steps that nodes took.
@@ -48,7 +48,7 @@ pub(crate) struct Bag {
     pub(crate) elections: u64,
     /// Time that passed outside.
     pub(crate) took: Duration,
-    /// The cases that failed, in order; only the first if the hunt is for one.
+    /// The cases that failed, in order; only the first if one ends the campaign.
     pub(crate) failures: Vec<Failure>,
 }
 
@@ -63,34 +63,34 @@ pub(crate) struct Failure {
     pub(crate) what: String,
 }
 
-impl Hunt {
+impl Campaign {
     /// Judges the cases; `on_case` hears of each as it is done.
     pub(crate) fn run(
         self,
         judge: &(dyn Fn(u64) -> Outcome + Sync),
         on_case: &(dyn Fn(Option<&Failure>) + Sync),
-    ) -> Bag {
+    ) -> Summary {
         let began = Instant::now();
         let next = AtomicU64::new(0);
         let end = AtomicU64::new(self.cases);
-        let shared = Mutex::new(Bag::default());
+        let shared = Mutex::new(Summary::default());
         thread::scope(|scope| {
             for _ in 0..self.jobs {
                 scope.spawn(|| {
                     let part = self.work(&next, &end, judge, on_case);
-                    // A worker catches panics, so nobody leaves the lock poisoned.
-                    let mut bag = shared.lock().expect("no thread panics while it adds up");
-                    bag.add(part);
+                    // A worker catches panics, so no thread leaves the lock poisoned.
+                    let mut summary = shared.lock().expect("no thread panics while it adds up");
+                    summary.add(part);
                 });
             }
         });
-        let mut bag = shared.into_inner().expect("no thread panics while it adds up");
-        bag.took = began.elapsed();
-        bag.failures.sort_by_key(|failure| failure.case);
+        let mut summary = shared.into_inner().expect("no thread panics while it adds up");
+        summary.took = began.elapsed();
+        summary.failures.sort_by_key(|failure| failure.case);
         if self.until == Until::Failure {
-            bag.failures.truncate(1);
+            summary.failures.truncate(1);
         }
-        bag
+        summary
     }
 
     /// What one thread does.
@@ -100,24 +100,24 @@ impl Hunt {
         end: &AtomicU64,
         judge: &(dyn Fn(u64) -> Outcome + Sync),
         on_case: &(dyn Fn(Option<&Failure>) + Sync),
-    ) -> Bag {
-        let mut bag = Bag::default();
+    ) -> Summary {
+        let mut summary = Summary::default();
         while !interrupt::is_asked() {
             let case = next.fetch_add(1, Ordering::Relaxed);
             if case >= end.load(Ordering::Relaxed) {
                 break;
             }
-            let failure = bag.note(case, catch_unwind(AssertUnwindSafe(|| judge(case))));
+            let failure = summary.note(case, catch_unwind(AssertUnwindSafe(|| judge(case))));
             on_case(failure);
             if failure.is_some() && self.until == Until::Failure {
                 end.fetch_min(case, Ordering::Relaxed);
             }
         }
-        bag
+        summary
     }
 }
 
-impl Bag {
+impl Summary {
     /// How many of something there were in a second of real time.
     #[expect(clippy::cast_precision_loss, reason = "for people")]
     pub(crate) fn per_second(&self, count: u64) -> f64 {
@@ -157,7 +157,7 @@ impl Bag {
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("without a word").to_owned()
+    text.unwrap_or("without a message").to_owned()
 }
 
 #[cfg(test)]
@@ -183,30 +183,30 @@ mod tests {
     #[test]
     fn the_first_failure_is_found_whatever_the_threads_do() {
         for jobs in [1, 2, 7] {
-            let hunt = Hunt { jobs, cases: 1000, until: Until::Failure };
-            let bag = hunt.run(&fails_from(42), &|_| {});
+            let campaign = Campaign { jobs, cases: 1000, until: Until::Failure };
+            let summary = campaign.run(&fails_from(42), &|_| {});
             let what = "A-1.1 broken at 0.042ms, n3: two of them".to_owned();
-            assert_eq!(bag.failures, [Failure { case: 42, assertion: "A-1.1", what }]);
-            assert!(bag.judged >= 43, "{}", bag.judged);
+            assert_eq!(summary.failures, [Failure { case: 42, assertion: "A-1.1", what }]);
+            assert!(summary.judged >= 43, "{}", summary.judged);
         }
     }
 
     #[test]
     fn every_case_is_judged_once() {
-        let hunt = Hunt { jobs: 3, cases: 100, until: Until::End };
-        let bag = hunt.run(&fails_from(90), &|_| {});
-        assert_eq!((bag.judged, bag.events, bag.elections), (100, 100, 200));
-        assert_eq!(bag.simulated, Duration::from_secs(100));
-        let cases: Vec<u64> = bag.failures.iter().map(|failure| failure.case).collect();
+        let campaign = Campaign { jobs: 3, cases: 100, until: Until::End };
+        let summary = campaign.run(&fails_from(90), &|_| {});
+        assert_eq!((summary.judged, summary.events, summary.elections), (100, 100, 200));
+        assert_eq!(summary.simulated, Duration::from_secs(100));
+        let cases: Vec<u64> = summary.failures.iter().map(|failure| failure.case).collect();
         assert_eq!(cases, (90..100).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_panic_is_a_failure() {
-        let hunt = Hunt { jobs: 2, cases: 3, until: Until::End };
+        let campaign = Campaign { jobs: 2, cases: 3, until: Until::End };
         let judge = |case| if case == 1 { panic!("on purpose") } else { outcome(None) };
-        let bag = hunt.run(&judge, &|_| {});
+        let summary = campaign.run(&judge, &|_| {});
         let what = "panicked: on purpose".to_owned();
-        assert_eq!(bag.failures, [Failure { case: 1, assertion: "panic", what }]);
+        assert_eq!(summary.failures, [Failure { case: 1, assertion: "panic", what }]);
     }
 }

@@ -17,7 +17,7 @@ use tanist_sim::Scenario;
 use tanist_sim::studies::fuzz;
 use tanist_sim::studies::shrink;
 
-use crate::campaign::{Bag, Failure, Hunt, Until};
+use crate::campaign::{Campaign, Failure, Summary, Until};
 use crate::commands::{algorithm, mutant};
 use crate::exit::Exit;
 use crate::problem::Problem;
@@ -66,7 +66,7 @@ enum Which {
 /// What was found of an algorithm.
 struct Turn {
     algorithm: Algorithm,
-    bag: Bag,
+    summary: Summary,
     finds: Vec<Find>,
 }
 
@@ -117,14 +117,14 @@ impl Args {
 
     fn turn(&self, algorithm: Algorithm) -> anyhow::Result<Turn> {
         let bar = progress::bar(self.seeds, algorithm.name());
-        let hunt = Hunt {
+        let campaign = Campaign {
             jobs: jobs(self.jobs),
             cases: self.seeds,
             until: if self.keep_going { Until::End } else { Until::Failure },
         };
         let judge = |case| fuzz::judge(&fuzz::scenario(algorithm, self.first + case, self.mutant));
         let failed = AtomicU64::new(0);
-        let bag = hunt.run(&judge, &|failure| {
+        let summary = campaign.run(&judge, &|failure| {
             bar.inc(1);
             if failure.is_some() {
                 let count = failed.fetch_add(1, Ordering::Relaxed) + 1;
@@ -132,9 +132,9 @@ impl Args {
             }
         });
         bar.finish_and_clear();
-        let finds = bag.failures.iter().map(|failure| self.keep(algorithm, failure));
+        let finds = summary.failures.iter().map(|failure| self.keep(algorithm, failure));
         let finds = finds.collect::<anyhow::Result<_>>()?;
-        Ok(Turn { algorithm, bag, finds })
+        Ok(Turn { algorithm, summary, finds })
     }
 
     /// Shrinks a failure, writes its file, and says so.
@@ -172,7 +172,7 @@ impl Args {
 
 impl Turn {
     fn json(&self) -> Value {
-        let bag = &self.bag;
+        let summary = &self.summary;
         let find = |find: &Find| {
             json!({
                 "seed": find.seed,
@@ -184,13 +184,13 @@ impl Turn {
         };
         json!({
             "algorithm": self.algorithm.name(),
-            "seeds": bag.judged,
-            "seconds": bag.took.as_secs_f64(),
-            "seeds_per_second": bag.per_second(bag.judged),
-            "simulated_us": micros(bag.simulated),
-            "elections": bag.elections,
-            "events": bag.events,
-            "events_per_second": bag.per_second(bag.events),
+            "seeds": summary.judged,
+            "seconds": summary.took.as_secs_f64(),
+            "seeds_per_second": summary.per_second(summary.judged),
+            "simulated_us": micros(summary.simulated),
+            "elections": summary.elections,
+            "events": summary.events,
+            "events_per_second": summary.per_second(summary.events),
             "failures": self.finds.iter().map(find).collect::<Value>(),
         })
     }
@@ -215,14 +215,14 @@ fn text(turns: &[Turn]) -> String {
         right("EVENTS/S"),
         right("FAILURES"),
     ]);
-    for Turn { algorithm, bag, finds } in turns {
+    for Turn { algorithm, summary, finds } in turns {
         table.row([
             algorithm.name().to_owned(),
-            bag.judged.to_string(),
-            format!("{:.0}", bag.per_second(bag.judged)),
-            words(bag.simulated),
-            bag.elections.to_string(),
-            format!("{:.0}", bag.per_second(bag.events)),
+            summary.judged.to_string(),
+            format!("{:.0}", summary.per_second(summary.judged)),
+            words(summary.simulated),
+            summary.elections.to_string(),
+            format!("{:.0}", summary.per_second(summary.events)),
             finds.len().to_string(),
         ]);
     }

@@ -8,7 +8,7 @@ use tanist_core::mutant::Mutant;
 use tanist_sim::studies::fuzz;
 
 use super::fuzz::jobs;
-use crate::campaign::{Failure, Hunt, Until};
+use crate::campaign::{Campaign, Failure, Until};
 use crate::exit::Exit;
 use crate::process::interrupt;
 use crate::terminal::output::{self, Format, complain};
@@ -51,7 +51,7 @@ impl Args {
         interrupt::listen();
         let mut trials = Vec::new();
         for mutant in Mutant::all() {
-            let caught = self.hunt(mutant);
+            let caught = self.search(mutant);
             if caught.is_none() && interrupt::is_asked() {
                 break;
             }
@@ -65,7 +65,7 @@ impl Args {
     }
 
     /// Tries seed after seed on every algorithm, as a mutant need not concern them all.
-    fn hunt(&self, mutant: Mutant) -> Option<Caught> {
+    fn search(&self, mutant: Mutant) -> Option<Caught> {
         let kinds = Algorithm::ALL;
         let case_of = |case: u64| {
             let at = usize::try_from(case % kinds.len() as u64).unwrap_or(0);
@@ -73,14 +73,14 @@ impl Args {
         };
         let cases = self.seeds.saturating_mul(kinds.len() as u64);
         let bar = progress::bar(cases, mutant.name());
-        let hunt = Hunt { jobs: jobs(self.jobs), cases, until: Until::Failure };
+        let campaign = Campaign { jobs: jobs(self.jobs), cases, until: Until::Failure };
         let judge = |case| {
             let (algorithm, seed) = case_of(case);
             fuzz::judge(&fuzz::scenario(algorithm, seed, Some(mutant)))
         };
-        let bag = hunt.run(&judge, &|_| bar.inc(1));
+        let summary = campaign.run(&judge, &|_| bar.inc(1));
         bar.finish_and_clear();
-        let failure = bag.failures.into_iter().next()?;
+        let failure = summary.failures.into_iter().next()?;
         let (algorithm, seeds) = case_of(failure.case);
         let Failure { assertion, what, .. } = failure;
         Some(Caught { algorithm, seeds, assertion, what })
