@@ -67,7 +67,7 @@ struct Backoff {
     span: Duration,
 }
 
-enum Happening {
+enum PeerEvent {
     Arrived(Established),
     Ended(tokio::task::Id),
     Dialled(Dialled),
@@ -98,33 +98,33 @@ impl Peer {
     pub(super) async fn run(mut self) {
         loop {
             match self.next().await {
-                Happening::Arrived(link) => self.weigh(link),
-                Happening::Ended(task) => self.notice_end(task),
-                Happening::Dialled(outcome) => self.conclude(outcome).await,
-                Happening::Wanted => self.want(),
-                Happening::Attention => self.attend().await,
-                Happening::RekeyDue => self.rekey(),
+                PeerEvent::Arrived(link) => self.weigh(link),
+                PeerEvent::Ended(task) => self.notice_end(task),
+                PeerEvent::Dialled(outcome) => self.conclude(outcome).await,
+                PeerEvent::Wanted => self.want(),
+                PeerEvent::Attention => self.attend().await,
+                PeerEvent::RekeyDue => self.rekey(),
             }
         }
     }
 
-    async fn next(&mut self) -> Happening {
+    async fn next(&mut self) -> PeerEvent {
         let is_idle = self.current.is_none() && self.dialling.is_none();
         let rekey_at = self.current.as_ref().and_then(|current| current.rekey_at);
         let rekey_at = rekey_at.filter(|_| self.dialling.is_none());
         // In this order: an end is seen before the frame that would be written to a dead link.
         tokio::select! {
             biased;
-            Some(link) = self.arrivals.recv() => Happening::Arrived(link),
+            Some(link) = self.arrivals.recv() => PeerEvent::Arrived(link),
             Some(ended) = self.links.join_next_with_id(), if !self.links.is_empty() => {
-                Happening::Ended(ended.map_or_else(|error| error.id(), |(id, ())| id))
+                PeerEvent::Ended(ended.map_or_else(|error| error.id(), |(id, ())| id))
             }
-            () = self.state.attention.notified() => Happening::Attention,
+            () = self.state.attention.notified() => PeerEvent::Attention,
             outcome = poll(&mut self.dialling), if self.dialling.is_some() => {
-                Happening::Dialled(outcome)
+                PeerEvent::Dialled(outcome)
             }
-            () = self.state.queue.wanted(), if is_idle => Happening::Wanted,
-            () = until(rekey_at), if rekey_at.is_some() => Happening::RekeyDue,
+            () = self.state.queue.wanted(), if is_idle => PeerEvent::Wanted,
+            () = until(rekey_at), if rekey_at.is_some() => PeerEvent::RekeyDue,
         }
     }
 
@@ -264,7 +264,7 @@ impl Peer {
             Dialled::Refused { .. } | Dialled::Failed(_) if self.current.is_some() => {
                 self.go_without_rekey();
             }
-            Dialled::Refused { covers } => self.bury(covers).await,
+            Dialled::Refused { covers } => self.mark_refused(covers).await,
             Dialled::Failed(error) => self.back_off(&error).await,
         }
     }
@@ -306,8 +306,9 @@ impl Peer {
         }
     }
 
-    /// Nobody is there: what was handed over before the dial is lost, and the driver hears of it.
-    async fn bury(&mut self, covers: Ticket) {
+    /// No process listens there: what was handed over before the dial is lost, and the driver is
+    /// told.
+    async fn mark_refused(&mut self, covers: Ticket) {
         self.hub.tally.dials_refused.bump();
         self.state.set_refused(true);
         self.state.set_refusal(None);
