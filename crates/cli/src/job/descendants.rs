@@ -1,8 +1,8 @@
-//! Every process that this one started, directly or not: found, signalled and buried.
+//! Every process that this one started, directly or not: found, signalled and reaped.
 //!
-//! This process must be a child subreaper. Then whoever loses its parent becomes its child, and
-//! "no child" means that nobody at all is left. /proc is read without a lock, so a process that is
-//! just being forked may be missed; whoever wants an end asks again until there is no child.
+//! This process must be a child subreaper. Then a process that loses its parent becomes its child,
+//! and "no child" means that none is left at all. /proc is read without a lock, so a process that
+//! is just being forked may be missed; a caller that wants an end asks again until there is no child.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -194,9 +194,9 @@ enum Phase {
 }
 
 impl Keeper {
-    /// Until nobody is left.
+    /// Until no process of the job is left.
     async fn watch(&mut self, connection: &UnixStream) {
-        while self.bury() {
+        while self.reap() {
             self.tell_refusal().await;
             let phase = self.phase;
             tokio::select! {
@@ -263,8 +263,8 @@ impl Keeper {
         }
     }
 
-    /// Buries the dead; says whether anybody is left.
-    fn bury(&mut self) -> bool {
+    /// Reaps children that have ended; says whether any is left.
+    fn reap(&mut self) -> bool {
         let command = self.command;
         let mut ending = None;
         let mut is_held = false;
@@ -284,8 +284,8 @@ impl Keeper {
         has_children
     }
 
-    /// A leader's job that ^Z holds would lead and do nothing, and no shell could go on with it. The
-    /// key holds the whole group, so everybody must go on.
+    /// A leader's job that ^Z holds would lead and do nothing, and no shell could continue it. The
+    /// key holds the whole process group, so every process of it must continue.
     fn go_on(&mut self) {
         if self.has_terminal {
             self.signal_all(Signal::CONT);
@@ -318,7 +318,7 @@ impl Keeper {
         if let Some(group) = terminal_of.and_then(Pid::from_raw) {
             terminal::give(stdin, group);
         }
-        // The command was the first child and is buried by now.
+        // The command was the first child and is reaped by now.
         let ending = self.ending.unwrap_or(Ending::Killed(KILLED));
         let report = Report::Ended { ending, was_told: self.was_told };
         let _ = self.channel.put(&report, &[]).await;
