@@ -13,7 +13,7 @@ use tanist_core::timing::{Timing, TimingConfig};
 use tanist_core::{GroupConfig, GroupSettings, Member, Membership, Priority};
 
 use crate::error::StartError;
-use crate::group::{Group, Setup, Ways};
+use crate::group::{Group, NetworkKind, Setup};
 use crate::key::{Identities, Keyring};
 use crate::names::{labels, parse_node, parse_peer};
 use crate::task::GroupTask;
@@ -318,11 +318,11 @@ impl Builder {
             name: self.group.into(),
             me,
             peers: peers.into_iter().filter(|(id, _)| *id != me).collect(),
-            ways: match self.radio {
-                Some(reach) => Ways::Radio(reach),
+            network: match self.radio {
+                Some(reach) => NetworkKind::Radio(reach),
                 None => {
                     let listen = self.listen.map_or(address, |address| address.to_string());
-                    Ways::Links { listen }
+                    NetworkKind::Links { listen }
                 }
             },
             members: members.arranged(&config)?,

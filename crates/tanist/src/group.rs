@@ -11,7 +11,7 @@ use tanist_core::trace::Header;
 use tanist_core::{NodeId, NodeSet};
 use tokio::sync::{mpsc, oneshot, watch};
 
-pub(crate) use self::start::{Setup, Ways};
+pub(crate) use self::start::{NetworkKind, Setup};
 use crate::activity::NoVeto;
 use crate::builder::Builder;
 use crate::driver::Request;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tanist_core::trace::Kind;
 
-use crate::driver::Carrier;
+use crate::driver::Network;
 use crate::transport::{Counters, PeerView};
 
 /// Counts since the node came up, and what it knows of its peers.
@@ -44,8 +44,8 @@ impl Meter {
         *self.received.entry(kind.name()).or_default() += 1;
     }
 
-    pub(crate) fn read(&self, carrier: &Carrier, numbers_reserved: u64) -> Self {
-        let (transport, peers) = (carrier.counters(), carrier.peers());
+    pub(crate) fn read(&self, network: &Network, numbers_reserved: u64) -> Self {
+        let (transport, peers) = (network.counters(), network.peers());
         Self { transport, peers, numbers_reserved, ..self.clone() }
     }
 }

@@ -42,11 +42,11 @@ impl Driver {
         self.meter.sent(facts.kind);
         let payload = wire::encode(message);
         if matches!(message, Message::Detector(_)) {
-            return self.carrier.send_datagram(to, &payload);
+            return self.network.send_datagram(to, &payload);
         }
         let id = self.name_message();
         self.note(|node| Trace::Send { node, to, id, message: facts });
-        let ticket = self.carrier.send(to, id, payload);
+        let ticket = self.network.send(to, id, payload);
         self.last_sent.insert(to, ticket);
     }
 
@@ -56,7 +56,7 @@ impl Driver {
         self.meter.sent(facts.kind);
         let id = self.name_message();
         self.note(|node| Trace::Broadcast { node, id, message: facts });
-        let tickets = self.carrier.broadcast(id, &wire::encode(message));
+        let tickets = self.network.broadcast(id, &wire::encode(message));
         self.last_sent.extend(tickets);
     }
 

@@ -31,7 +31,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use self::dice::SystemDice;
 pub(crate) use self::inbox::{Inbox, Request};
-pub(crate) use self::network::Carrier;
+pub(crate) use self::network::Network;
 pub(crate) use self::saver::{Closing, Saver};
 use crate::clock::{self, Alarm};
 use crate::driver::application::Application;
@@ -51,7 +51,7 @@ pub(crate) struct Parts {
     pub(crate) members: Membership,
     pub(crate) saver: Saver,
     pub(crate) is_restarted: bool,
-    pub(crate) carrier: Carrier,
+    pub(crate) network: Network,
     pub(crate) incoming: mpsc::Receiver<Incoming>,
     pub(crate) inbox: Inbox,
     pub(crate) application: Application,
@@ -69,7 +69,7 @@ pub(crate) struct Driver {
     timers: Timers,
     alarm: Alarm,
     saver: Saver,
-    carrier: Carrier,
+    network: Network,
     incoming: mpsc::Receiver<Incoming>,
     inbox: Inbox,
     application: Application,
@@ -110,7 +110,7 @@ impl Driver {
     }
 
     fn start(parts: Parts) -> Result<Self, Failure> {
-        let Parts { me, config, members, saver, is_restarted, carrier, .. } = parts;
+        let Parts { me, config, members, saver, is_restarted, network, .. } = parts;
         let mut effects = Effects::new();
         let saved = Some(saver.held()).filter(|held| *held != Counter::default());
         let now = clock::now();
@@ -125,7 +125,7 @@ impl Driver {
             alarm: Alarm::new().map_err(Failure::Clock)?,
             cap: CounterCap::new(saver.held()),
             saver,
-            carrier,
+            network,
             incoming: parts.incoming,
             inbox: parts.inbox,
             application: parts.application,
@@ -180,10 +180,10 @@ impl Driver {
     /// Steps aside and goes: the others elect as soon as the application has stopped here. Until
     /// then the node answers as ever.
     async fn leave(&mut self) -> Result<(), Failure> {
-        let mut written = self.carrier.counters().frames_out;
+        let mut written = self.network.counters().frames_out;
         self.step(Event::Command(Command::StepAside { hold: None }))?;
         while !self.node.is_aside() {
-            written = self.carrier.counters().frames_out;
+            written = self.network.counters().frames_out;
             self.alarm.set(self.timers.next()).map_err(Failure::Clock)?;
             tokio::select! {
                 biased;
@@ -213,10 +213,10 @@ impl Driver {
     /// Lets the farewells reach the kernel, for a little while: a peer that does not get one has
     /// the closed connection as evidence.
     async fn flush(&self, written: u64) {
-        let links = self.carrier.peers().iter().filter(|peer| peer.is_connected).count();
+        let links = self.network.peers().iter().filter(|peer| peer.is_connected).count();
         let all = written + u64::try_from(links).unwrap_or(0);
         let end = clock::now() + self.config.timing().answer();
-        while self.carrier.counters().frames_out < all && clock::now() < end {
+        while self.network.counters().frames_out < all && clock::now() < end {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }

@@ -13,14 +13,14 @@ use crate::transport::{Counters, PeerView, Secrets, Ticket, Transport};
 
 /// What carries messages to others.
 #[derive(Debug)]
-pub(crate) enum Carrier {
+pub(crate) enum Network {
     /// One link per pair.
     Links(Transport),
     /// Broadcasts, one hop far.
     Radio(Radio),
 }
 
-impl Carrier {
+impl Network {
     /// Hands over a message for one node. Of the air there is never evidence, so its tickets are
     /// all the same.
     pub(super) fn send(&mut self, to: NodeId, id: u64, payload: Vec<u8>) -> Ticket {

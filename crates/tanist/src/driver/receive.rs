@@ -64,7 +64,7 @@ impl Driver {
     /// is the newcomer and ends, as does one that knows no better: never do both go on.
     fn suspect_twin(&mut self, peer: NodeId, at: String) -> Result<(), Failure> {
         self.twin_seen_by.insert(peer);
-        let peers = self.carrier.peers();
+        let peers = self.network.peers();
         let linked = peers.iter().filter(|peer| peer.is_connected).count();
         if self.twin_seen_by.len() >= linked {
             return Err(Failure::Twin { node: self.me, peer, at });

@@ -32,34 +32,34 @@ impl Driver {
             Request::Pause { is_on: true } => Some(Command::Pause),
             Request::Pause { is_on: false } => Some(Command::Resume),
             Request::Block(peers) => {
-                self.carrier.block(&peers);
+                self.network.block(&peers);
                 None
             }
             Request::Unblock => {
-                self.carrier.unblock_all();
+                self.network.unblock_all();
                 None
             }
             Request::SetSecrets(secrets) => {
-                self.carrier.set_secrets(*secrets);
+                self.network.set_secrets(*secrets);
                 None
             }
             Request::Inspect { probe, reply } => {
                 for peer in probe.iter() {
-                    let ticket = self.carrier.probe(peer);
+                    let ticket = self.network.probe(peer);
                     self.last_sent.insert(peer, ticket);
                 }
                 // Whoever asked may have gone away.
                 let reserved = self.saver.reserved();
-                let _ = reply.send(self.meter.read(&self.carrier, reserved));
+                let _ = reply.send(self.meter.read(&self.network, reserved));
                 None
             }
             Request::HoldPort(reply) => {
-                let _ = reply.send(self.carrier.hold_port());
+                let _ = reply.send(self.network.hold_port());
                 None
             }
             #[cfg(test)]
             Request::Say { to, payload } => {
-                self.carrier.send(to, 0, payload);
+                self.network.send(to, 0, payload);
                 None
             }
             Request::Shutdown => None,

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Group;
 use crate::driver::application::Application;
-use crate::driver::{self, Carrier, Closing, Driver, Inbox, Parts, Request, Saver};
+use crate::driver::{self, Closing, Driver, Inbox, Network, Parts, Request, Saver};
 use crate::error::{Failure, StartError};
 use crate::operations::Control;
 use crate::settings::Settings;
@@ -27,7 +27,7 @@ pub(crate) struct Setup {
     pub(crate) name: Arc<str>,
     pub(crate) me: NodeId,
     pub(crate) peers: Vec<(NodeId, String)>,
-    pub(crate) ways: Ways,
+    pub(crate) network: NetworkKind,
     pub(crate) config: GroupConfig,
     pub(crate) members: Membership,
     pub(crate) limits: Limits,
@@ -39,14 +39,14 @@ pub(crate) struct Setup {
 
 /// How a node reaches others.
 #[derive(Debug)]
-pub(crate) enum Ways {
+pub(crate) enum NetworkKind {
     /// By links, and it listens here for theirs.
     Links { listen: String },
     /// Those around it, by broadcast.
     Radio(Reach),
 }
 
-impl Ways {
+impl NetworkKind {
     /// Takes the port or the interfaces that they need.
     fn open(&self) -> Result<Opened, StartError> {
         Ok(match self {
@@ -68,15 +68,15 @@ impl Opened {
         self,
         config: transport::Config,
         incoming: mpsc::Sender<Incoming>,
-    ) -> Result<Carrier, StartError> {
+    ) -> Result<Network, StartError> {
         Ok(match self {
-            Self::Links(sockets) => Carrier::Links(Transport::start(config, sockets, incoming)?),
+            Self::Links(sockets) => Network::Links(Transport::start(config, sockets, incoming)?),
             Self::Radio(antennas) => {
                 let transport::Config { me, group, secrets, peers, limits, .. } = config;
                 let peers = peers.into_iter().map(|(id, _)| id).collect();
                 let patience = limits.unacknowledged;
                 let config = RadioConfig { me, group, keyring: secrets.keyring, peers, patience };
-                Carrier::Radio(Radio::start(config, antennas, incoming)?)
+                Network::Radio(Radio::start(config, antennas, incoming)?)
             }
         })
     }
@@ -200,7 +200,7 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartEr
         name,
         me,
         peers,
-        ways,
+        network,
         config,
         members,
         limits,
@@ -209,7 +209,7 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartEr
         versions,
         trace,
     } = setup;
-    let opened_ways = ways.open()?;
+    let opened_network = network.open()?;
     let opened = Store::open(&data_dir, me, &name)?;
     let limit = config.timing().silence() / 2;
     let (saver, closing) = Saver::start(opened.store, limit).map_err(StartError::Thread)?;
@@ -230,7 +230,7 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartEr
         members,
         saver,
         is_restarted: !opened.is_new,
-        carrier: opened_ways.start(transport, arrivals)?,
+        network: opened_network.start(transport, arrivals)?,
         incoming,
         inbox,
         application,
