@@ -21,7 +21,7 @@ use crate::metrics::Meter;
 use crate::operations::Control;
 use crate::role::Role;
 use crate::status::{Changes, Identity, Roles, Shared, Status};
-use crate::trace_writer::{Memory, Recent};
+use crate::trace_writer::{Recent, RecentTrace};
 
 /// A node of a group, running in a thread of its own. Cheap to clone.
 ///
@@ -52,7 +52,7 @@ pub struct Group {
     pub(crate) control: Control,
     pub(crate) requests: mpsc::UnboundedSender<Request>,
     ended: watch::Receiver<Option<Arc<Result<(), Failure>>>>,
-    memory: Arc<Memory>,
+    recent: Arc<RecentTrace>,
     /// Nothing is sent: the driver notices when the last clone is gone.
     _held: mpsc::Sender<()>,
 }
@@ -172,13 +172,13 @@ impl Group {
     /// The first line of this node's trace: who takes part, and under which rules.
     #[must_use]
     pub fn trace_header(&self) -> Header {
-        self.memory.header().clone()
+        self.recent.header().clone()
     }
 
     /// What this node did lately, message by message, in the schema of its trace.
     #[must_use]
     pub fn recent(&self) -> Recent {
-        self.memory.recent()
+        self.recent.recent()
     }
 
     /// The listening socket of this node once more, for a process that outlives it for a moment.

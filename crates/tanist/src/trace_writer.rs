@@ -1,7 +1,7 @@
 //! A node's own trace, in the simulator's schema: what it did, when, one line each.
 //!
 //! A line is written before the driver goes on, by one system call, so that what was sent is in the
-//! file even if the process is killed the moment after. Heartbeats are left out. A journal that
+//! file even if the process is killed the moment after. Heartbeats are left out. A writer that
 //! cannot be written is given up with a warning; an election does not depend on it. The last few
 //! thousand entries are kept in memory as well, file or no file.
 
@@ -19,13 +19,13 @@ use tanist_core::{GroupConfig, Membership};
 
 /// A trace file that is being written.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub(crate) struct TraceWriter {
     path: PathBuf,
     file: Option<File>,
     line: Vec<u8>,
 }
 
-impl Journal {
+impl TraceWriter {
     /// Opens the file, and begins a new part of it if there is one from an earlier life.
     pub(crate) fn open(
         path: &Path,
@@ -35,9 +35,9 @@ impl Journal {
     ) -> io::Result<Self> {
         let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
         drop_half_line(&mut file)?;
-        let mut journal = Self { path: path.to_owned(), file: Some(file), line: Vec::new() };
-        journal.write(&header(group, config, members));
-        Ok(journal)
+        let mut writer = Self { path: path.to_owned(), file: Some(file), line: Vec::new() };
+        writer.write(&header(group, config, members));
+        Ok(writer)
     }
 
     /// Writes down that something happened.
@@ -61,13 +61,13 @@ impl Journal {
     }
 }
 
-/// The last things that a node did, in memory, for whoever asks why.
+/// The last things that a node did, in memory, to explain elections.
 ///
 /// The driver never waits here: it sends an entry through a channel, and moves what waits into the
 /// ring only if no reader holds the ring at that moment. A reader moves what waits itself, so it
 /// misses nothing. What waits is bounded by what the driver does while one reader copies pointers.
 #[derive(Debug)]
-pub(crate) struct Memory {
+pub(crate) struct RecentTrace {
     header: Header,
     entries: Sender<Arc<Entry>>,
     ring: Mutex<Ring>,
@@ -88,7 +88,7 @@ pub struct Recent {
     pub entries: VecDeque<Arc<Entry>>,
 }
 
-impl Memory {
+impl RecentTrace {
     /// Of a node that has done nothing yet.
     pub(crate) fn new(group: &str, config: &GroupConfig, members: &Membership) -> Self {
         let (entries, waiting) = mpsc::channel();
@@ -191,12 +191,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("n1.jsonl");
         let (config, members) = group();
-        let mut journal = Journal::open(&path, "billing", &config, &members).unwrap();
+        let mut writer = TraceWriter::open(&path, "billing", &config, &members).unwrap();
         let event = Event::Start { node: NodeId(1), restarted: false };
-        journal.note(&Entry { at: Time::ZERO, event });
+        writer.note(&Entry { at: Time::ZERO, event });
         let first = std::fs::read(&path).unwrap();
         std::fs::write(&path, [&first[..], b"{\"at_us\":12,\"ev"].concat()).unwrap();
-        drop(Journal::open(&path, "billing", &config, &members).unwrap());
+        drop(TraceWriter::open(&path, "billing", &config, &members).unwrap());
         let lines = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = lines.lines().collect();
         assert_eq!(lines.len(), 3, "{lines:?}");
@@ -207,20 +207,20 @@ mod tests {
     #[test]
     fn the_driver_does_not_wait_for_a_reader_and_the_reader_misses_nothing() {
         let (config, members) = group();
-        let memory = Memory::new("billing", &config, &members);
+        let kept = RecentTrace::new("billing", &config, &members);
         let count = REMEMBERED_MAX as u64 + 100;
         let keep = |from: u64, to: u64| {
             for at in from..to {
                 let event = Event::Call { node: NodeId(1) };
-                memory.keep(Entry { at: Time::from_micros(at), event });
+                kept.keep(Entry { at: Time::from_micros(at), event });
             }
         };
         keep(0, 10);
         // A reader in the middle of its copy: with a lock in common, this would stand still.
-        let reader = memory.lock();
+        let reader = kept.lock();
         keep(10, count);
         drop(reader);
-        let recent = memory.recent();
+        let recent = kept.recent();
         assert_eq!(recent.forgotten, 100);
         let times: Vec<u64> = recent.entries.iter().map(|entry| entry.at.as_micros()).collect();
         assert_eq!(times, (100..count).collect::<Vec<u64>>());

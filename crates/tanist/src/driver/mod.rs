@@ -41,7 +41,7 @@ use crate::metrics::Meter;
 use crate::panics::Panics;
 use crate::status::Shared;
 use crate::store::SaveError;
-use crate::trace_writer::{Journal, Memory};
+use crate::trace_writer::{RecentTrace, TraceWriter};
 use crate::transport::{Incoming, Throttle, Ticket};
 
 /// What a driver is made of.
@@ -56,8 +56,8 @@ pub(crate) struct Parts {
     pub(crate) inbox: Inbox,
     pub(crate) application: Application,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) journal: Option<Journal>,
-    pub(crate) memory: Arc<Memory>,
+    pub(crate) trace: Option<TraceWriter>,
+    pub(crate) recent: Arc<RecentTrace>,
 }
 
 /// A driver at work.
@@ -74,8 +74,8 @@ pub(crate) struct Driver {
     inbox: Inbox,
     application: Application,
     shared: Arc<Shared>,
-    journal: Option<Journal>,
-    memory: Arc<Memory>,
+    trace: Option<TraceWriter>,
+    recent: Arc<RecentTrace>,
     /// What was said about the node's state last.
     told: Option<NodeState>,
     /// Evidence about a message counts only if no later one was sent to that peer.
@@ -130,8 +130,8 @@ impl Driver {
             inbox: parts.inbox,
             application: parts.application,
             shared: parts.shared,
-            journal: parts.journal,
-            memory: parts.memory,
+            trace: parts.trace,
+            recent: parts.recent,
             told: None,
             last_sent: BTreeMap::new(),
             next_message: first_message(me),
@@ -277,10 +277,10 @@ impl Driver {
 
     fn note(&mut self, event: impl FnOnce(NodeId) -> Trace) {
         let entry = Entry { at: clock::now(), event: event(self.me) };
-        if let Some(journal) = &mut self.journal {
-            journal.note(&entry);
+        if let Some(trace) = &mut self.trace {
+            trace.note(&entry);
         }
-        self.memory.keep(entry);
+        self.recent.keep(entry);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::status::{Identity, Shared};
 use crate::store::{SaveError, Store};
 use crate::task::{self, Ask, GroupTask};
-use crate::trace_writer::{Journal, Memory};
+use crate::trace_writer::{RecentTrace, TraceWriter};
 use crate::transport::radio::{Antennas, Radio, RadioConfig, Reach};
 use crate::transport::version::Versions;
 use crate::transport::{self, Incoming, Limits, Secrets, Sockets, Transport};
@@ -110,7 +110,7 @@ impl Group {
         asked: mpsc::UnboundedReceiver<Request>,
     ) -> Result<Self, StartError> {
         let shared = Arc::new(Shared::new());
-        let memory = Arc::new(Memory::new(&setup.name, &setup.config, &setup.members));
+        let recent = Arc::new(RecentTrace::new(&setup.name, &setup.config, &setup.members));
         let (ending, ended) = watch::channel(None);
         let (held, holders) = mpsc::channel(1);
         let control = Control::default();
@@ -131,7 +131,7 @@ impl Group {
             control: control.clone(),
             requests: requests.clone(),
             ended,
-            memory: Arc::clone(&memory),
+            recent: Arc::clone(&recent),
             _held: held,
         };
         let application = Application::new(task, requests);
@@ -139,7 +139,7 @@ impl Group {
         let name = format!("tanist-{}", setup.me);
         let body = move || {
             let inbox = Inbox { requests: asked, holders, control };
-            let outcome = run(setup, Prepared { application, inbox, shared, memory }, starting);
+            let outcome = run(setup, Prepared { application, inbox, shared, recent }, starting);
             ending.send_replace(outcome.map(Arc::new));
         };
         thread::Builder::new().name(name).spawn(body).map_err(StartError::Thread)?;
@@ -156,7 +156,7 @@ struct Prepared {
     application: Application,
     inbox: Inbox,
     shared: Arc<Shared>,
-    memory: Arc<Memory>,
+    recent: Arc<RecentTrace>,
 }
 
 /// The life of a node's thread. None: it never got as far as living.
@@ -195,7 +195,7 @@ fn run(
 
 /// The port first, then the disk: a second start of the same node touches nothing.
 fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartError> {
-    let Prepared { application, inbox, shared, memory } = prepared;
+    let Prepared { application, inbox, shared, recent } = prepared;
     let Setup {
         name,
         me,
@@ -213,10 +213,10 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartEr
     let opened = Store::open(&data_dir, me, &name)?;
     let limit = config.timing().silence() / 2;
     let (saver, closing) = Saver::start(opened.store, limit).map_err(StartError::Thread)?;
-    let journal = match trace {
+    let trace = match trace {
         Some(path) => {
-            let journal = Journal::open(&path, &name, &config, &members);
-            Some(journal.map_err(|cause| StartError::Trace { path, cause })?)
+            let trace = TraceWriter::open(&path, &name, &config, &members);
+            Some(trace.map_err(|cause| StartError::Trace { path, cause })?)
         }
         None => None,
     };
@@ -235,8 +235,8 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartEr
         inbox,
         application,
         shared,
-        journal,
-        memory,
+        trace,
+        recent,
     };
     Ok((parts, closing))
 }
