@@ -17,29 +17,29 @@ pub(crate) fn environment(
     config: &Config,
     event: &str,
     state: &str,
-    line: &RoleChange,
+    change: &RoleChange,
 ) -> BTreeMap<String, String> {
     let text = |node: Option<NodeId>| node.map(|node| node.to_string()).unwrap_or_default();
-    let leader = text(line.coordinator);
-    let members: Vec<String> = line.members.iter().map(|node| node.to_string()).collect();
-    let counter = line.group_number.map(|number| number.counter.to_string());
+    let leader = text(change.coordinator);
+    let members: Vec<String> = change.members.iter().map(|node| node.to_string()).collect();
+    let counter = change.group_number.map(|number| number.counter.to_string());
     let mut variables = BTreeMap::new();
     let mut set = |name: &str, value: String| {
         variables.insert(format!("TANIST_{name}"), value);
     };
     set("EVENT", event.to_owned());
     set("GROUP", config.group.clone());
-    set("NODE", line.node.to_string());
-    set("ROLE", line.role.to_string());
+    set("NODE", change.node.to_string());
+    set("ROLE", change.role.to_string());
     set("STATE", state.to_owned());
-    set("EPOCH", line.group_number.map(|number| number.to_string()).unwrap_or_default());
+    set("EPOCH", change.group_number.map(|number| number.to_string()).unwrap_or_default());
     set("EPOCH_COUNTER", counter.unwrap_or_default());
     set("LEADER_ADDR", address(config, &leader));
     set("LEADER", leader);
-    set("OLD_LEADER", text(line.old_leader));
-    set("REASON", line.reason.name().to_owned());
+    set("OLD_LEADER", text(change.old_leader));
+    set("REASON", change.reason.name().to_owned());
     set("MEMBERS", members.join(" "));
-    set("INDEX", line.index.to_string());
+    set("INDEX", change.index.to_string());
     if let Some(socket) = &config.socket {
         // The process may go to another directory.
         let path = std::path::absolute(socket).unwrap_or_else(|_| socket.clone());
@@ -80,7 +80,7 @@ key_file = "key"
         Config::load(&Sources { file: Some(path), ..Sources::default() }).unwrap()
     }
 
-    fn line() -> RoleChange {
+    fn change() -> RoleChange {
         RoleChange {
             index: 7,
             at: Time::ZERO,
@@ -101,7 +101,7 @@ key_file = "key"
     #[test]
     fn a_leader_is_told_its_epoch_and_everybody_in_it() {
         let config = config();
-        let variables = environment(&config, "leader", "normal", &line());
+        let variables = environment(&config, "leader", "normal", &change());
         let value = |name: &str| variables.get(name).map_or("-", String::as_str);
         assert_eq!((value("TANIST_EPOCH"), value("TANIST_EPOCH_COUNTER")), ("42.n2", "42"));
         assert_eq!(value("TANIST_LEADER_ADDR"), "127.0.0.1:7402");
@@ -114,7 +114,7 @@ key_file = "key"
     fn what_a_node_between_groups_does_not_know_is_set_to_nothing() {
         let config = config();
         let (group_number, coordinator, members) = (None, None, NodeSet::new());
-        let nowhere = RoleChange { group_number, coordinator, members, ..line() };
+        let nowhere = RoleChange { group_number, coordinator, members, ..change() };
         let variables = environment(&config, "suspended", "election", &nowhere);
         for name in ["TANIST_EPOCH", "TANIST_EPOCH_COUNTER", "TANIST_LEADER", "TANIST_LEADER_ADDR"]
         {

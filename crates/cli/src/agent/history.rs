@@ -14,9 +14,9 @@ use tokio::sync::watch;
 
 use crate::agent::change::{Reason, RoleChange};
 
-/// The record of one life of a node. Cheap to clone.
+/// The history of one life of a node. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Record {
+pub(crate) struct History {
     shared: Arc<Shared>,
     newest: watch::Receiver<Option<u64>>,
 }
@@ -24,30 +24,30 @@ pub(crate) struct Record {
 #[derive(Debug)]
 struct Shared {
     life: u64,
-    lines: Mutex<VecDeque<Arc<RoleChange>>>,
+    changes: Mutex<VecDeque<Arc<RoleChange>>>,
 }
 
 /// What came after a number.
 #[derive(Clone, Debug)]
 pub(crate) struct Later {
     /// In order.
-    pub(crate) lines: Vec<Arc<RoleChange>>,
+    pub(crate) changes: Vec<Arc<RoleChange>>,
     /// Whether some that came before these are forgotten.
     pub(crate) has_gap: bool,
 }
 
-impl Record {
+impl History {
     /// Follows a node, in a task that ends with it.
     pub(crate) fn follow(group: &Group) -> Self {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let life = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-        let shared = Arc::new(Shared { life, lines: Mutex::default() });
+        let shared = Arc::new(Shared { life, changes: Mutex::default() });
         let (numbers, newest) = watch::channel(None);
         let (writer, mut changes) = (Arc::clone(&shared), group.changes());
-        let (mut clerk, group) = (Clerk::new(group.me()), group.clone());
+        let (mut recorder, group) = (ChangeRecorder::new(group.me()), group.clone());
         tokio::spawn(async move {
             while let Some(change) = changes.next().await {
-                writer.push(clerk.take(&change, &group.farewells()));
+                writer.push(recorder.take(&change, &group.farewells()));
                 numbers.send_replace(Some(change.index));
             }
         });
@@ -75,38 +75,39 @@ impl Record {
         let mut newest = self.newest.clone();
         let is_news = |newest: &Option<u64>| *newest > index;
         let has_ended = newest.wait_for(is_news).await.is_err();
-        let lines = self.shared.lock();
+        let changes = self.shared.lock();
         // Numbers only grow, so the first one that is later is found without looking at all.
-        let from = lines.partition_point(|line| index.is_some_and(|index| line.index <= index));
-        let later: Vec<_> = lines.range(from..).cloned().collect();
-        drop(lines);
+        let from =
+            changes.partition_point(|change| index.is_some_and(|index| change.index <= index));
+        let later: Vec<_> = changes.range(from..).cloned().collect();
+        drop(changes);
         if has_ended && later.is_empty() {
             return None;
         }
-        let first = later.first().map_or(0, |line| line.index);
+        let first = later.first().map_or(0, |change| change.index);
         let has_gap = index.is_some_and(|index| first > index + 1);
-        Some(Later { lines: later, has_gap })
+        Some(Later { changes: later, has_gap })
     }
 }
 
 impl Shared {
-    fn push(&self, line: RoleChange) {
-        let mut lines = self.lock();
-        if lines.len() >= REMEMBERED_MAX {
-            lines.pop_front();
+    fn push(&self, change: RoleChange) {
+        let mut changes = self.lock();
+        if changes.len() >= REMEMBERED_MAX {
+            changes.pop_front();
         }
-        lines.push_back(Arc::new(line));
+        changes.push_back(Arc::new(change));
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<RoleChange>>> {
-        // Nobody panics while holding it: lines are only moved.
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+        // Nobody panics while holding it: changes are only moved.
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Writes lines from changes: remembers what the node was before.
+/// Adds to each change its reason, and for how long the node was in no group: remembers the last one.
 #[derive(Debug)]
-struct Clerk {
+struct ChangeRecorder {
     me: NodeId,
     /// The last group that it was in, in this life.
     before: Option<View>,
@@ -114,19 +115,19 @@ struct Clerk {
     left_at: Option<Time>,
 }
 
-impl Clerk {
+impl ChangeRecorder {
     const fn new(me: NodeId) -> Self {
         Self { me, before: None, left_at: None }
     }
 
-    /// The line for a change; some peers had said goodbye before it.
+    /// The entry for a change; these peers had said farewell before it.
     fn take(&mut self, change: &Change, farewells: &[NodeId]) -> RoleChange {
-        let mut line = RoleChange::new(self.me, change);
-        line.old_leader = self.before.as_ref().map(|before| before.coordinator());
+        let mut entry = RoleChange::new(self.me, change);
+        entry.old_leader = self.before.as_ref().map(|before| before.coordinator());
         match &change.role {
             Role::Suspended(suspension) => {
                 self.left_at.get_or_insert(change.at);
-                line.reason = match suspension.why {
+                entry.reason = match suspension.why {
                     Why::Starting => Reason::Start,
                     Why::Election => Reason::Election,
                     Why::Aside => Reason::StepDown,
@@ -135,12 +136,12 @@ impl Clerk {
             }
             Role::Leader(_) | Role::Member(_) => {
                 let now = change.role.view();
-                line.reason = reason(self.before.as_ref(), now, farewells);
-                line.gap = self.left_at.take().map(|left| change.at.since(left));
+                entry.reason = reason(self.before.as_ref(), now, farewells);
+                entry.gap = self.left_at.take().map(|left| change.at.since(left));
                 self.before = now.cloned();
             }
         }
-        line
+        entry
     }
 }
 
@@ -199,9 +200,9 @@ mod tests {
         assert_eq!(was_led_by_3(&[2, 3], &[1, 2], &[]), Reason::Failure);
     }
 
-    /// A record as a node's changes would make it.
-    fn record_of(indices: std::ops::Range<u64>) -> (Record, watch::Sender<Option<u64>>) {
-        let shared = Arc::new(Shared { life: 7, lines: Mutex::default() });
+    /// A history as a node's changes would make it.
+    fn history_of(indices: std::ops::Range<u64>) -> (History, watch::Sender<Option<u64>>) {
+        let shared = Arc::new(Shared { life: 7, changes: Mutex::default() });
         let (numbers, newest) = watch::channel(None);
         for index in indices {
             let line = format!(
@@ -211,29 +212,29 @@ mod tests {
             shared.push(serde_json::from_str(&line).unwrap());
             numbers.send_replace(Some(index));
         }
-        (Record { shared, newest }, numbers)
+        (History { shared, newest }, numbers)
     }
 
-    async fn numbers_after(record: &Record, index: Option<u64>) -> (Vec<u64>, bool) {
-        let later = record.after(index).await.unwrap();
-        (later.lines.iter().map(|line| line.index).collect(), later.has_gap)
+    async fn numbers_after(history: &History, index: Option<u64>) -> (Vec<u64>, bool) {
+        let later = history.after(index).await.unwrap();
+        (later.changes.iter().map(|change| change.index).collect(), later.has_gap)
     }
 
     #[tokio::test]
     async fn a_reader_that_comes_back_misses_nothing_and_sees_nothing_twice() {
-        let (record, writer) = record_of(0..5);
-        assert_eq!(numbers_after(&record, None).await, (vec![0, 1, 2, 3, 4], false));
-        assert_eq!(numbers_after(&record, Some(2)).await, (vec![3, 4], false));
+        let (history, writer) = history_of(0..5);
+        assert_eq!(numbers_after(&history, None).await, (vec![0, 1, 2, 3, 4], false));
+        assert_eq!(numbers_after(&history, Some(2)).await, (vec![3, 4], false));
         drop(writer);
-        assert!(record.after(Some(4)).await.is_none(), "the node has ended");
+        assert!(history.after(Some(4)).await.is_none(), "the node has ended");
     }
 
     #[tokio::test]
     async fn a_reader_that_was_away_for_too_long_is_told() {
         let length = REMEMBERED_MAX as u64;
-        let (record, _writer) = record_of(0..length + 10);
-        let (numbers, has_gap) = numbers_after(&record, Some(3)).await;
+        let (history, _writer) = history_of(0..length + 10);
+        let (numbers, has_gap) = numbers_after(&history, Some(3)).await;
         assert_eq!((numbers[0], numbers.len(), has_gap), (10, REMEMBERED_MAX, true));
-        assert_eq!(numbers_after(&record, Some(length + 8)).await, (vec![length + 9], false));
+        assert_eq!(numbers_after(&history, Some(length + 8)).await, (vec![length + 9], false));
     }
 }

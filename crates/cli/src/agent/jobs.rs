@@ -100,7 +100,7 @@ async fn term(lead: Lead, client: Arc<Client>) {
 
 impl Client {
     async fn start(&self, lead: &Lead) -> io::Result<()> {
-        let line = self.line(lead).await.ok_or(io::ErrorKind::NotConnected)?;
+        let change = self.change(lead).await.ok_or(io::ErrorKind::NotConnected)?;
         let port = self.agent.group().hold_port().await.unwrap_or_else(|error| {
             tracing::warn!(
                 "the port cannot be held for a job ({error}): if this node is killed, another may \
@@ -108,21 +108,21 @@ impl Client {
             );
             None
         });
-        let environment = environment(&self.agent.config(), "leader", "normal", &line);
+        let environment = environment(&self.agent.config(), "leader", "normal", &change);
         let descriptors: Vec<_> = port.iter().map(AsFd::as_fd).collect();
         self.mouth.put(&JobOrder::Start { environment }, &descriptors).await
     }
 
-    /// What the record says of a term. None: the node has ended.
-    async fn line(&self, lead: &Lead) -> Option<Arc<RoleChange>> {
+    /// What the history says of a term. None: the node has ended.
+    async fn change(&self, lead: &Lead) -> Option<Arc<RoleChange>> {
         let number = lead.group_number();
         let mut seen = None;
         loop {
-            // The record may be a moment behind the node.
-            for line in self.agent.record().after(seen).await?.lines {
-                seen = Some(line.index);
-                if line.role == RoleKind::Leader && line.group_number == Some(number) {
-                    return Some(line);
+            // The history may be a moment behind the node.
+            for change in self.agent.history().after(seen).await?.changes {
+                seen = Some(change.index);
+                if change.role == RoleKind::Leader && change.group_number == Some(number) {
+                    return Some(change);
                 }
             }
         }

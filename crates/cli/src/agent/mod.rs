@@ -1,7 +1,7 @@
 //! A node with everything around it: what it was and why, whether it may act, and who asks.
 //!
 //! ```text
-//!   Group (the node) --changes--> Record (numbered, with cause and gap) --> watchers, history, stdout
+//!   Group (the node) --changes--> History (numbered, with cause and gap) --> watchers, history, stdout
 //!                    --activity-> Activities (may the leader act?) --> jobs, hooks, HTTP, metrics
 //!   Action (step down, pause, ...) --> Group
 //! ```
@@ -29,7 +29,7 @@ use std::sync::Arc;
 use tanist::{Activities, Group, PriorityError, StartErrorKind};
 use tokio::sync::watch;
 
-use self::history::Record;
+use self::history::History;
 use self::secrets::{Keys, Used};
 use crate::agent::health::Fitness;
 use crate::config::{Config, Sources};
@@ -52,7 +52,7 @@ struct Inner {
     sources: Sources,
     config: watch::Sender<Arc<Config>>,
     secrets: Used,
-    record: Record,
+    history: History,
     activity: Activities,
     hook_tally: Tally,
     fitness: Fitness,
@@ -108,7 +108,7 @@ impl Agent {
                 bad(has_failed, &error)
             })?;
         }
-        let record = Record::follow(&group);
+        let history = History::follow(&group);
         let (config, known) = watch::channel(Arc::new(config));
         let (gate, questions) = Gate::new(known);
         let activity = group.activity(gate);
@@ -118,7 +118,7 @@ impl Agent {
             sources,
             config,
             secrets,
-            record,
+            history,
             activity,
             hook_tally,
             fitness,
@@ -148,8 +148,8 @@ impl Agent {
     }
 
     /// What it was and is, and why.
-    pub(crate) fn record(&self) -> &Record {
-        &self.inner.record
+    pub(crate) fn history(&self) -> &History {
+        &self.inner.history
     }
 
     /// Whether it may act as a leader.

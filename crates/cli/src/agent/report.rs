@@ -182,7 +182,7 @@ impl Agent {
             peers_version: status.peers_version,
             since_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
             index: status.index,
-            life: self.record().life(),
+            life: self.history().life(),
         }
     }
 

@@ -90,12 +90,12 @@ pub(crate) async fn report(manager: Manager, agent: Agent) {
     };
     let telling = async {
         let mut seen = None;
-        while let Some(later) = agent.record().after(seen).await {
+        while let Some(later) = agent.history().after(seen).await {
             // Whoever is behind is told the newest only.
-            if let Some(line) = later.lines.last() {
+            if let Some(change) = later.changes.last() {
                 let group = &agent.config().group;
-                manager.tell(&format!("STATUS={}", sentence(group, line)));
-                seen = Some(line.index);
+                manager.tell(&format!("STATUS={}", sentence(group, change)));
+                seen = Some(change.index);
             }
         }
     };
@@ -117,19 +117,19 @@ async fn has_answered<T>(answer: impl Future<Output = Option<T>>, limit: Duratio
 }
 
 /// `leader of billing, epoch 42.n3, 3 members`.
-fn sentence(group: &str, line: &RoleChange) -> String {
-    let epoch = line.group_number.map_or_else(|| "none".to_owned(), |number| number.to_string());
-    let members = match line.members.len() {
+fn sentence(group: &str, change: &RoleChange) -> String {
+    let epoch = change.group_number.map_or_else(|| "none".to_owned(), |number| number.to_string());
+    let members = match change.members.len() {
         1 => "1 member".to_owned(),
         members => format!("{members} members"),
     };
-    match (line.role, line.coordinator) {
+    match (change.role, change.coordinator) {
         (RoleKind::Leader, _) => format!("leader of {group}, epoch {epoch}, {members}"),
         (RoleKind::Member, Some(leader)) => {
             format!("member of {group} under {leader}, epoch {epoch}, {members}")
         }
         (RoleKind::Member | RoleKind::Suspended, _) => {
-            format!("in no group of {group} ({}), last epoch {epoch}", line.reason.name())
+            format!("in no group of {group} ({}), last epoch {epoch}", change.reason.name())
         }
     }
 }
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_status_is_a_sentence() {
-        let mut line = RoleChange {
+        let mut change = RoleChange {
             index: 0,
             at: Time::ZERO,
             when: SystemTime::UNIX_EPOCH,
@@ -221,15 +221,15 @@ mod tests {
             missed: 0,
             text: String::new(),
         };
-        assert_eq!(sentence("billing", &line), "leader of billing, epoch 42.n3, 3 members");
-        line.role = RoleKind::Member;
+        assert_eq!(sentence("billing", &change), "leader of billing, epoch 42.n3, 3 members");
+        change.role = RoleKind::Member;
         assert_eq!(
-            sentence("billing", &line),
+            sentence("billing", &change),
             "member of billing under n3, epoch 42.n3, 3 members"
         );
-        line.role = RoleKind::Suspended;
+        change.role = RoleKind::Suspended;
         assert_eq!(
-            sentence("billing", &line),
+            sentence("billing", &change),
             "in no group of billing (failure), last epoch 42.n3"
         );
     }

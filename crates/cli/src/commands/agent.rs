@@ -118,10 +118,10 @@ impl Args {
         let (stdout, mut seen) = (log::stdout()?, None);
         while !signals.is_told() {
             tokio::select! {
-                later = agent.record().after(seen) => match later {
-                    Some(later) => for line in later.lines {
-                        self.write(&line, stdout)?;
-                        seen = Some(line.index);
+                later = agent.history().after(seen) => match later {
+                    Some(later) => for change in later.changes {
+                        self.write(&change, stdout)?;
+                        seen = Some(change.index);
                     },
                     None => {
                         let ended = agent.group().ended().await;
@@ -141,10 +141,10 @@ impl Args {
         Ok(())
     }
 
-    fn write(&self, line: &RoleChange, to: &Lines) -> io::Result<()> {
+    fn write(&self, change: &RoleChange, to: &Lines) -> io::Result<()> {
         let text = match self.output {
-            Form::Text => format!("{}\n", line.text),
-            Form::Ndjson => format!("{}\n", serde_json::to_string(line)?),
+            Form::Text => format!("{}\n", change.text),
+            Form::Ndjson => format!("{}\n", serde_json::to_string(change)?),
         };
         to.put(text.into_bytes());
         Ok(())

@@ -157,18 +157,18 @@ async fn watch(
     after: Option<u64>,
     to: &mut (impl AsyncWriteExt + Unpin),
 ) -> io::Result<()> {
-    let newest = agent.record().last().map(|line| line.index);
+    let newest = agent.history().last().map(|change| change.index);
     // A number that was never given is of an earlier life of the node: begin with what is now.
     let mut seen = match after.filter(|after| Some(*after) <= newest) {
         Some(after) => Some(after),
         None => newest.and_then(|newest| newest.checked_sub(1)),
     };
-    while let Some(later) = agent.record().after(seen).await {
-        for line in later.lines {
-            let missed = seen.map_or(0, |seen| line.index.saturating_sub(seen + 1));
-            seen = Some(line.index);
-            let line = RoleChange { missed, ..(*line).clone() };
-            timeout(UNREAD_MAX, put(to, &line)).await??;
+    while let Some(later) = agent.history().after(seen).await {
+        for change in later.changes {
+            let missed = seen.map_or(0, |seen| change.index.saturating_sub(seen + 1));
+            seen = Some(change.index);
+            let change = RoleChange { missed, ..(*change).clone() };
+            timeout(UNREAD_MAX, put(to, &change)).await??;
         }
     }
     Ok(())
@@ -197,7 +197,7 @@ async fn answer(ask: Ask, agent: &Agent) -> Answer {
             None => Err(ENDED.to_owned()),
         },
         Ask::Settings => value(&agent.settings()),
-        Ask::History => value(&agent.record().all()),
+        Ask::History => value(&agent.history().all()),
         Ask::Events => {
             let recent = group.recent();
             value(&json!({

@@ -1,7 +1,7 @@
-//! What happens to a node, brought into the order of its record.
+//! What happens to a node, brought into the order of its history.
 //!
 //! Roles, acting and questions at the gate come from different tasks. A term's question and its
-//! acting are taken up when the record's line of that term has been, never earlier.
+//! acting are taken up when the history's change of that term has been, never earlier.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,9 +20,9 @@ pub(super) struct Feed {
     agent: Agent,
     activity: Activities,
     questions: Questions,
-    /// The newest line that was taken up.
+    /// The newest change that was taken up.
     last: Option<Arc<RoleChange>>,
-    /// A question whose line has not come yet.
+    /// A question whose change has not come yet.
     question: Option<Question>,
     /// The group number of the term that was told as `leader`.
     told: Option<GroupNumber>,
@@ -41,22 +41,22 @@ impl Feed {
         self.is_over
     }
 
-    /// The newest line.
+    /// The newest change.
     pub(super) fn last(&self) -> Option<Arc<RoleChange>> {
         self.last.clone()
     }
 
     /// Waits until something happens, and adds it.
     pub(super) async fn fill(&mut self, queue: &mut Queue) {
-        let seen = self.last.as_ref().map(|line| line.index);
+        let seen = self.last.as_ref().map(|change| change.index);
         tokio::select! {
-            later = self.agent.record().after(seen) => match later {
-                Some(later) => for line in later.lines {
-                    self.take(line, queue);
+            later = self.agent.history().after(seen) => match later {
+                Some(later) => for change in later.changes {
+                    self.take(change, queue);
                 },
                 None => self.is_over = true,
             },
-            // None: the node has ended, and the record tells so.
+            // None: the node has ended, and the history tells so.
             Some(()) = self.activity.changed() => {}
             Some(question) = self.questions.asked.recv() => self.question = Some(question),
         }
@@ -64,20 +64,20 @@ impl Feed {
         self.act(queue);
     }
 
-    fn take(&mut self, line: Arc<RoleChange>, queue: &mut Queue) {
-        let event = match line.role {
+    fn take(&mut self, change: Arc<RoleChange>, queue: &mut Queue) {
+        let event = match change.role {
             // Told when it acts.
             RoleKind::Leader => None,
             RoleKind::Member => Some(Event::Member),
             RoleKind::Suspended => Some(Event::Suspended),
         };
-        if self.last.is_none() && line.is_in_group() {
+        if self.last.is_none() && change.is_in_group() {
             let (event, since) = (Event::Suspended, Instant::now());
-            queue.push(News { event, line: Arc::new(start(&line)), since, reply: None });
+            queue.push(News { event, change: Arc::new(start(&change)), since, reply: None });
         }
-        self.last = Some(Arc::clone(&line));
+        self.last = Some(Arc::clone(&change));
         if let Some(event) = event {
-            queue.push(News { event, line, since: Instant::now(), reply: None });
+            queue.push(News { event, change, since: Instant::now(), reply: None });
         }
     }
 
@@ -88,9 +88,9 @@ impl Feed {
             return;
         }
         match self.term(question.lead.group_number()) {
-            Some(line) => {
+            Some(change) => {
                 let (since, reply) = (Instant::now(), Some(question.reply));
-                queue.push(News { event: Event::PreLeader, line, since, reply });
+                queue.push(News { event: Event::PreLeader, change, since, reply });
             }
             None => self.question = Some(question),
         }
@@ -103,22 +103,22 @@ impl Feed {
         if self.told == Some(number) {
             return;
         }
-        if let Some(line) = self.term(number) {
-            queue.push(News { event: Event::Leader, line, since: Instant::now(), reply: None });
+        if let Some(change) = self.term(number) {
+            queue.push(News { event: Event::Leader, change, since: Instant::now(), reply: None });
             self.told = Some(number);
         }
     }
 
-    /// The newest line, if it says that the node leads this group.
+    /// The newest change, if it says that the node leads this group.
     fn term(&self, number: GroupNumber) -> Option<Arc<RoleChange>> {
-        let is_this = |line: &&Arc<RoleChange>| {
-            line.role == RoleKind::Leader && line.group_number == Some(number)
+        let is_this = |change: &&Arc<RoleChange>| {
+            change.role == RoleKind::Leader && change.group_number == Some(number)
         };
         self.last.as_ref().filter(is_this).cloned()
     }
 }
 
-/// The line before the first one: a node may be in a group before anybody looks, and hooks that
+/// The change before the first one: a node may be in a group before anybody looks, and hooks that
 /// clean up after a crash are told first that it came up.
 fn start(first: &RoleChange) -> RoleChange {
     RoleChange {

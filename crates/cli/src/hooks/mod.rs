@@ -1,12 +1,12 @@
 //! Programs that are told what becomes of a node.
 //!
 //! ```text
-//!   Record --lines------\
+//!   History --changes------\
 //!   Activities --terms--> Feed --News--> Queue --one at a time--> Runner --> processes, Tally
-//!   Gate --questions----/    in order of the record
+//!   Gate --questions----/    in order of the history
 //! ```
 //!
-//! Never two at once, always in the order of the record. Nothing in the election waits for them:
+//! Never two at once, always in the order of the history. Nothing in the election waits for them:
 //! the node's driver has a thread of its own and knows nothing of hooks. What waits is the node's
 //! *acting*, at the gate. So hooks of different nodes may overlap: a new leader's `leader` may run
 //! while the old one's `suspended` still does. Left out: waiting for a job to end (`tanist run`).
@@ -83,7 +83,7 @@ async fn work(mut feed: Feed, mut runner: Runner, ending: oneshot::Receiver<()>)
         }
     }
     let is_clean = ending.await.is_ok();
-    if let Some(line) = feed.last().filter(|_| is_clean) {
-        runner.run(Event::Stop, line).await;
+    if let Some(change) = feed.last().filter(|_| is_clean) {
+        runner.run(Event::Stop, change).await;
     }
 }

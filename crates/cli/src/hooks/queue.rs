@@ -1,6 +1,6 @@
 //! What hooks have still to be told, and in which order.
 //!
-//! In the order of the record, always. A hook that is slow makes others wait; what is old by the
+//! In the order of the history, always. A hook that is slow makes others wait; what is old by the
 //! time its turn comes may be left out, so that hooks catch up with the node:
 //!
 //! - the newest news is never left out;
@@ -22,8 +22,8 @@ use crate::agent::change::RoleChange;
 pub(crate) struct News {
     /// What happened.
     pub(crate) event: Event,
-    /// The line of the record that tells it.
-    pub(crate) line: Arc<RoleChange>,
+    /// The change of the history that tells it.
+    pub(crate) change: Arc<RoleChange>,
     /// Since when it waits.
     pub(crate) since: Instant,
     /// Who waits for the answer, if it is a question.
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::agent::change::Reason;
 
-    fn line() -> Arc<RoleChange> {
+    fn change() -> Arc<RoleChange> {
         Arc::new(RoleChange {
             index: 0,
             at: Time::ZERO,
@@ -120,7 +120,7 @@ mod tests {
 
         fn push(&mut self, events: &[Event]) {
             for event in events {
-                let news = News { event: *event, line: line(), since: self.now, reply: None };
+                let news = News { event: *event, change: change(), since: self.now, reply: None };
                 self.queue.push(news);
             }
         }
@@ -128,7 +128,7 @@ mod tests {
         fn ask(&mut self) -> oneshot::Receiver<bool> {
             let (reply, answer) = oneshot::channel();
             let event = Event::PreLeader;
-            self.queue.push(News { event, line: line(), since: self.now, reply: Some(reply) });
+            self.queue.push(News { event, change: change(), since: self.now, reply: Some(reply) });
             answer
         }
 

@@ -22,7 +22,7 @@ use crate::config::{Config, HooksTable};
 pub(crate) struct Input<'a> {
     /// The event's name.
     pub(crate) event: &'static str,
-    /// The line of the record.
+    /// The change of the history.
     pub(crate) change: &'a RoleChange,
     /// The node at the moment.
     pub(crate) status: &'a Value,
@@ -43,21 +43,21 @@ impl Runner {
 
     /// Tells news, and what follows from it.
     pub(super) async fn tell(&mut self, news: News) {
-        let News { event, line, reply, .. } = news;
+        let News { event, change, reply, .. } = news;
         if let Some(reply) = reply {
-            let is_admitted = self.run(event, Arc::clone(&line)).await;
+            let is_admitted = self.run(event, Arc::clone(&change)).await;
             // The term may be over, and nobody waits.
             let _ = reply.send(is_admitted);
             return;
         }
-        if event == Event::Leader && !self.acts_in(&line) {
+        if event == Event::Leader && !self.acts_in(&change) {
             self.skip(&[event]);
             return;
         }
-        self.run(event, Arc::clone(&line)).await;
-        if line.is_in_group() && line.members != self.members {
-            self.members.clone_from(&line.members);
-            self.run(Event::Members, line).await;
+        self.run(event, Arc::clone(&change)).await;
+        if change.is_in_group() && change.members != self.members {
+            self.members.clone_from(&change.members);
+            self.run(Event::Members, change).await;
         }
     }
 
@@ -72,10 +72,10 @@ impl Runner {
     }
 
     /// Runs the hooks of an event. False: one of them did not end well.
-    pub(super) async fn run(&self, event: Event, line: Arc<RoleChange>) -> bool {
+    pub(super) async fn run(&self, event: Event, change: Arc<RoleChange>) -> bool {
         let mut is_well = true;
         for (hook, path) in event.programs(&self.hooks()) {
-            is_well &= self.run_one(hook, path, event, &line).await;
+            is_well &= self.run_one(hook, path, event, &change).await;
         }
         is_well
     }
@@ -85,12 +85,12 @@ impl Runner {
         hook: &'static str,
         path: &Path,
         event: Event,
-        line: &RoleChange,
+        change: &RoleChange,
     ) -> bool {
         let status = self.agent.status();
         let shown = serde_json::to_value(&status).unwrap_or_default();
         let state = &status.state;
-        let program = program(&self.agent.config(), path, event, line, state, &shown);
+        let program = program(&self.agent.config(), path, event, change, state, &shown);
         let limit = program.limit;
         let said = |text: &str| tracing::info!(hook, "{text}");
         match program.run(said).await {
@@ -114,9 +114,9 @@ impl Runner {
         }
     }
 
-    fn acts_in(&self, line: &RoleChange) -> bool {
+    fn acts_in(&self, change: &RoleChange) -> bool {
         let term = self.agent.activity().active();
-        term.is_some_and(|term| line.group_number == Some(term.group_number()))
+        term.is_some_and(|term| change.group_number == Some(term.group_number()))
     }
 
     fn hooks(&self) -> HooksTable {
@@ -133,15 +133,15 @@ pub(crate) fn program(
     config: &Config,
     path: &Path,
     event: Event,
-    line: &RoleChange,
+    change: &RoleChange,
     state: &str,
     status: &Value,
 ) -> Program {
-    let input = Input { event: event.name(), change: line, status };
+    let input = Input { event: event.name(), change, status };
     Program {
         path: path.to_owned(),
         arguments: Vec::new(),
-        variables: environment(config, event.name(), state, line),
+        variables: environment(config, event.name(), state, change),
         input: serde_json::to_vec(&input).unwrap_or_default(),
         limit: config.hooks.timeout,
         places: &program::HOOKS,

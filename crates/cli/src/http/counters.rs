@@ -1,11 +1,11 @@
-//! What only grows: counted from the record as it is written, since the record forgets.
+//! What only grows: counted from the history as it is written, since the history forgets.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::exposition::Histogram;
 use crate::agent::change::{Reason, RoleChange};
-use crate::agent::history::Record;
+use crate::agent::history::History;
 
 /// Counts of one life of a node.
 #[derive(Debug)]
@@ -42,12 +42,12 @@ impl Tally {
     }
 
     /// Counts every change, until the node ends.
-    pub(super) async fn follow(&self, record: &Record) {
+    pub(super) async fn follow(&self, history: &History) {
         let mut seen = None;
-        while let Some(later) = record.after(seen).await {
-            for line in later.lines {
-                seen = Some(line.index);
-                self.lock().take(&line);
+        while let Some(later) = history.after(seen).await {
+            for change in later.changes {
+                seen = Some(change.index);
+                self.lock().take(&change);
             }
         }
     }
@@ -69,17 +69,17 @@ impl Tally {
 }
 
 impl Counts {
-    fn take(&mut self, line: &RoleChange) {
-        if !line.is_in_group() {
+    fn take(&mut self, change: &RoleChange) {
+        if !change.is_in_group() {
             return;
         }
-        let is_new_leader = line.coordinator != line.old_leader;
+        let is_new_leader = change.coordinator != change.old_leader;
         if is_new_leader {
-            *self.leader_changes.entry(line.reason.name()).or_default() += 1;
+            *self.leader_changes.entry(change.reason.name()).or_default() += 1;
         }
-        let Some(gap) = line.gap else { return };
+        let Some(gap) = change.gap else { return };
         self.elections.add(gap);
-        if is_new_leader && line.reason == Reason::Failure {
+        if is_new_leader && change.reason == Reason::Failure {
             self.failovers.add(gap);
         }
     }
@@ -94,7 +94,13 @@ mod tests {
 
     use super::*;
 
-    fn line(role: RoleKind, leader: u32, old: Option<u32>, reason: Reason, gap: u64) -> RoleChange {
+    fn change(
+        role: RoleKind,
+        leader: u32,
+        old: Option<u32>,
+        reason: Reason,
+        gap: u64,
+    ) -> RoleChange {
         RoleChange {
             index: 1,
             at: Time::ZERO,
@@ -115,13 +121,13 @@ mod tests {
     #[test]
     fn a_lost_leader_is_a_failover_and_a_lost_member_is_not() {
         let tally = Tally::new();
-        for line in [
-            line(RoleKind::Member, 3, None, Reason::Start, 40),
-            line(RoleKind::Suspended, 3, Some(3), Reason::Election, 0),
-            line(RoleKind::Member, 2, Some(3), Reason::Failure, 300),
-            line(RoleKind::Member, 2, Some(2), Reason::Failure, 20),
+        for change in [
+            change(RoleKind::Member, 3, None, Reason::Start, 40),
+            change(RoleKind::Suspended, 3, Some(3), Reason::Election, 0),
+            change(RoleKind::Member, 2, Some(3), Reason::Failure, 300),
+            change(RoleKind::Member, 2, Some(2), Reason::Failure, 20),
         ] {
-            tally.lock().take(&line);
+            tally.lock().take(&change);
         }
         let counts = tally.read();
         assert_eq!(counts.leader_changes["start"], 1);

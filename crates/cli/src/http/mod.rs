@@ -151,7 +151,7 @@ impl Http {
         let body = move || {
             let serve = async {
                 let counted = Arc::clone(&site);
-                tokio::spawn(async move { counted.tally.follow(counted.agent.record()).await });
+                tokio::spawn(async move { counted.tally.follow(counted.agent.history()).await });
                 tokio::spawn(renew_token(Arc::clone(&site)));
                 doors.open(&site, stopped).await
             };

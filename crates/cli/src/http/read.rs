@@ -31,7 +31,7 @@ pub(super) async fn status(site: &Site, query: &Query) -> Result<Reply, Refusal>
             if site.agent.group().index() == index {
                 let _place = watch::place(site)?;
                 // However it ends, the answer is what the node is then.
-                let _ = timeout(wait, site.agent.record().after(Some(index))).await;
+                let _ = timeout(wait, site.agent.history().after(Some(index))).await;
             }
         }
         (Some(_), None) | (None, Some(_)) => {
@@ -54,9 +54,9 @@ pub(super) async fn members(site: &Site, query: &Query) -> Result<Reply, Refusal
 /// What the node was and is, and why.
 pub(super) fn history(site: &Arc<Site>, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
-    let record = site.agent.record();
-    let mut start = Some(format!("{{\"life\":{},\"changes\":[", record.life()));
-    let mut changes = record.all().into_iter();
+    let history = site.agent.history();
+    let mut start = Some(format!("{{\"life\":{},\"changes\":[", history.life()));
+    let mut changes = history.all().into_iter();
     let mut is_first = true;
     let content = turn::pieces(site, move |piece| {
         if let Some(start) = start.take() {

@@ -1,8 +1,8 @@
 //! Every change of the node's role, as it happens, to as many as want to know.
 //!
-//! All watchers read the one record of the agent; each holds only the number of the last change
+//! All watchers read the one history of the agent; each holds only the number of the last change
 //! that it was sent. So a watcher that went away comes back with that number, and one that is
-//! slower than the record remembers is told to begin anew.
+//! slower than the history remembers is told to begin anew.
 //!
 //! ```text
 //!   first time, or lost -> snapshot (status; `reset` if something may have been missed) -> changes
@@ -125,7 +125,7 @@ pub(super) fn watch(
         (None, None) => Seen::Nothing,
     };
     let permit = place(site)?;
-    // One waits while one is written: the record is the buffer.
+    // One waits while one is written: the history is the buffer.
     let (to, pieces) = mpsc::channel(1);
     let feeding = Feeding { site: Arc::clone(site), form, to, _permit: permit };
     tokio::spawn(async move {
@@ -152,8 +152,8 @@ struct Feeding {
 impl Feeding {
     /// Sends everything that the watcher has not seen. None: one side has gone.
     async fn feed(self, seen: Seen) -> Option<()> {
-        let record = self.site.agent.record();
-        let life = record.life();
+        let history = self.site.agent.history();
+        let life = history.life();
         let newest = self.site.agent.status().index;
         let mut index = match seen {
             Seen::UpTo(id) if id.life == life && id.index <= newest => {
@@ -167,15 +167,15 @@ impl Feeding {
             tokio::select! {
                 biased;
                 () = self.to.closed() => return None,
-                later = record.after(Some(index)) => {
+                later = history.after(Some(index)) => {
                     let later = later?;
                     if later.has_gap {
                         index = self.snapshot(true).await?;
                         continue;
                     }
-                    for line in later.lines {
-                        index = line.index;
-                        self.send(self.form.event(Id { life, index }, "change", &*line)).await?;
+                    for change in later.changes {
+                        index = change.index;
+                        self.send(self.form.event(Id { life, index }, "change", &*change)).await?;
                     }
                 }
                 () = tokio::time::sleep(KEEP_ALIVE) => self.send(self.form.nothing()).await?,
