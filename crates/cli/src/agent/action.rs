@@ -68,7 +68,7 @@ impl Agent {
                 format!("{me} is aside for {hold}{others}. Back earlier: tanist take-part")
             }
             Action::TakePart if !group.is_aside() => format!("{me} takes part already"),
-            Action::TakePart if !self.fitness().is_fit() => {
+            Action::TakePart if !self.health().is_healthy() => {
                 let what = format!(
                     "{me} is aside because its health check fails, and stays there; nothing was \
                      done. Put right what the check finds, and it comes back by itself"

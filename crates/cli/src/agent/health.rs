@@ -1,9 +1,9 @@
-//! Whether a node is fit to lead, as a program of the user's says.
+//! Whether a node is healthy enough to lead, as a program of the user's says.
 //!
-//! The program runs every so often, without a shell, under the same rules as hooks. When it has
-//! failed so many times in a row the node steps aside: another one leads, if there is one that is
-//! fit. As soon as it ends well again the node takes part again. A node that has not been looked at
-//! counts as fit. Left out: whether the node can be reached; that is the election's business.
+//! The program runs periodically, without a shell, under the same rules as hooks. When it has failed
+//! `fail_after` times in a row the node withdraws: another one leads, if there is a healthy one. As
+//! soon as the program succeeds the node rejoins. A node that has not been checked counts as
+//! healthy. Left out: whether the node can be reached; that is the election's business.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,9 +16,9 @@ use crate::agent::Agent;
 use crate::config::HealthTable;
 use crate::hooks::program::{End, Places, Program};
 
-/// Whether a node is fit, for everybody who asks. Cheap to clone.
+/// Whether a node is healthy. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fitness {
+pub(crate) struct Health {
     checks: Arc<Mutex<Checks>>,
 }
 
@@ -29,18 +29,20 @@ pub(crate) struct Checks {
     pub(crate) runs: u64,
     /// How often it did not end well.
     pub(crate) failures: u64,
-    /// How often the node became unfit.
-    pub(crate) unfit: u64,
+    /// How often the node became unhealthy.
+    #[serde(rename = "unfit")]
+    pub(crate) unhealthy: u64,
     /// How many times in a row it failed, up to the last.
     pub(crate) in_a_row: u32,
     /// Whether so many are too many.
-    pub(crate) is_unfit: bool,
+    #[serde(rename = "is_unfit")]
+    pub(crate) is_unhealthy: bool,
 }
 
-impl Fitness {
+impl Health {
     /// Whether the node may lead.
-    pub(crate) fn is_fit(&self) -> bool {
-        !self.lock().is_unfit
+    pub(crate) fn is_healthy(&self) -> bool {
+        !self.lock().is_unhealthy
     }
 
     /// What was found so far.
@@ -51,7 +53,7 @@ impl Fitness {
     /// Takes a result, and says what the node is after it.
     fn take(&self, is_well: bool, fail_after: u32) -> Verdict {
         let mut checks = self.lock();
-        let was_unfit = checks.is_unfit;
+        let was_unhealthy = checks.is_unhealthy;
         checks.runs += 1;
         if is_well {
             checks.in_a_row = 0;
@@ -59,31 +61,31 @@ impl Fitness {
             checks.failures += 1;
             checks.in_a_row = checks.in_a_row.saturating_add(1);
         }
-        checks.is_unfit = !is_well && (was_unfit || checks.in_a_row >= fail_after);
-        checks.unfit += u64::from(checks.is_unfit && !was_unfit);
-        match (was_unfit, checks.is_unfit) {
-            (_, true) => Verdict::Unfit,
-            (true, false) => Verdict::FitAgain,
-            (false, false) => Verdict::Fit,
+        checks.is_unhealthy = !is_well && (was_unhealthy || checks.in_a_row >= fail_after);
+        checks.unhealthy += u64::from(checks.is_unhealthy && !was_unhealthy);
+        match (was_unhealthy, checks.is_unhealthy) {
+            (_, true) => Verdict::Unhealthy,
+            (true, false) => Verdict::HealthyAgain,
+            (false, false) => Verdict::Healthy,
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Checks> {
-        // Nobody panics while holding it: numbers are only added.
+        // No holder can panic: numbers are only added.
         self.checks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    Fit,
-    FitAgain,
-    /// It must stay aside, also if somebody has told it to take part.
-    Unfit,
+    Healthy,
+    HealthyAgain,
+    /// It must stay withdrawn, also if an operator has told it to rejoin.
+    Unhealthy,
 }
 
-/// Looks every so often, until the task is dropped or the node has ended. Without a program the
-/// node is fit; a reload may bring one, or another one.
+/// Checks periodically, until the task is dropped or the node has stopped. Without a program the
+/// node is healthy; a reload may bring one, or another one.
 pub(crate) async fn watch(agent: Agent) {
     let mut config = agent.follow_config();
     loop {
@@ -93,22 +95,22 @@ pub(crate) async fn watch(agent: Agent) {
             Some(table) => (look(table).await, table.fail_after),
             None => (true, 1),
         };
-        let verdict = match (&table, agent.fitness().is_fit()) {
-            // Nothing was looked at, and nothing is to be put right.
-            (None, true) => Verdict::Fit,
-            (None, false) | (Some(_), _) => agent.fitness().take(is_well, fail_after),
+        let verdict = match (&table, agent.health().is_healthy()) {
+            // Nothing was checked, and nothing is to be put right.
+            (None, true) => Verdict::Healthy,
+            (None, false) | (Some(_), _) => agent.health().take(is_well, fail_after),
         };
         let group = agent.group();
         let done = match verdict {
-            Verdict::Unfit if !group.is_aside() => {
-                tracing::warn!("this node is not fit to lead: it steps aside");
+            Verdict::Unhealthy if !group.is_aside() => {
+                tracing::warn!("the health check fails: this node withdraws");
                 group.step_aside().await
             }
-            Verdict::FitAgain => {
-                tracing::info!("this node is fit again: it takes part");
+            Verdict::HealthyAgain => {
+                tracing::info!("the health check succeeds again: this node rejoins");
                 group.take_part().await
             }
-            Verdict::Fit | Verdict::Unfit => Ok(()),
+            Verdict::Healthy | Verdict::Unhealthy => Ok(()),
         };
         if done.is_err() {
             return;
@@ -140,7 +142,7 @@ async fn look(table: &HealthTable) -> bool {
     match program.run(|line| tracing::info!(hook = "health", "{line}")).await {
         Ok(ran) if ran.end == End::Code(0) => true,
         Ok(ran) => {
-            tracing::warn!(hook = "health", end = ?ran.end, took = ?ran.took, "not well");
+            tracing::warn!(hook = "health", end = ?ran.end, took = ?ran.took, "the health check failed");
             false
         }
         Err(error) => {
@@ -159,14 +161,27 @@ mod tests {
 
     #[test]
     fn a_node_is_unfit_after_so_many_failures_in_a_row_and_fit_after_one_success() {
-        let fitness = Fitness::default();
-        assert!(fitness.is_fit());
+        let health = Health::default();
+        assert!(health.is_healthy());
         let results = [false, false, true, false, false, false, false, true, true];
-        let verdicts = results.map(|is_well| fitness.take(is_well, 3));
-        use Verdict::{Fit, FitAgain, Unfit};
-        assert_eq!(verdicts, [Fit, Fit, Fit, Fit, Fit, Unfit, Unfit, FitAgain, Fit]);
-        let checks = fitness.snapshot();
-        assert_eq!((checks.runs, checks.failures, checks.unfit), (9, 6, 1));
-        assert!(fitness.is_fit());
+        let verdicts = results.map(|is_well| health.take(is_well, 3));
+        use Verdict::{Healthy, HealthyAgain, Unhealthy};
+        assert_eq!(
+            verdicts,
+            [
+                Healthy,
+                Healthy,
+                Healthy,
+                Healthy,
+                Healthy,
+                Unhealthy,
+                Unhealthy,
+                HealthyAgain,
+                Healthy
+            ]
+        );
+        let checks = health.snapshot();
+        assert_eq!((checks.runs, checks.failures, checks.unhealthy), (9, 6, 1));
+        assert!(health.is_healthy());
     }
 }

@@ -31,7 +31,7 @@ use tokio::sync::watch;
 
 use self::history::History;
 use self::secrets::{Keys, Used};
-use crate::agent::health::Fitness;
+use crate::agent::health::Health;
 use crate::config::{Config, Sources};
 use crate::dev::work::{Ledger, Work};
 use crate::hooks::Hooks;
@@ -55,7 +55,7 @@ struct Inner {
     history: History,
     activity: Activities,
     hook_tally: Tally,
-    fitness: Fitness,
+    health: Health,
     takes_experiments: bool,
     work: Option<Arc<Ledger>>,
     leaving: watch::Sender<bool>,
@@ -112,7 +112,7 @@ impl Agent {
         let (config, known) = watch::channel(Arc::new(config));
         let (gate, questions) = Gate::new(known);
         let activity = group.activity(gate);
-        let (hook_tally, fitness) = (Tally::default(), Fitness::default());
+        let (hook_tally, health) = (Tally::default(), Health::default());
         let inner = Inner {
             group,
             sources,
@@ -121,7 +121,7 @@ impl Agent {
             history,
             activity,
             hook_tally,
-            fitness,
+            health,
             takes_experiments,
             work,
             leaving: watch::Sender::new(false),
@@ -162,9 +162,9 @@ impl Agent {
         &self.inner.hook_tally
     }
 
-    /// Whether it is fit to lead.
-    pub(crate) fn fitness(&self) -> &Fitness {
-        &self.inner.fitness
+    /// Whether it is healthy enough to lead.
+    pub(crate) fn health(&self) -> &Health {
+        &self.inner.health
     }
 
     /// How many clients of each kind it may have.

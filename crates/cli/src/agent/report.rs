@@ -32,9 +32,9 @@ pub(crate) struct StatusReport {
     /// Whether the node has stepped aside and takes part in nothing for a while.
     #[serde(default)]
     pub(crate) aside: bool,
-    /// Whether it is fit to lead, as far as anybody has looked.
-    #[serde(default = "is_fit_unless_told")]
-    pub(crate) fit: bool,
+    /// Whether its health check succeeds, if it has one.
+    #[serde(rename = "fit", default = "is_healthy_unless_told")]
+    pub(crate) healthy: bool,
     /// The number of the group that it is in, or was in last.
     pub(crate) epoch: Option<Epoch>,
     /// Who leads that group.
@@ -174,7 +174,7 @@ impl Agent {
             acts: self.activity().active().is_some(),
             paused: self.group().is_paused(),
             aside: self.group().is_aside(),
-            fit: self.fitness().is_fit(),
+            healthy: self.health().is_healthy(),
             epoch: view.as_ref().map(|view| Epoch::from(view.group_number())),
             leader,
             members: view.iter().flat_map(|view| view.members().iter()).map(name).collect(),
@@ -303,7 +303,7 @@ fn millis(span: Duration) -> f64 {
     span.as_secs_f64() * 1000.0
 }
 
-const fn is_fit_unless_told() -> bool {
+const fn is_healthy_unless_told() -> bool {
     true
 }
 

@@ -228,7 +228,7 @@ fn tell_state(agent: &Agent) {
     let state = json!({
         "status": agent.status(),
         "hooks": agent.hook_tally().snapshot(),
-        "health": agent.fitness().snapshot(),
+        "health": agent.health().snapshot(),
     });
     tracing::info!(%state, "asked for by SIGUSR1");
 }

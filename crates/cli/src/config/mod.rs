@@ -94,7 +94,7 @@ pub(crate) struct Config {
     pub(crate) http: HttpTable,
     /// Programs that run when something happens.
     pub(crate) hooks: HooksTable,
-    /// Whether this node is fit to lead, if somebody looks.
+    /// The health check of this node, if it has one.
     pub(crate) health: Option<HealthTable>,
     /// How the agent tells what it does.
     pub(crate) log: LogTable,
@@ -135,7 +135,7 @@ pub(crate) struct HooksTable {
     pub(crate) timeout: Duration,
 }
 
-/// A program that says whether this node is fit to lead.
+/// A program that says whether this node is healthy enough to lead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HealthTable {
     /// The program and its arguments.

@@ -130,9 +130,9 @@ fn hooks(page: &mut Exposition, site: &Site) {
             page.sample("tanist_hook_failures_total", &labels, count);
         }
     }
-    let checks = site.agent.fitness().snapshot();
+    let checks = site.agent.health().snapshot();
     let help = "Whether the node is fit to lead, as its health command says.";
-    page.single("tanist_is_fit", Kind::Gauge, help, u8::from(!checks.is_unfit));
+    page.single("tanist_is_fit", Kind::Gauge, help, u8::from(!checks.is_unhealthy));
     let help = "How often the health command did not end well.";
     page.single("tanist_health_failures_total", Kind::Counter, help, checks.failures);
 }

@@ -63,8 +63,8 @@ pub(crate) fn alarms(status: &StatusReport) -> Vec<String> {
         alarms.push(what.to_owned());
     }
     let node = &status.node;
-    if status.aside && !status.fit {
-        alarms.push(format!("{node} is ASIDE: it is not fit to lead. Look at its health check"));
+    if status.aside && !status.healthy {
+        alarms.push(format!("{node} is ASIDE: its health check fails"));
     } else if status.aside {
         alarms.push(format!("{node} is ASIDE: it takes no part. Bring it back: tanist take-part"));
     }
