@@ -35,7 +35,7 @@ use crate::agent::health::Health;
 use crate::config::{Config, Sources};
 use crate::dev::work::{Ledger, Work};
 use crate::hooks::Hooks;
-use crate::hooks::counters::Tally;
+use crate::hooks::counters::Counters;
 use crate::hooks::pre_leader::Gate;
 use crate::problem::Problem;
 use crate::process::descriptors::Budget;
@@ -54,7 +54,7 @@ struct Inner {
     secrets: Used,
     history: History,
     activity: Activities,
-    hook_tally: Tally,
+    hook_counters: Counters,
     health: Health,
     takes_experiments: bool,
     work: Option<Arc<Ledger>>,
@@ -112,7 +112,7 @@ impl Agent {
         let (config, known) = watch::channel(Arc::new(config));
         let (gate, questions) = Gate::new(known);
         let activity = group.activity(gate);
-        let (hook_tally, health) = (Tally::default(), Health::default());
+        let (hook_counters, health) = (Counters::default(), Health::default());
         let inner = Inner {
             group,
             sources,
@@ -120,7 +120,7 @@ impl Agent {
             secrets,
             history,
             activity,
-            hook_tally,
+            hook_counters,
             health,
             takes_experiments,
             work,
@@ -158,8 +158,8 @@ impl Agent {
     }
 
     /// What its hooks did so far.
-    pub(crate) fn hook_tally(&self) -> &Tally {
-        &self.inner.hook_tally
+    pub(crate) fn hook_counters(&self) -> &Counters {
+        &self.inner.hook_counters
     }
 
     /// Whether it is healthy enough to lead.

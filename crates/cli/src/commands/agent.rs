@@ -227,7 +227,7 @@ async fn reload(agent: &Agent, manager: &Manager) {
 fn tell_state(agent: &Agent) {
     let state = json!({
         "status": agent.status(),
-        "hooks": agent.hook_tally().snapshot(),
+        "hooks": agent.hook_counters().snapshot(),
         "health": agent.health().snapshot(),
     });
     tracing::info!(%state, "asked for by SIGUSR1");

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// Counters of all hooks of an agent, by the hook's name. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct Counters {
     counts: Arc<Mutex<BTreeMap<&'static str, Count>>>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Outcome {
     TimedOut,
 }
 
-impl Tally {
+impl Counters {
     /// All hooks that were ever run, refused or skipped.
     pub(crate) fn snapshot(&self) -> BTreeMap<&'static str, Count> {
         self.lock().clone()
@@ -90,12 +90,12 @@ mod tests {
 
     #[test]
     fn a_run_counts_once_in_the_bucket_of_its_length() {
-        let tally = Tally::default();
-        tally.ran("leader", Outcome::Well, Duration::from_millis(7));
-        tally.ran("leader", Outcome::TimedOut, Duration::from_secs(12));
-        tally.ran("leader", Outcome::Failed, Duration::from_millis(1));
-        tally.skipped("member");
-        let counts = tally.snapshot();
+        let counters = Counters::default();
+        counters.ran("leader", Outcome::Well, Duration::from_millis(7));
+        counters.ran("leader", Outcome::TimedOut, Duration::from_secs(12));
+        counters.ran("leader", Outcome::Failed, Duration::from_millis(1));
+        counters.skipped("member");
+        let counts = counters.snapshot();
         let leader = &counts["leader"];
         assert_eq!((leader.runs, leader.failures, leader.timeouts), (3, 1, 1));
         assert_eq!(leader.buckets, [1, 1, 0, 0, 0, 0, 0, 0, 0, 1]);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   History --changes------\
-//!   Activities --terms--> Feed --News--> Queue --one at a time--> Runner --> processes, Tally
+//!   Activities --terms--> Feed --News--> Queue --one at a time--> Runner --> processes, Counters
 //!   Gate --questions----/    in order of the history
 //! ```
 //!

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tanist::NodeSet;
 
-use super::counters::{Outcome, Tally};
+use super::counters::{Counters, Outcome};
 use super::event::Event;
 use super::program::{self, End, Program, Ran, RunError};
 use super::queue::News;
@@ -65,7 +65,7 @@ impl Runner {
     pub(super) fn skip(&self, events: &[Event]) {
         for event in events {
             for (hook, _) in event.programs(&self.hooks()) {
-                self.tally().skipped(hook);
+                self.counters().skipped(hook);
                 tracing::info!(hook, event = event.name(), "skipped: there is newer news");
             }
         }
@@ -95,17 +95,17 @@ impl Runner {
         let said = |text: &str| tracing::info!(hook, "{text}");
         match program.run(said).await {
             Ok(ran) => {
-                self.tally().ran(hook, outcome(ran.end), ran.took);
+                self.counters().ran(hook, outcome(ran.end), ran.took);
                 tell_end(hook, event, ran, limit);
                 outcome(ran.end) == Outcome::Well
             }
             Err(error) => {
                 match &error {
                     RunError::Refused(_) | RunError::Start(_) | RunError::Stuck(_) => {
-                        self.tally().refused(hook);
+                        self.counters().refused(hook);
                     }
                     RunError::Lost { .. } => {
-                        self.tally().ran(hook, Outcome::Failed, Duration::ZERO);
+                        self.counters().ran(hook, Outcome::Failed, Duration::ZERO);
                     }
                 }
                 tracing::error!(hook, event = event.name(), "{error}");
@@ -123,8 +123,8 @@ impl Runner {
         self.agent.config().hooks.clone()
     }
 
-    fn tally(&self) -> &Tally {
-        self.agent.hook_tally()
+    fn counters(&self) -> &Counters {
+        self.agent.hook_counters()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::agent::history::History;
 
 /// Counts of one life of a node.
 #[derive(Debug)]
-pub(super) struct Tally {
+pub(super) struct Counters {
     counts: Mutex<Counts>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Counts {
     pub(super) answers: BTreeMap<u16, u64>,
 }
 
-impl Tally {
+impl Counters {
     /// Nothing was counted yet.
     pub(super) fn new() -> Self {
         // What may be counted is there from the beginning, so that the first one is an increase.
@@ -120,16 +120,16 @@ mod tests {
 
     #[test]
     fn a_lost_leader_is_a_failover_and_a_lost_member_is_not() {
-        let tally = Tally::new();
+        let counters = Counters::new();
         for change in [
             change(RoleKind::Member, 3, None, Reason::Start, 40),
             change(RoleKind::Suspended, 3, Some(3), Reason::Election, 0),
             change(RoleKind::Member, 2, Some(3), Reason::Failure, 300),
             change(RoleKind::Member, 2, Some(2), Reason::Failure, 20),
         ] {
-            tally.lock().take(&change);
+            counters.lock().take(&change);
         }
-        let counts = tally.read();
+        let counts = counters.read();
         assert_eq!(counts.leader_changes["start"], 1);
         assert_eq!(counts.leader_changes["failure"], 1);
         assert_eq!(counts.elections.count(), 3);

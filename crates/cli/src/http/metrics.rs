@@ -68,7 +68,7 @@ fn describe(page: &mut Exposition, status: &StatusReport) {
 
 /// What it counts.
 fn count(page: &mut Exposition, site: &Site, status: &StatusReport, meter: &Meter) {
-    let counts = site.tally.read();
+    let counts = site.counters.read();
     let help = "New leaders that the node has had, by reason.";
     page.family("tanist_leader_changes_total", Kind::Counter, help);
     for (reason, count) in &counts.leader_changes {
@@ -106,7 +106,7 @@ fn count(page: &mut Exposition, site: &Site, status: &StatusReport, meter: &Mete
 
 /// What the programs of the user did.
 fn hooks(page: &mut Exposition, site: &Site) {
-    let counts = site.agent.hook_tally().snapshot();
+    let counts = site.agent.hook_counters().snapshot();
     let (name, help) = ("tanist_hook_duration_seconds", "How long hooks ran, by hook.");
     page.family(name, Kind::Histogram, help);
     for (hook, count) in &counts {
@@ -183,7 +183,7 @@ fn http(page: &mut Exposition, site: &Site) {
     let watchers = site.capacity.watchers - site.watchers.available_permits();
     page.single("tanist_http_watchers", Kind::Gauge, "Clients that watch or wait.", watchers);
     page.family("tanist_http_answers_total", Kind::Counter, "Answers over HTTP, by status.");
-    for (status, count) in site.tally.read().answers {
+    for (status, count) in site.counters.read().answers {
         page.sample("tanist_http_answers_total", &[("status", &status.to_string())], count);
     }
 }

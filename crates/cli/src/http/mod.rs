@@ -46,7 +46,7 @@ use tanist::private_file::PrivateFileError;
 use tokio::sync::{Semaphore, oneshot};
 
 use self::access::Token;
-use self::counters::Tally;
+use self::counters::Counters;
 use self::limits::{Capacity, Ordinary, Reserve};
 use self::listeners::Doors;
 use self::question::Question;
@@ -151,7 +151,7 @@ impl Http {
         let body = move || {
             let serve = async {
                 let counted = Arc::clone(&site);
-                tokio::spawn(async move { counted.tally.follow(counted.agent.history()).await });
+                tokio::spawn(async move { counted.counters.follow(counted.agent.history()).await });
                 tokio::spawn(renew_token(Arc::clone(&site)));
                 doors.open(&site, stopped).await
             };
@@ -188,7 +188,7 @@ struct Site {
     watchers: Arc<Semaphore>,
     question: Question,
     turn: Turn,
-    tally: Tally,
+    counters: Counters,
 }
 
 impl Site {
@@ -205,7 +205,7 @@ impl Site {
             watchers: Arc::new(Semaphore::new(capacity.watchers)),
             question: Question::default(),
             turn: Turn::default(),
-            tally: Tally::new(),
+            counters: Counters::new(),
         }
     }
 

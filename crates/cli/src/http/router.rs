@@ -110,7 +110,7 @@ pub(super) async fn answer(site: &Arc<Site>, client: Client, request: Request<In
     if let Some(origin) = origin {
         share(reply.headers_mut(), &origin);
     }
-    site.tally.answered(reply.status().as_u16());
+    site.counters.answered(reply.status().as_u16());
     reply
 }
 

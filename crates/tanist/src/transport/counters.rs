@@ -18,11 +18,11 @@ macro_rules! counters {
 
         /// The cells behind [`Counters`].
         #[derive(Debug, Default)]
-        pub(super) struct Tally {
+        pub(super) struct Cells {
             $(pub(super) $name: Cell,)+
         }
 
-        impl Tally {
+        impl Cells {
             pub(super) fn snapshot(&self) -> Counters {
                 Counters { $($name: self.$name.value(),)+ }
             }

@@ -88,28 +88,28 @@ pub enum DatagramError {
 /// Sends a datagram to a peer with a link; counts what happens.
 pub(super) fn send(hub: &Hub, to: NodeId, payload: &[u8]) {
     let Some(peer) = hub.peers.get(&to) else {
-        hub.tally.refused_unknown_peer.bump();
+        hub.counters.refused_unknown_peer.bump();
         return;
     };
     if peer.is_blocked() {
-        hub.tally.discarded_blocked.bump();
+        hub.counters.discarded_blocked.bump();
         return;
     }
     let Some(route) = peer.route() else {
-        hub.tally.datagrams_dropped.bump();
+        hub.counters.datagrams_dropped.bump();
         return;
     };
     match encode(&route.session, payload) {
         // A socket without room loses the datagram; so may the network.
         Ok(bytes) => match hub.udp.try_send_to(&bytes, hub.datagram_address(route.address)) {
             Ok(length) => {
-                hub.tally.datagrams_out.bump();
-                hub.tally.bytes_out.add(length);
+                hub.counters.datagrams_out.bump();
+                hub.counters.bytes_out.add(length);
             }
-            Err(_) => hub.tally.datagrams_dropped.bump(),
+            Err(_) => hub.counters.datagrams_dropped.bump(),
         },
-        Err(SealError::TooLong) => hub.tally.refused_too_long.bump(),
-        Err(SealError::Exhausted) => hub.tally.datagrams_dropped.bump(),
+        Err(SealError::TooLong) => hub.counters.refused_too_long.bump(),
+        Err(SealError::Exhausted) => hub.counters.datagrams_dropped.bump(),
     }
 }
 
@@ -131,36 +131,36 @@ pub(super) async fn receive(hub: Arc<Hub>) {
 }
 
 fn take(hub: &Hub, bytes: &[u8]) {
-    let tally = &hub.tally;
+    let counters = &hub.counters;
     let datagram = match decode(bytes) {
         Ok(datagram) => datagram,
-        Err(DatagramError::Version { .. }) => return tally.refused_version.bump(),
-        Err(DatagramError::TooLong) => return tally.refused_too_long.bump(),
-        Err(DatagramError::Malformed) => return tally.refused_malformed.bump(),
+        Err(DatagramError::Version { .. }) => return counters.refused_version.bump(),
+        Err(DatagramError::TooLong) => return counters.refused_too_long.bump(),
+        Err(DatagramError::Malformed) => return counters.refused_malformed.bump(),
     };
     let Some((from, session)) = hub.sessions.find(datagram.session) else {
-        return tally.refused_unknown_session.bump();
+        return counters.refused_unknown_session.bump();
     };
     if datagram.version != session.version() {
-        return tally.refused_version.bump();
+        return counters.refused_version.bump();
     }
     let payload = match session.open_datagram(datagram.sequence, datagram.ciphertext) {
         Ok(payload) => payload,
-        Err(OpenError::Seal) => return tally.refused_seal.bump(),
-        Err(OpenError::Replayed) => return tally.refused_replay.bump(),
+        Err(OpenError::Seal) => return counters.refused_seal.bump(),
+        Err(OpenError::Replayed) => return counters.refused_replay.bump(),
     };
     if let Some(peer) = hub.peers.get(&from) {
         if peer.is_blocked() {
-            return tally.discarded_blocked.bump();
+            return counters.discarded_blocked.bump();
         }
         peer.note_heard();
     }
     match hub.incoming.try_send(Incoming::Datagram { from, payload }) {
         Ok(()) => {
-            tally.datagrams_in.bump();
-            tally.bytes_in.add(bytes.len());
+            counters.datagrams_in.bump();
+            counters.bytes_in.add(bytes.len());
         }
-        Err(_) => tally.datagrams_dropped.bump(),
+        Err(_) => counters.datagrams_dropped.bump(),
     }
 }
 

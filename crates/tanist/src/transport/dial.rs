@@ -73,7 +73,7 @@ pub(super) async fn dial(
     let mut pause = FIRST_PAUSE;
     let mut refused = None;
     loop {
-        hub.tally.dials.bump();
+        hub.counters.dials.bump();
         let covers = refused.unwrap_or_else(|| peer.queue.last());
         let attempt = match connect(&peer.address, hub.listening_ip(), hub.limits.dial).await {
             Ok((stream, address)) => {

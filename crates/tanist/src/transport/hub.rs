@@ -14,7 +14,7 @@ use tokio::net::UdpSocket;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc};
 
-use super::counters::{Cell, Tally};
+use super::counters::{Cell, Cells};
 use super::limits::Limits;
 use super::link::Established;
 use super::queue::Queue;
@@ -42,7 +42,7 @@ pub(super) struct Hub {
     pub(super) incoming: mpsc::Sender<Incoming>,
     pub(super) peers: BTreeMap<NodeId, Arc<PeerState>>,
     pub(super) sessions: Sessions,
-    pub(super) tally: Tally,
+    pub(super) counters: Cells,
     /// Places for accepted connections.
     pub(super) places: Arc<Semaphore>,
     /// For what strangers do at our port.
@@ -86,7 +86,7 @@ impl Hub {
             incoming,
             peers: states,
             sessions: Sessions::new(limits.linger),
-            tally: Tally::default(),
+            counters: Cells::default(),
             places: Arc::new(Semaphore::new(limits.connections_max)),
             warning: Throttle::default(),
             dials: AtomicU64::new(0),

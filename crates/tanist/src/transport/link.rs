@@ -201,14 +201,14 @@ impl Reader<'_> {
         if count == 0 {
             return Err(LinkEnd::Closed);
         }
-        self.hub.tally.bytes_in.add(count);
+        self.hub.counters.bytes_in.add(count);
         self.peer.bytes_in.add(count);
         let mut start = 0;
         while let Some(end) = end_of_record(&self.buffer[start..]) {
             self.plaintext.clear();
             let sealed = &self.buffer[start + LENGTH_BYTES..start + end];
             let opened = self.session.open_record(self.sequence, sealed, &mut self.plaintext);
-            opened.inspect_err(|_| self.hub.tally.refused_seal.bump())?;
+            opened.inspect_err(|_| self.hub.counters.refused_seal.bump())?;
             self.sequence += 1;
             start += end;
             self.take_record().await?;
@@ -236,8 +236,8 @@ impl Reader<'_> {
     }
 
     async fn take_record(&mut self) -> Result<(), LinkEnd> {
-        let tally = &self.hub.tally;
-        let too_long = |_: &TooLong| tally.refused_too_long.bump();
+        let counters = &self.hub.counters;
+        let too_long = |_: &TooLong| counters.refused_too_long.bump();
         match Record::decode(&self.plaintext) {
             Ok(Record::More(piece)) => self.assembly.more(piece).inspect_err(too_long)?,
             Ok(Record::Last(piece)) => {
@@ -246,21 +246,21 @@ impl Reader<'_> {
             }
             Ok(Record::Opening { after: Some(before) }) => self.wait_for(before).await,
             Ok(Record::Opening { after: None }) => {}
-            Err(RecordError::Kind { .. }) => tally.refused_kind.bump(),
-            Err(RecordError::Malformed) => tally.refused_malformed.bump(),
+            Err(RecordError::Kind { .. }) => counters.refused_kind.bump(),
+            Err(RecordError::Malformed) => counters.refused_malformed.bump(),
         }
         Ok(())
     }
 
     async fn deliver(&self, bytes: &[u8]) -> Result<(), LinkEnd> {
-        let tally = &self.hub.tally;
+        let counters = &self.hub.counters;
         let frame = match Frame::decode(bytes, &self.hub.group, self.session.version()) {
             Ok(frame) => frame,
             Err(error) => {
                 match error {
-                    FrameError::Version { .. } => tally.refused_version.bump(),
-                    FrameError::Group => tally.refused_group.bump(),
-                    FrameError::Malformed => tally.refused_malformed.bump(),
+                    FrameError::Version { .. } => counters.refused_version.bump(),
+                    FrameError::Group => counters.refused_group.bump(),
+                    FrameError::Malformed => counters.refused_malformed.bump(),
                 }
                 tracing::debug!(peer = %self.peer.id, %error, "refused a frame");
                 return Ok(());
@@ -268,7 +268,7 @@ impl Reader<'_> {
         };
         let place = self.hub.incoming.reserve().await.map_err(|_| LinkEnd::Unheard)?;
         if self.peer.is_blocked() {
-            tally.discarded_blocked.bump();
+            counters.discarded_blocked.bump();
             return Ok(());
         }
         self.peer.note_heard();
@@ -279,7 +279,7 @@ impl Reader<'_> {
         #[cfg(test)]
         assert_ne!(frame.payload, crate::panics::ON_PURPOSE, "a test wants this task to panic");
         // Before it is sent: whoever has the frame finds it counted.
-        tally.frames_in.bump();
+        counters.frames_in.bump();
         let payload = frame.payload.to_vec();
         place.send(Incoming::Frame { from: self.peer.id, id: frame.id, payload });
         Ok(())
@@ -380,10 +380,10 @@ impl Writer<'_> {
                 return Err(io::ErrorKind::WriteZero.into());
             }
             written += count;
-            self.hub.tally.bytes_out.add(count);
+            self.hub.counters.bytes_out.add(count);
             self.peer.bytes_out.add(count);
             while let Some((_, ticket)) = ends.next_if(|(end, _)| *end <= written) {
-                self.hub.tally.frames_out.bump();
+                self.hub.counters.frames_out.bump();
                 self.peer.queue.discard_up_to(*ticket);
             }
         }

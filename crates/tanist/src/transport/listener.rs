@@ -40,17 +40,17 @@ pub(super) async fn listen(hub: Arc<Hub>, tcp: TcpListener) {
         tokio::select! {
             accepted = tcp.accept() => match accepted {
                 Ok((stream, remote)) => {
-                    hub.tally.accepted.bump();
+                    hub.counters.accepted.bump();
                     // Without a place the connection is closed right here.
                     let Ok(place) = Arc::clone(&hub.places).try_acquire_owned() else {
-                        hub.tally.connections_over_cap.bump();
+                        hub.counters.connections_over_cap.bump();
                         continue;
                     };
                     oldest_first.retain(Unauthenticated::is_open);
                     if oldest_first.len() >= hub.limits.unauthenticated_max
                         && let Some(oldest) = oldest_first.pop_front()
                     {
-                        hub.tally.connections_over_cap.bump();
+                        hub.counters.connections_over_cap.bump();
                         oldest.task.abort();
                     }
                     let has_shown_key = Arc::<AtomicBool>::default();
@@ -102,11 +102,11 @@ async fn receive(hub: Arc<Hub>, stream: TcpStream, connection: Connection) {
         Ok(Ok((peer, link))) => {
             // The channel has room for as many links as a peer may have.
             if peer.arrivals.try_send(link).is_err() {
-                hub.tally.refused_too_busy.bump();
+                hub.counters.refused_too_busy.bump();
             }
         }
         Ok(Err(failure)) => report(&hub, remote, &failure),
-        Err(_) => hub.tally.handshakes_timed_out.bump(),
+        Err(_) => hub.counters.handshakes_timed_out.bump(),
     }
 }
 
@@ -230,22 +230,22 @@ fn complain(hub: &Hub, remote: SocketAddr, hello: &Hello, refused: &Refused) {
 }
 
 fn report(hub: &Hub, remote: SocketAddr, failure: &Failure) {
-    let tally = &hub.tally;
+    let counters = &hub.counters;
     match failure {
         Failure::Abandoned => {}
         Failure::Refused(refused) => count_refusal(hub, refused.reason),
-        Failure::Evicted => tally.handshakes_evicted.bump(),
+        Failure::Evicted => counters.handshakes_evicted.bump(),
         Failure::RefusedUs(refused) => {
-            tally.refused_by_peers.bump();
+            counters.refused_by_peers.bump();
             if let Some(held_back) = hub.warning.pass() {
                 tracing::error!(%remote, held_back, "a node with the group's key: {refused}");
             }
         }
         Failure::Closed(_) | Failure::Unconfirmed | Failure::Chance(_) => {
-            tally.handshakes_failed.bump();
+            counters.handshakes_failed.bump();
         }
         Failure::Handshake(error) => {
-            tally.handshakes_failed.bump();
+            counters.handshakes_failed.bump();
             if let Some(held_back) = hub.warning.pass() {
                 tracing::warn!(%remote, %error, held_back, "refused a connection");
             }
@@ -256,18 +256,18 @@ fn report(hub: &Hub, remote: SocketAddr, failure: &Failure) {
 
 /// Counts a refusal, whichever side refused.
 pub(super) fn count_refusal(hub: &Hub, refusal: Refusal) {
-    let tally = &hub.tally;
+    let counters = &hub.counters;
     match refusal {
-        Refusal::Version => tally.refused_version.bump(),
-        Refusal::Group => tally.refused_group.bump(),
-        Refusal::UnknownNode => tally.refused_unknown_peer.bump(),
-        Refusal::WrongNode => tally.refused_wrong_node.bump(),
-        Refusal::OwnId => tally.refused_own_id.bump(),
-        Refusal::TooBusy => tally.refused_too_busy.bump(),
-        Refusal::Settings => tally.refused_settings.bump(),
-        Refusal::Identity => tally.refused_identity.bump(),
-        Refusal::Twin => tally.refused_twin.bump(),
-        Refusal::Other(_) => tally.handshakes_failed.bump(),
+        Refusal::Version => counters.refused_version.bump(),
+        Refusal::Group => counters.refused_group.bump(),
+        Refusal::UnknownNode => counters.refused_unknown_peer.bump(),
+        Refusal::WrongNode => counters.refused_wrong_node.bump(),
+        Refusal::OwnId => counters.refused_own_id.bump(),
+        Refusal::TooBusy => counters.refused_too_busy.bump(),
+        Refusal::Settings => counters.refused_settings.bump(),
+        Refusal::Identity => counters.refused_identity.bump(),
+        Refusal::Twin => counters.refused_twin.bump(),
+        Refusal::Other(_) => counters.handshakes_failed.bump(),
     }
 }
 

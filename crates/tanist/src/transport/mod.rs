@@ -256,17 +256,17 @@ impl Transport {
     /// Hands over a frame. Never waits: a queue without room is dropped together with its link,
     /// and counted. A frame for a stranger is counted and dropped; its ticket is the default.
     pub fn send(&mut self, to: NodeId, id: u64, payload: Vec<u8>) -> Ticket {
-        let tally = &self.hub.tally;
+        let counters = &self.hub.counters;
         let Some(peer) = self.hub.peers.get(&to) else {
-            tally.refused_unknown_peer.bump();
+            counters.refused_unknown_peer.bump();
             return Ticket::default();
         };
         if payload.len() > self.hub.limits.frame_max {
-            tally.refused_too_long.bump();
+            counters.refused_too_long.bump();
             return peer.queue.skip();
         }
         if peer.is_blocked() {
-            tally.discarded_blocked.bump();
+            counters.discarded_blocked.bump();
             return peer.queue.skip();
         }
         let (ticket, pushed) = peer.queue.push(id, payload);
@@ -285,7 +285,7 @@ impl Transport {
     /// All counters, as they are.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.hub.tally.snapshot()
+        self.hub.counters.snapshot()
     }
 
     /// What is known about the way to each peer, in order of id.
@@ -299,7 +299,7 @@ impl Transport {
     pub fn block(&mut self, peers: &[NodeId]) {
         for peer in peers.iter().filter_map(|id| self.hub.peers.get(id)) {
             let discarded = peer.block();
-            self.hub.tally.discarded_blocked.add(discarded);
+            self.hub.counters.discarded_blocked.add(discarded);
         }
     }
 

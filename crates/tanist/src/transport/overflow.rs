@@ -8,8 +8,8 @@ use super::hub::{Hub, PeerState};
 
 /// Counts an overflow, drops the link and tells the operator.
 pub(super) fn note(hub: &Hub, peer: &PeerState, dropped: usize) {
-    hub.tally.queue_overflows.bump();
-    hub.tally.frames_dropped.add(dropped);
+    hub.counters.queue_overflows.bump();
+    hub.counters.frames_dropped.add(dropped);
     peer.drop_link();
     if let Some(held_back) = peer.warning.pass() {
         tracing::warn!(

@@ -134,11 +134,11 @@ impl Peer {
             return self.adopt(link);
         };
         if link.incarnation != current.incarnation {
-            self.hub.tally.links_replaced.bump();
+            self.hub.counters.links_replaced.bump();
             self.give_up();
             return self.adopt(link);
         }
-        self.hub.tally.links_superseded.bump();
+        self.hub.counters.links_superseded.bump();
         if !link.claim.beats(&current.claim) {
             let closes = self.closes(&current.claim);
             let retired = Retired { patience: self.hub.limits.drain, closes };
@@ -166,7 +166,7 @@ impl Peer {
     fn adopt(&mut self, link: Established) {
         self.dialling = None;
         self.backoff = None;
-        self.hub.tally.links_made.bump();
+        self.hub.counters.links_made.bump();
         let (incarnation, claim) = (link.incarnation, link.claim);
         let is_ours = claim.dialler == self.hub.me;
         let rekey_at = is_ours.then(|| Instant::now() + self.hub.limits.rekey);
@@ -218,7 +218,7 @@ impl Peer {
     /// A link's task has ended: if it was the current one, see at once whether the peer is there.
     fn notice_end(&mut self, task: tokio::task::Id) {
         if self.current.as_ref().is_some_and(|current| current.task.id() == task) {
-            self.hub.tally.links_lost.bump();
+            self.hub.counters.links_lost.bump();
             self.give_up();
             if !self.state.is_blocked() {
                 self.begin_dial();
@@ -230,7 +230,7 @@ impl Peer {
     fn want(&mut self) {
         if self.backoff.is_some_and(|backoff| Instant::now() < backoff.until) {
             let dropped = self.state.queue.clear();
-            self.hub.tally.frames_dropped.add(dropped);
+            self.hub.counters.frames_dropped.add(dropped);
         } else {
             self.begin_dial();
         }
@@ -254,7 +254,7 @@ impl Peer {
             Dialled::Linked(link) => match &self.current {
                 None => self.adopt(*link),
                 Some(current) if current.incarnation == link.incarnation => {
-                    self.hub.tally.links_rekeyed.bump();
+                    self.hub.counters.links_rekeyed.bump();
                     self.weigh(*link);
                 }
                 // Another process answers at the peer's address: the one that is linked stays.
@@ -309,37 +309,39 @@ impl Peer {
     /// No process listens there: what was handed over before the dial is lost, and the driver is
     /// told.
     async fn mark_refused(&mut self, covers: Ticket) {
-        self.hub.tally.dials_refused.bump();
+        self.hub.counters.dials_refused.bump();
         self.state.set_refused(true);
         self.state.set_refusal(None);
         self.state.set_refused_here(None);
         self.backoff = None;
         let dropped = self.state.queue.discard_up_to(covers);
-        self.hub.tally.frames_dropped.add(dropped);
+        self.hub.counters.frames_dropped.add(dropped);
         self.tell(Incoming::Gone { peer: self.state.id, ticket: covers }).await;
     }
 
     async fn back_off(&mut self, error: &DialError) {
-        self.hub.tally.dials_failed.bump();
+        self.hub.counters.dials_failed.bump();
         // It was there to be asked, or nothing is known: either way not what a refusal says.
         self.state.set_refused(false);
         let mut refusal = None;
         match error {
             DialError::Refused(refused) => {
                 count_refusal(&self.hub, refused.reason);
-                self.hub.tally.refused_by_peers.bump();
+                self.hub.counters.refused_by_peers.bump();
                 refusal = Some(explain(&self.hub, refused));
             }
             DialError::Identity(error) => {
-                self.hub.tally.refused_identity.bump();
+                self.hub.counters.refused_identity.bump();
                 self.state.set_refused_here(Some(explain_identity(&error.to_string())));
             }
-            DialError::Closed | DialError::Handshake(_) => self.hub.tally.handshakes_failed.bump(),
+            DialError::Closed | DialError::Handshake(_) => {
+                self.hub.counters.handshakes_failed.bump()
+            }
             DialError::Lookup(_) | DialError::Connect(_) | DialError::Silent => {}
         }
         self.state.set_refusal(refusal.clone());
         let dropped = self.state.queue.clear();
-        self.hub.tally.frames_dropped.add(dropped);
+        self.hub.counters.frames_dropped.add(dropped);
         let limits = &self.hub.limits;
         let span = self.backoff.map_or(limits.backoff_min, |last| last.span * 2);
         let span = span.min(limits.backoff_max);

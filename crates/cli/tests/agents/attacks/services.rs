@@ -252,7 +252,11 @@ fn orphans_of_hooks_are_reaped_by_a_node_that_runs_a_job() {
     let run = Process::start(command.stderr(log));
     until("the job", || fleet.file("started").exists().then_some(()));
     orphans.are_reaped_by(run.id());
-    assert!(!fleet.read("log").contains("the health check fails"), "a status was lost: {}", fleet.read("log"));
+    assert!(
+        !fleet.read("log").contains("the health check fails"),
+        "a status was lost: {}",
+        fleet.read("log")
+    );
     run.signal("-TERM");
 }
 

@@ -40,7 +40,7 @@ use self::neighbour::{Neighbour, Reaction, Said};
 use self::packet::{Body, Kind, PACKET_MAX, PAYLOAD_MAX, Packet, PacketError};
 use self::seal::{Life, Seal};
 use super::Throttle;
-use super::counters::{Counters, Tally};
+use super::counters::{Cells, Counters};
 use super::session::SealError;
 use super::{GROUP_NAME_MAX, Incoming, PeerView, StartError};
 use crate::clock;
@@ -112,7 +112,7 @@ impl Radio {
             antennas,
             neighbours: Mutex::new(neighbours),
             incoming,
-            tally: Tally::default(),
+            counters: Cells::default(),
             warning: Throttle::default(),
         });
         let mut tasks = JoinSet::new();
@@ -155,7 +155,7 @@ impl Radio {
     /// All counters, as they are.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.station.tally.snapshot()
+        self.station.counters.snapshot()
     }
 
     /// What is known of each configured node, in order of id. One that was heard lately counts as
@@ -211,7 +211,7 @@ struct Station {
     antennas: Vec<Antenna>,
     neighbours: Mutex<BTreeMap<NodeId, Neighbour>>,
     incoming: mpsc::Sender<Incoming>,
-    tally: Tally,
+    counters: Cells,
     warning: Throttle,
 }
 
@@ -219,8 +219,8 @@ impl Station {
     fn say_to(&self, kind: Kind, to: NodeId, number: u64, payload: &[u8]) {
         match self.lock().get(&to).map(|of| of.is_blocked) {
             Some(false) => {}
-            Some(true) => return self.tally.discarded_blocked.bump(),
-            None => return self.tally.refused_unknown_peer.bump(),
+            Some(true) => return self.counters.discarded_blocked.bump(),
+            None => return self.counters.refused_unknown_peer.bump(),
         }
         self.say(kind, Some(to), number, payload);
     }
@@ -230,9 +230,9 @@ impl Station {
         let body = Body::new(kind, to, number, payload);
         match packet::encode(&self.seal, self.config.me, self.life, sequence, &body) {
             Ok(bytes) => self.transmit(kind, &bytes),
-            Err(SealError::Exhausted) => self.tally.datagrams_dropped.bump(),
+            Err(SealError::Exhausted) => self.counters.datagrams_dropped.bump(),
             Err(SealError::TooLong) => {
-                self.tally.refused_too_long.bump();
+                self.counters.refused_too_long.bump();
                 if let Some(held_back) = self.warning.pass() {
                     tracing::warn!(
                         length = payload.len(),
@@ -252,17 +252,17 @@ impl Station {
             match antenna.send(bytes) {
                 Ok(length) => {
                     is_out = true;
-                    self.tally.datagrams_out.bump();
-                    self.tally.bytes_out.add(length);
+                    self.counters.datagrams_out.bump();
+                    self.counters.bytes_out.add(length);
                 }
                 Err(error) => {
-                    self.tally.datagrams_dropped.bump();
+                    self.counters.datagrams_dropped.bump();
                     tracing::debug!(interface = antenna.interface, %error, "nothing was sent");
                 }
             }
         }
         if is_out && kind == Kind::Frame {
-            self.tally.frames_out.bump();
+            self.counters.frames_out.bump();
         }
     }
 
@@ -282,42 +282,42 @@ impl Station {
         (now, fresh): (Time, u64),
         say_to: impl Fn(Kind, NodeId, u64),
     ) {
-        let tally = &self.tally;
+        let counters = &self.counters;
         let packet = match Packet::decode(bytes) {
             Ok(packet) => packet,
-            Err(PacketError::Version) => return tally.refused_version.bump(),
-            Err(PacketError::TooLong) => return tally.refused_too_long.bump(),
-            Err(PacketError::Short) => return tally.refused_malformed.bump(),
+            Err(PacketError::Version) => return counters.refused_version.bump(),
+            Err(PacketError::TooLong) => return counters.refused_too_long.bump(),
+            Err(PacketError::Short) => return counters.refused_malformed.bump(),
         };
         if packet.sender == self.config.me {
             return self.notice_own_id(&packet);
         }
         let mut neighbours = self.lock();
         let Some(of) = neighbours.get_mut(&packet.sender) else {
-            return tally.refused_unknown_peer.bump();
+            return counters.refused_unknown_peer.bump();
         };
         let opened = match of.seal(packet.life) {
             Some(seal) => packet.open(seal).ok().map(|plaintext| (None, plaintext)),
             None => self.open_new(&packet).map(|(seal, plaintext)| (Some(seal), plaintext)),
         };
         let Some((new, plaintext)) = opened else {
-            return tally.refused_seal.bump();
+            return counters.refused_seal.bump();
         };
         let Some(body) = Body::decode(&plaintext) else {
-            return tally.refused_malformed.bump();
+            return counters.refused_malformed.bump();
         };
         let Some(kind) = Kind::of(body.kind) else {
-            return tally.refused_kind.bump();
+            return counters.refused_kind.bump();
         };
         if of.is_blocked {
-            return tally.discarded_blocked.bump();
+            return counters.discarded_blocked.bump();
         }
         let is_for_us = body.to.is_none_or(|to| to == self.config.me.0);
         let said = Said { kind, number: body.number, payload: body.payload.to_vec(), is_for_us };
         let packet_of = (packet.life, new, packet.sequence);
         let reaction = of.hear(packet_of, said, now, fresh);
         if reaction.is_replayed {
-            return tally.refused_replay.bump();
+            return counters.refused_replay.bump();
         }
         of.bytes_in += bytes.len() as u64;
         // An interface may have no address at all.
@@ -325,7 +325,7 @@ impl Station {
             ip if ip.is_unspecified() => format!("on {interface}"),
             ip => format!("{ip} on {interface}"),
         });
-        tally.bytes_in.add(bytes.len());
+        counters.bytes_in.add(bytes.len());
         self.hand_over(packet.sender, &reaction);
         // Other tasks want the lock, and speaking needs it.
         drop(neighbours);
@@ -362,10 +362,10 @@ impl Station {
             let is_frame = matches!(incoming, Incoming::Frame { .. });
             let is_datagram = matches!(incoming, Incoming::Datagram { .. });
             match self.incoming.try_send(incoming) {
-                Ok(()) if is_frame => self.tally.frames_in.bump(),
-                Ok(()) if is_datagram => self.tally.datagrams_in.bump(),
+                Ok(()) if is_frame => self.counters.frames_in.bump(),
+                Ok(()) if is_datagram => self.counters.datagrams_in.bump(),
                 Ok(()) => {}
-                Err(_) => self.tally.datagrams_dropped.bump(),
+                Err(_) => self.counters.datagrams_dropped.bump(),
             }
         }
     }
@@ -377,9 +377,9 @@ impl Station {
         }
         let me = self.config.me;
         if self.open_new(packet).is_none() {
-            return self.tally.refused_seal.bump();
+            return self.counters.refused_seal.bump();
         }
-        self.tally.refused_own_id.bump();
+        self.counters.refused_own_id.bump();
         if let Some(held_back) = self.warning.pass() {
             tracing::warn!(
                 node = %me, held_back,

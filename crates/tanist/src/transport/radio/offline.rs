@@ -13,7 +13,7 @@ use tanist_core::Time;
 use tanist_core::membership::NodeId;
 use tokio::sync::mpsc;
 
-use super::super::counters::{Counters, Tally};
+use super::super::counters::{Cells, Counters};
 use super::super::throttle::Throttle;
 use super::super::{Incoming, session::SealError};
 use super::neighbour::Neighbour;
@@ -58,7 +58,7 @@ impl Receiver {
             antennas: Vec::new(),
             neighbours: Mutex::new(neighbours),
             incoming: sender,
-            tally: Tally::default(),
+            counters: Cells::default(),
             warning: Throttle::default(),
         };
         Self { station, incoming }
@@ -86,7 +86,7 @@ impl Receiver {
     /// All counters, as they are.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        self.station.tally.snapshot()
+        self.station.counters.snapshot()
     }
 }
 
