@@ -17,12 +17,12 @@ use tanist::private_file;
 use super::refusal::Refusal;
 use crate::config::HttpTable;
 
-use super::{Door, HEADER_COUNT_MAX, HEADERS_MAX, HttpError, PATH_MAX, Site};
+use super::{HEADER_COUNT_MAX, HEADERS_MAX, HttpError, PATH_MAX, Site, SocketKind};
 
 /// Whether a request may be answered at all, and if a page asks, of which origin.
 pub(super) fn admit<B>(
     site: &Site,
-    door: Door,
+    socket: SocketKind,
     request: &Request<B>,
 ) -> Result<Option<String>, Refusal> {
     let path = request.uri().path_and_query().map_or(0, |path| path.as_str().len());
@@ -34,10 +34,10 @@ pub(super) fn admit<B>(
     if length > HEADERS_MAX || headers.len() > HEADER_COUNT_MAX {
         return Err(Refusal::HeadersTooLong);
     }
-    match door {
+    match socket {
         // No browser gets there.
-        Door::Unix => Ok(None),
-        Door::Tcp => {
+        SocketKind::Unix => Ok(None),
+        SocketKind::Tcp => {
             let host = host(site, request)?;
             origin(site, headers, host.as_deref())
         }
@@ -94,11 +94,15 @@ fn allows(list: &[String], name: &str) -> bool {
 }
 
 /// Whether the sender may make the node do something.
-pub(super) fn authorize(site: &Site, door: Door, headers: &HeaderMap) -> Result<(), Refusal> {
-    match door {
+pub(super) fn authorize(
+    site: &Site,
+    socket: SocketKind,
+    headers: &HeaderMap,
+) -> Result<(), Refusal> {
+    match socket {
         // The socket lets nobody in who may not.
-        Door::Unix => return Ok(()),
-        Door::Tcp => {}
+        SocketKind::Unix => return Ok(()),
+        SocketKind::Tcp => {}
     }
     let Some(token) = site.token() else { return Err(Refusal::ActionsOff) };
     let Some(given) = headers.get(AUTHORIZATION) else { return Err(Refusal::NoToken) };

@@ -12,18 +12,18 @@ use tokio::time::timeout;
 
 use super::answer::{Reply, json};
 use super::refusal::Refusal;
-use super::{BODY_MAX, Door, REQUEST_MAX, Site, access};
+use super::{BODY_MAX, REQUEST_MAX, Site, SocketKind, access};
 use crate::agent::action::{Action, ActionError};
 
 /// Does the action of this name, with what the body says.
 pub(super) async fn act(
     site: &Site,
-    door: Door,
+    socket: SocketKind,
     name: &str,
     request: Request<Incoming>,
 ) -> Result<Reply, Refusal> {
     // Whoever may not act gets nothing read.
-    access::authorize(site, door, request.headers())?;
+    access::authorize(site, socket, request.headers())?;
     let kind = request.headers().get(CONTENT_TYPE).cloned();
     let limit = timeout(REQUEST_MAX, collect(request.into_body()));
     let body = limit.await.map_err(|_| Refusal::Slow(REQUEST_MAX))??;

@@ -19,7 +19,7 @@ use super::answer::Content;
 use super::limits::{Permit, Slot, Stage};
 use super::paced::Paced;
 use super::refusal::Refusal;
-use super::{Client, Door, HEADER_COUNT_MAX, REQUEST_MAX, Scope, Site, router};
+use super::{Client, HEADER_COUNT_MAX, REQUEST_MAX, Scope, Site, SocketKind, router};
 
 /// What a connection holds for as long as it is served.
 #[derive(Debug)]
@@ -35,9 +35,9 @@ pub(super) enum Place {
 impl Place {
     const fn client(&self) -> Client {
         match self {
-            Self::Ordinary { .. } => Client { door: Door::Tcp, scope: Scope::Everything },
-            Self::Reserve(_) => Client { door: Door::Tcp, scope: Scope::HealthOnly },
-            Self::Local { .. } => Client { door: Door::Unix, scope: Scope::Everything },
+            Self::Ordinary { .. } => Client { socket: SocketKind::Tcp, scope: Scope::Everything },
+            Self::Reserve(_) => Client { socket: SocketKind::Tcp, scope: Scope::HealthOnly },
+            Self::Local { .. } => Client { socket: SocketKind::Unix, scope: Scope::Everything },
         }
     }
 

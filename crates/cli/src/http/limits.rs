@@ -22,7 +22,7 @@ use crate::process::descriptors::Budget;
 
 /// How many connections of every kind there may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Capacity {
+pub(super) struct ConnectionLimits {
     /// Connections that may ask for anything.
     pub(super) ordinary: usize,
     /// How many of them one address may have.
@@ -37,7 +37,7 @@ pub(super) struct Capacity {
     pub(super) local: usize,
 }
 
-impl Capacity {
+impl ConnectionLimits {
     /// What HTTP may take of the descriptors of this process.
     pub(super) const fn of(budget: &Budget) -> Self {
         Self {
@@ -78,8 +78,8 @@ pub(super) struct Ordinary {
 }
 
 impl Ordinary {
-    pub(super) fn new(capacity: &Capacity) -> Arc<Self> {
-        let Capacity { ordinary, per_address, .. } = *capacity;
+    pub(super) fn new(limits: &ConnectionLimits) -> Arc<Self> {
+        let ConnectionLimits { ordinary, per_address, .. } = *limits;
         Arc::new(Self { max: ordinary, per_address, counts: Mutex::default() })
     }
 
@@ -285,18 +285,18 @@ mod tests {
 
     #[test]
     fn watchers_and_one_address_leave_places_to_others() {
-        let most = Capacity::of(&Budget::WANTED);
+        let most = ConnectionLimits::of(&Budget::WANTED);
         assert_eq!((most.ordinary, most.per_address, most.watchers), (512, 256, 384));
-        let few = Capacity::of(&Budget { http: 2, ..Budget::WANTED });
+        let few = ConnectionLimits::of(&Budget { http: 2, ..Budget::WANTED });
         assert_eq!((few.ordinary, few.per_address, few.watchers), (2, 1, 1));
     }
 
     #[test]
     fn one_address_never_takes_all_places() {
-        let capacity = Capacity::of(&Budget::WANTED);
-        let ordinary = Ordinary::new(&capacity);
+        let limits = ConnectionLimits::of(&Budget::WANTED);
+        let ordinary = Ordinary::new(&limits);
         let greedy: Vec<Permit> = (0..600).filter_map(|_| ordinary.enter(remote(1))).collect();
-        assert_eq!(greedy.len(), capacity.per_address);
+        assert_eq!(greedy.len(), limits.per_address);
         let other = ordinary.enter(remote(2)).unwrap();
         assert_eq!(ordinary.count(), greedy.len() + 1);
         drop((greedy, other));

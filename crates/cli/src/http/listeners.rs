@@ -1,4 +1,4 @@
-//! Listening sockets, and the place that each new connection gets.
+//! Listening sockets, and a connection limit for each.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -21,13 +21,13 @@ use crate::control::local_socket::{self, SocketPath, is_trusted};
 
 /// Sockets that listen.
 #[derive(Debug)]
-pub(super) struct Doors {
+pub(super) struct Listeners {
     page: Option<TcpListener>,
     check: Option<TcpListener>,
     socket: Option<UnixListener>,
 }
 
-impl Doors {
+impl Listeners {
     /// Listens wherever the agent's file wants it. The place of the Unix socket is removed when what
     /// comes with it is dropped.
     pub(super) fn bind(
@@ -41,12 +41,12 @@ impl Doors {
         Ok((Self { page, check, socket }, place))
     }
 
-    /// Whether nobody can come in.
+    /// Whether there is none.
     pub(super) const fn are_none(&self) -> bool {
         self.page.is_none() && self.check.is_none() && self.socket.is_none()
     }
 
-    /// Takes clients until it is told to stop, and then lets those inside finish, for a moment.
+    /// Accepts connections until it is told to stop, and then lets open ones finish, for a moment.
     pub(super) async fn open(
         self,
         site: &Arc<Site>,
@@ -54,23 +54,23 @@ impl Doors {
     ) -> io::Result<()> {
         // Nothing is sent: at its end when the last connection has dropped its sender.
         let (held, mut all_closed) = mpsc::channel(1);
-        let mut takers = Vec::new();
+        let mut acceptors = Vec::new();
         if let Some(listener) = self.page {
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            takers.push(tokio::spawn(take_pages(listener, Arc::clone(site), held.clone())));
+            acceptors.push(tokio::spawn(accept_pages(listener, Arc::clone(site), held.clone())));
         }
         if let Some(listener) = self.check {
             let listener = tokio::net::TcpListener::from_std(listener)?;
-            takers.push(tokio::spawn(take_checks(listener, Arc::clone(site), held.clone())));
+            acceptors.push(tokio::spawn(accept_checks(listener, Arc::clone(site), held.clone())));
         }
         if let Some(listener) = self.socket {
             let listener = tokio::net::UnixListener::from_std(listener)?;
-            takers.push(tokio::spawn(take_locals(listener, Arc::clone(site), held.clone())));
+            acceptors.push(tokio::spawn(accept_locals(listener, Arc::clone(site), held.clone())));
         }
-        // An error means that whoever would stop it is gone.
+        // An error means that the sender is gone.
         let _ = stopped.await;
-        for taker in takers {
-            taker.abort();
+        for acceptor in acceptors {
+            acceptor.abort();
         }
         drop(held);
         // A client that is not done by then is cut off.
@@ -82,10 +82,10 @@ impl Doors {
 /// Held by every connection, so that the end of the last one is noticed.
 type Open = mpsc::Sender<()>;
 
-/// Serves every client: one for whom there is no ordinary place may still ask about health.
-async fn take_pages(listener: tokio::net::TcpListener, site: Arc<Site>, open: Open) {
+/// Serves every client: one that gets no ordinary place may still ask about health.
+async fn accept_pages(listener: tokio::net::TcpListener, site: Arc<Site>, open: Open) {
     loop {
-        let (stream, remote) = take(&listener).await;
+        let (stream, remote) = accept(&listener).await;
         let (site, open) = (Arc::clone(&site), open.clone());
         if let Some(permit) = site.ordinary.enter(remote) {
             let place = Place::Ordinary { _permit: permit };
@@ -112,14 +112,14 @@ async fn take_pages(listener: tokio::net::TcpListener, site: Arc<Site>, open: Op
                 drop(open);
             });
         }
-        // The new connection is looked at before the next is taken: a flood of them hides nothing.
+        // The new connection runs before the next is accepted: a flood of them hides nothing.
         yield_now().await;
     }
 }
 
-async fn take_checks(listener: tokio::net::TcpListener, site: Arc<Site>, open: Open) {
+async fn accept_checks(listener: tokio::net::TcpListener, site: Arc<Site>, open: Open) {
     loop {
-        let (stream, remote) = take(&listener).await;
+        let (stream, remote) = accept(&listener).await;
         let (checks, site, open) = (Arc::clone(&site.checks), Arc::clone(&site), open.clone());
         checks.serve(remote, |slot| async move {
             agent_check::answer(stream, site, slot).await;
@@ -130,9 +130,9 @@ async fn take_checks(listener: tokio::net::TcpListener, site: Arc<Site>, open: O
 }
 
 /// Serves a client of the Unix socket if there is room; if not, its connection is closed.
-async fn take_locals(listener: tokio::net::UnixListener, site: Arc<Site>, open: Open) {
+async fn accept_locals(listener: tokio::net::UnixListener, site: Arc<Site>, open: Open) {
     loop {
-        let stream = take_local(&listener).await;
+        let stream = accept_local(&listener).await;
         let (site, open) = (Arc::clone(&site), open.clone());
         let Ok(permit) = Arc::clone(&site.local).try_acquire_owned() else {
             if let Some(held_back) = CROWDED.pass() {
@@ -151,7 +151,7 @@ async fn take_locals(listener: tokio::net::UnixListener, site: Arc<Site>, open: 
     }
 }
 
-async fn take(listener: &tokio::net::TcpListener) -> (TcpStream, Remote) {
+async fn accept(listener: &tokio::net::TcpListener) -> (TcpStream, Remote) {
     loop {
         match listener.accept().await {
             Ok((stream, from)) => {
@@ -164,21 +164,25 @@ async fn take(listener: &tokio::net::TcpListener) -> (TcpStream, Remote) {
     }
 }
 
-/// Takes a client of the same user, or root.
-async fn take_local(listener: &tokio::net::UnixListener) -> UnixStream {
+/// Accepts a client of the same user, or of root.
+async fn accept_local(listener: &tokio::net::UnixListener) -> UnixStream {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => match stream.peer_cred() {
                 Ok(peer) if is_trusted(peer.uid()) => return stream,
                 Ok(peer) => {
-                    if let Some(held_back) = TURNED_AWAY.pass() {
-                        tracing::warn!(user = peer.uid(), held_back, "a user was turned away");
+                    if let Some(held_back) = STRANGERS.pass() {
+                        tracing::warn!(
+                            user = peer.uid(),
+                            held_back,
+                            "refused a client of another user"
+                        );
                     }
                 }
                 Err(error) => {
-                    if let Some(held_back) = TURNED_AWAY.pass() {
+                    if let Some(held_back) = STRANGERS.pass() {
                         tracing::warn!(
-                            %error, held_back, "a client whose user is unknown was refused"
+                            %error, held_back, "refused a client whose user is unknown"
                         );
                     }
                 }
@@ -188,10 +192,10 @@ async fn take_local(listener: &tokio::net::UnixListener) -> UnixStream {
     }
 }
 
-/// Out of descriptors, say: others may still be served when some are free again.
+/// The process may be out of descriptors; some may be free again soon.
 async fn pause(error: &io::Error) {
     if let Some(held_back) = EXHAUSTED.pass() {
-        tracing::warn!(%error, held_back, "HTTP cannot take a client");
+        tracing::warn!(%error, held_back, "HTTP cannot accept a connection");
     }
     sleep(Duration::from_millis(100)).await;
 }
@@ -208,7 +212,7 @@ fn listen(address: SocketAddr) -> Result<TcpListener, HttpError> {
 /// Connections over the limit.
 static CROWDED: Throttle = Throttle::new();
 /// Clients of other users.
-static TURNED_AWAY: Throttle = Throttle::new();
+static STRANGERS: Throttle = Throttle::new();
 /// Connections that the system could not give.
 static EXHAUSTED: Throttle = Throttle::new();
 

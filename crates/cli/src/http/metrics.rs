@@ -180,7 +180,7 @@ fn http(page: &mut Exposition, site: &Site) {
     let help = "Connections that were closed to make room for a newer question about health.";
     let evictions = site.reserve.evictions() + site.checks.evictions();
     page.single("tanist_http_evictions_total", Kind::Counter, help, evictions);
-    let watchers = site.capacity.watchers - site.watchers.available_permits();
+    let watchers = site.limits.watchers - site.watchers.available_permits();
     page.single("tanist_http_watchers", Kind::Gauge, "Clients that watch or wait.", watchers);
     page.family("tanist_http_answers_total", Kind::Counter, "Answers over HTTP, by status.");
     for (status, count) in site.counters.read().answers {

@@ -47,8 +47,8 @@ use tokio::sync::{Semaphore, oneshot};
 
 use self::access::Token;
 use self::counters::Counters;
-use self::limits::{Capacity, Ordinary, Reserve};
-use self::listeners::Doors;
+use self::limits::{ConnectionLimits, Ordinary, Reserve};
+use self::listeners::Listeners;
 use self::question::Question;
 use self::turn::Turn;
 use crate::agent::Agent;
@@ -68,7 +68,7 @@ pub(crate) struct Http {
 #[derive(Debug)]
 pub(crate) struct Listening {
     token: Option<Token>,
-    doors: Doors,
+    listeners: Listeners,
     place: Option<SocketPath>,
 }
 
@@ -77,8 +77,8 @@ impl Listening {
     pub(crate) fn bind(config: &Config) -> Result<Self, HttpError> {
         let token = Token::of(&config.http)?;
         let socket = config.socket.as_deref().map(beside);
-        let (doors, place) = Doors::bind(&config.http, socket.as_deref())?;
-        Ok(Self { token, doors, place })
+        let (listeners, place) = Listeners::bind(&config.http, socket.as_deref())?;
+        Ok(Self { token, listeners, place })
     }
 }
 
@@ -140,9 +140,9 @@ impl HttpError {
 impl Http {
     /// Serves what the agent's file asks for.
     pub(crate) fn start(agent: &Agent, listening: Listening) -> Result<Self, HttpError> {
-        let Listening { token, doors, place } = listening;
+        let Listening { token, listeners, place } = listening;
         let site = Arc::new(Site::new(agent, token));
-        if doors.are_none() {
+        if listeners.are_none() {
             return Ok(Self { stop: None, thread: None, _place: None });
         }
         let (stop, stopped) = oneshot::channel();
@@ -153,7 +153,7 @@ impl Http {
                 let counted = Arc::clone(&site);
                 tokio::spawn(async move { counted.counters.follow(counted.agent.history()).await });
                 tokio::spawn(renew_token(Arc::clone(&site)));
-                doors.open(&site, stopped).await
+                listeners.open(&site, stopped).await
             };
             if let Err(error) = runtime.block_on(serve) {
                 tracing::error!(%error, "HTTP is not served any more; restart the agent");
@@ -180,7 +180,7 @@ impl Drop for Http {
 struct Site {
     agent: Agent,
     token: RwLock<Option<Token>>,
-    capacity: Capacity,
+    limits: ConnectionLimits,
     ordinary: Arc<Ordinary>,
     reserve: Arc<Reserve>,
     checks: Arc<Reserve>,
@@ -193,16 +193,16 @@ struct Site {
 
 impl Site {
     fn new(agent: &Agent, token: Option<Token>) -> Self {
-        let capacity = Capacity::of(&agent.budget());
+        let limits = ConnectionLimits::of(&agent.budget());
         Self {
             agent: agent.clone(),
             token: RwLock::new(token),
-            capacity,
-            ordinary: Ordinary::new(&capacity),
-            reserve: Reserve::new(capacity.reserve),
-            checks: Reserve::new(capacity.checks),
-            local: Arc::new(Semaphore::new(capacity.local)),
-            watchers: Arc::new(Semaphore::new(capacity.watchers)),
+            limits,
+            ordinary: Ordinary::new(&limits),
+            reserve: Reserve::new(limits.reserve),
+            checks: Reserve::new(limits.checks),
+            local: Arc::new(Semaphore::new(limits.local)),
+            watchers: Arc::new(Semaphore::new(limits.watchers)),
             question: Question::default(),
             turn: Turn::default(),
             counters: Counters::new(),
@@ -232,9 +232,9 @@ async fn renew_token(site: Arc<Site>) {
     }
 }
 
-/// How a client came in.
+/// Which kind of socket a client uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Door {
+enum SocketKind {
     /// Over the network: it reads, and acts with a token.
     Tcp,
     /// On this machine, as the same user or root: it may do everything.
@@ -253,7 +253,7 @@ enum Scope {
 /// Who asks, as far as a request's answer depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Client {
-    door: Door,
+    socket: SocketKind,
     scope: Scope,
 }
 

@@ -97,7 +97,7 @@ impl Route {
 pub(super) async fn answer(site: &Arc<Site>, client: Client, request: Request<Incoming>) -> Reply {
     let is_versioned = request.uri().path().starts_with("/v1/");
     let index = site.agent.group().index();
-    let (mut reply, origin) = match access::admit(site, client.door, &request) {
+    let (mut reply, origin) = match access::admit(site, client.socket, &request) {
         Ok(origin) => {
             let routed = route(site, client, request).await;
             (routed.unwrap_or_else(|refusal| refusal.reply()), origin)
@@ -133,7 +133,7 @@ async fn route(
     let is_head = match (*request.method() == Method::OPTIONS, route) {
         (true, _) => return Ok(options(*route)),
         (false, Route::Act(name)) if *request.method() == Method::POST => {
-            return actions::act(site, client.door, name, request).await;
+            return actions::act(site, client.socket, name, request).await;
         }
         (false, Route::Act(_)) => return wrong(),
         (false, _) if *request.method() == Method::GET => false,

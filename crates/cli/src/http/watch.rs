@@ -138,7 +138,7 @@ pub(super) fn watch(
 /// A place among those who watch or wait.
 pub(super) fn place(site: &Site) -> Result<OwnedSemaphorePermit, Refusal> {
     let permit = Arc::clone(&site.watchers).try_acquire_owned();
-    permit.map_err(|_| Refusal::TooManyWatchers(site.capacity.watchers))
+    permit.map_err(|_| Refusal::TooManyWatchers(site.limits.watchers))
 }
 
 /// One watcher.
