@@ -178,7 +178,7 @@ fn is_transport_temporary(error: &transport::StartError) -> bool {
         transport::StartError::GroupName { .. } => false,
         transport::StartError::Incarnation(_)
         | transport::StartError::Sockets(_)
-        | transport::StartError::Door(_) => true,
+        | transport::StartError::HandshakeThread(_) => true,
         transport::StartError::Antenna(error) => match error {
             // Interfaces appear and are switched on while a machine boots.
             AntennaError::Missing { .. }

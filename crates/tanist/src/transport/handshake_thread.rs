@@ -1,4 +1,4 @@
-//! The thread that meets strangers.
+//! The thread for handshakes: connections that are not authenticated yet, and dials.
 //!
 //! Accepting connections, reading what they send first, and the arithmetic of handshakes happen
 //! here, on a runtime of their own, so that a flood of them takes no time from the thread that
@@ -17,20 +17,20 @@ use tokio::task::JoinHandle;
 
 /// The thread and its runtime. Dropping it ends both, and every task on it.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct HandshakeThread {
     handle: Handle,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-impl Door {
+impl HandshakeThread {
     /// Starts the thread.
     pub(super) fn open(name: String) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel();
         let thread = thread::Builder::new().name(name).spawn(move || {
-            // An error means that the door was dropped without a word, which ends it as well.
+            // An error means that the sender was dropped, which ends the thread as well.
             let _ = runtime.block_on(stopped);
             // A name that is being looked up may take its time, and holds nothing of ours.
             runtime.shutdown_background();
@@ -44,7 +44,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for HandshakeThread {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -56,24 +56,24 @@ impl Drop for Door {
     }
 }
 
-/// A task at the door that ends when nobody waits for it any more.
+/// A task on that thread. It is aborted when this is dropped.
 #[derive(Debug)]
-pub(super) struct Errand<T>(JoinHandle<T>);
+pub(super) struct HandshakeTask<T>(JoinHandle<T>);
 
-impl<T: Send + 'static> Errand<T> {
+impl<T: Send + 'static> HandshakeTask<T> {
     /// Starts it.
-    pub(super) fn send(door: &Handle, task: impl Future<Output = T> + Send + 'static) -> Self {
-        Self(door.spawn(task))
+    pub(super) fn spawn(thread: &Handle, task: impl Future<Output = T> + Send + 'static) -> Self {
+        Self(thread.spawn(task))
     }
 }
 
-impl<T> Future for Errand<T> {
+impl<T> Future for HandshakeTask<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         match Pin::new(&mut self.0).poll(cx) {
             Poll::Ready(Ok(outcome)) => Poll::Ready(outcome),
-            // A panic there is one here; an errand whose door is gone never comes back.
+            // A panic there is one here; a task whose thread is gone never completes.
             Poll::Ready(Err(error)) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 Err(_) => Poll::Pending,
@@ -83,7 +83,7 @@ impl<T> Future for Errand<T> {
     }
 }
 
-impl<T> Drop for Errand<T> {
+impl<T> Drop for HandshakeTask<T> {
     fn drop(&mut self) {
         self.0.abort();
     }

@@ -48,7 +48,7 @@ pub(super) struct Hub {
     /// For what strangers do at our port.
     pub(super) warning: Throttle,
     /// Where handshakes and dials are done.
-    pub(super) door: Handle,
+    pub(super) handshakes: Handle,
     secrets: Mutex<Arc<Secrets>>,
     is_ipv6: bool,
     dials: AtomicU64,
@@ -60,7 +60,7 @@ impl Hub {
         config: Config,
         incarnation: u64,
         udp: UdpSocket,
-        door: Handle,
+        handshakes: Handle,
         incoming: mpsc::Sender<Incoming>,
     ) -> (Self, Vec<mpsc::Receiver<Established>>) {
         let Config { me, group, secrets, settings, versions, peers, limits } = config;
@@ -78,7 +78,7 @@ impl Hub {
             group,
             settings,
             versions,
-            door,
+            handshakes,
             secrets: Mutex::new(Arc::new(secrets)),
             incarnation,
             is_ipv6: udp.local_addr().is_ok_and(|address| address.is_ipv6()),

@@ -8,7 +8,7 @@
 //! Every machine that can reach the port can connect, so a connection costs little until it has
 //! shown a group key: a greeting, a deadline, and a cap. Over a cap the oldest gives way and not the
 //! newest, since a real peer is done within a round trip and a silent stranger never is. All of this
-//! runs at the door, not on the thread that elects.
+//! runs on the thread for handshakes, not on the thread that elects.
 
 use std::collections::VecDeque;
 use std::io;

@@ -52,7 +52,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 pub use self::counters::Counters;
-use self::handshake_thread::{Door, Errand};
+use self::handshake_thread::{HandshakeTask, HandshakeThread};
 use self::hub::Hub;
 pub use self::limits::Limits;
 #[doc(hidden)]
@@ -188,7 +188,7 @@ pub struct Transport {
     port: OwnedFd,
     // Dropping the set ends its tasks, and with them their sockets.
     _tasks: JoinSet<()>,
-    _door: Door,
+    _handshakes: HandshakeThread,
 }
 
 impl Transport {
@@ -209,12 +209,13 @@ impl Transport {
         let incarnation = getrandom::u64().map_err(StartError::Incarnation)?;
         let port = OwnedFd::from(sockets.tcp.try_clone().map_err(StartError::Sockets)?);
         let udp = UdpSocket::from_std(sockets.udp).map_err(StartError::Sockets)?;
-        let door = Door::open(format!("tanist-{}-door", config.me)).map_err(StartError::Door)?;
+        let handshakes = HandshakeThread::open(format!("tanist-{}-shake", config.me))
+            .map_err(StartError::HandshakeThread)?;
         let tcp = {
-            let _at_the_door = door.handle().enter();
+            let _entered = handshakes.handle().enter();
             TcpListener::from_std(sockets.tcp).map_err(StartError::Sockets)?
         };
-        let handle = door.handle().clone();
+        let handle = handshakes.handle().clone();
         let (hub, arrivals) = Hub::new(config, incarnation, udp, handle, incoming);
         let hub = Arc::new(hub);
         let mut tasks = JoinSet::new();
@@ -222,10 +223,11 @@ impl Transport {
             let peer = Peer::new(Arc::clone(&hub), Arc::clone(state), arrivals);
             tasks.spawn(guarded(peer.run()));
         }
-        let listening = Errand::send(door.handle(), listener::listen(Arc::clone(&hub), tcp));
+        let listening =
+            HandshakeTask::spawn(handshakes.handle(), listener::listen(Arc::clone(&hub), tcp));
         tasks.spawn(guarded(listening));
         tasks.spawn(guarded(datagram::receive(Arc::clone(&hub))));
-        Ok(Self { hub, port, _tasks: tasks, _door: door })
+        Ok(Self { hub, port, _tasks: tasks, _handshakes: handshakes })
     }
 
     /// The listening socket once more. While anybody holds it, a dial of this node's port is not
@@ -329,12 +331,12 @@ pub enum StartError {
          system is up"
     )]
     Incarnation(getrandom::Error),
-    /// There is no thread for those who connect.
+    /// The thread for handshakes cannot be started.
     #[error(
         "the system gives no thread for connections ({0}), so the node does not start; check the \
          limits of processes and open files (ulimit -u, ulimit -n)"
     )]
-    Door(io::Error),
+    HandshakeThread(io::Error),
     /// The runtime did not take the sockets.
     #[error(
         "the runtime cannot wait for the node's sockets ({0}), so the node does not start; check \

@@ -29,7 +29,7 @@ use super::admission::{explain, explain_identity};
 use super::claim::Claim;
 use super::dial::{DialError, Dialled, dial};
 use super::handshake::{Refusal, Refused};
-use super::handshake_thread::Errand;
+use super::handshake_thread::HandshakeTask;
 use super::hub::{Hub, PeerState, Route};
 use super::link::{self, Closes, Established, Retired, Retirement};
 use super::listener::count_refusal;
@@ -43,7 +43,7 @@ pub(super) struct Peer {
     arrivals: mpsc::Receiver<Established>,
     links: JoinSet<()>,
     current: Option<Current>,
-    dialling: Option<Errand<Dialled>>,
+    dialling: Option<HandshakeTask<Dialled>>,
     next_dial_due: Option<Instant>,
     backoff: Option<Backoff>,
     /// The process and session that we had last.
@@ -244,8 +244,8 @@ impl Peer {
         self.next_dial_due = Some(due + DIALS_APART);
         let (hub, state) = (Arc::clone(&self.hub), Arc::clone(&self.state));
         let lost = self.last.map(|last| last.1);
-        let door = self.hub.door.clone();
-        self.dialling = Some(Errand::send(&door, dial(hub, state, lost, earliest)));
+        let handshakes = self.hub.handshakes.clone();
+        self.dialling = Some(HandshakeTask::spawn(&handshakes, dial(hub, state, lost, earliest)));
     }
 
     async fn conclude(&mut self, outcome: Dialled) {
@@ -280,8 +280,9 @@ impl Peer {
         let is_ours = current.claim.dialler == self.hub.me;
         let lost = (!is_ours).then_some(current.claim.session);
         let (hub, state) = (Arc::clone(&self.hub), Arc::clone(&self.state));
-        let door = self.hub.door.clone();
-        self.dialling = Some(Errand::send(&door, dial(hub, state, lost, Instant::now())));
+        let handshakes = self.hub.handshakes.clone();
+        self.dialling =
+            Some(HandshakeTask::spawn(&handshakes, dial(hub, state, lost, Instant::now())));
     }
 
     /// A link with new keys did not come about: the old one goes on for a while, unless its key is
@@ -410,7 +411,7 @@ impl Peer {
 }
 
 /// Waits for a dial; without one, until something else happens.
-async fn poll(dialling: &mut Option<Errand<Dialled>>) -> Dialled {
+async fn poll(dialling: &mut Option<HandshakeTask<Dialled>>) -> Dialled {
     match dialling {
         Some(dialling) => dialling.await,
         None => std::future::pending().await,
