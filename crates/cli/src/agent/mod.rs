@@ -36,7 +36,7 @@ use crate::config::{Config, Sources};
 use crate::dev::work::{Ledger, Work};
 use crate::hooks::Hooks;
 use crate::hooks::counters::Counters;
-use crate::hooks::pre_leader::Gate;
+use crate::hooks::pre_leader::PreLeaderCheck;
 use crate::problem::Problem;
 use crate::process::descriptors::Budget;
 
@@ -110,8 +110,8 @@ impl Agent {
         }
         let history = History::follow(&group);
         let (config, known) = watch::channel(Arc::new(config));
-        let (gate, questions) = Gate::new(known);
-        let activity = group.activity(gate);
+        let (check, questions) = PreLeaderCheck::new(known);
+        let activity = group.activity(check);
         let (hook_counters, health) = (Counters::default(), Health::default());
         let inner = Inner {
             group,

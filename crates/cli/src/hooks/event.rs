@@ -35,8 +35,8 @@ impl Event {
         }
     }
 
-    /// The programs to run for it, one after the other, each with the name of its hook. A gate is
-    /// a question and not news, so `any` is not told of it.
+    /// The programs to run for it, one after the other, each with the name of its hook.
+    /// `pre_leader` is a question and not news, so `any` is not run for it.
     pub(crate) fn programs(self, table: &HooksTable) -> Vec<(&'static str, &Path)> {
         let (own, any) = match self {
             Self::PreLeader => (&table.pre_leader, &None),
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn any_comes_after_the_hook_of_the_event_and_is_not_asked_at_the_gate() {
         let table = HooksTable {
-            pre_leader: Some(PathBuf::from("/gate")),
+            pre_leader: Some(PathBuf::from("/pre_leader")),
             leader: Some(PathBuf::from("/leader")),
             any: Some(PathBuf::from("/any")),
             member: None,

@@ -1,7 +1,7 @@
 //! What happens to a node, brought into the order of its history.
 //!
-//! Roles, acting and questions at the gate come from different tasks. A term's question and its
-//! acting are taken up when the history's change of that term has been, never earlier.
+//! Roles, activity and questions of the `pre_leader` check come from different tasks. The question
+//! and the activity of a leadership are queued when the change that began it has been, not earlier.
 
 use std::sync::Arc;
 use std::time::Instant;

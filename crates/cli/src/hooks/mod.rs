@@ -1,15 +1,16 @@
-//! Programs that are told what becomes of a node.
+//! Programs that are run when the role of a node changes.
 //!
 //! ```text
-//!   History --changes------\
-//!   Activities --terms--> Feed --News--> Queue --one at a time--> Runner --> processes, Counters
-//!   Gate --questions----/    in order of the history
+//!   History --changes-------------\
+//!   Activities --leaderships-------> Feed --News--> Queue --one at a time--> Runner --> processes
+//!   PreLeaderCheck --questions----/   in the order of the history
 //! ```
 //!
-//! Never two at once, always in the order of the history. Nothing in the election waits for them:
-//! the node's driver has a thread of its own and knows nothing of hooks. What waits is the node's
-//! *acting*, at the gate. So hooks of different nodes may overlap: a new leader's `leader` may run
-//! while the old one's `suspended` still does. Left out: waiting for a job to end (`tanist run`).
+//! Never two at once, always in the order of the history. No election waits for them: the node's
+//! driver has a thread of its own and knows nothing of hooks. Only `pre_leader` holds something up:
+//! the node is not active before it has succeeded. So hooks of different nodes may overlap: a new
+//! leader's `leader` may run while the old one's `suspended` still does. Left out: waiting for a job
+//! to end (`tanist run`).
 
 pub(crate) mod counters;
 pub(crate) mod event;

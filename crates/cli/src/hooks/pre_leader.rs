@@ -1,4 +1,4 @@
-//! The question whether a node that leads may act, and where it is asked.
+//! The `pre_leader` check: whether a node that leads may become active.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,36 +8,36 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::config::Config;
 
-/// Where a leader asks whether it may act. Nobody is asked if there is no `pre_leader`.
+/// Asks the `pre_leader` hook whether a leader may become active; permits it if there is none.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct PreLeaderCheck {
     questions: mpsc::UnboundedSender<Question>,
     config: watch::Receiver<Arc<Config>>,
     /// How often in a row the node was refused.
     refusals: u32,
 }
 
-/// Whether the node may act in a term.
+/// Whether the node may be active in this leadership.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) lead: Lead,
     pub(crate) reply: oneshot::Sender<bool>,
 }
 
-/// What leaders ask, for whoever answers.
+/// The questions, for the task that runs hooks.
 #[derive(Debug)]
 pub(crate) struct Questions {
     pub(crate) asked: mpsc::UnboundedReceiver<Question>,
 }
 
-impl Gate {
-    /// A gate, for as long as the configuration has one.
+impl PreLeaderCheck {
+    /// Asks as long as the configuration has the hook.
     pub(crate) fn new(config: watch::Receiver<Arc<Config>>) -> (Self, Questions) {
         let (questions, asked) = mpsc::unbounded_channel();
         (Self { questions, config, refusals: 0 }, Questions { asked })
     }
 
-    /// Waits for the answer. False as well if the term is over before it comes.
+    /// Waits for the answer. False as well if the leadership is over before it comes.
     async fn admits(&self, lead: &Lead) -> bool {
         if self.config.borrow().hooks.pre_leader.is_none() {
             return true;
@@ -48,13 +48,13 @@ impl Gate {
         }
         tokio::select! {
             () = lead.lost() => false,
-            // Nobody is there to answer: then nobody has said yes.
+            // Without an answer there is no permission.
             is_admitted = answer => is_admitted.unwrap_or(false) && lead.is_leading(),
         }
     }
 }
 
-impl Veto for Gate {
+impl Veto for PreLeaderCheck {
     async fn judge(&mut self, lead: &Lead) -> Verdict {
         if self.admits(lead).await {
             self.refusals = 0;
@@ -69,8 +69,8 @@ impl Veto for Gate {
     }
 }
 
-/// For how long a node stays out that was refused so often in a row: longer each time, since each
-/// return is an election for everybody.
+/// For how long a node stays withdrawn that was refused so often in a row: longer each time, since
+/// each return is an election for all nodes.
 fn hold_after(refusals: u32) -> Duration {
     FIRST_HOLD.saturating_mul(2_u32.saturating_pow(refusals.saturating_sub(1))).min(LAST_HOLD)
 }

@@ -5,7 +5,7 @@
 //!
 //! - the newest news is never left out;
 //! - `leader` is left out if anything newer waits, since then the term is over;
-//! - after a `leader` or a gate that was told, the next `suspended` or `member` is told;
+//! - after a `leader` or a `pre_leader` that was run, the next `suspended` or `member` is run;
 //! - any other news is left out only if something newer waits and it has waited for too long.
 
 use std::collections::VecDeque;
