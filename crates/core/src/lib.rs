@@ -27,6 +27,7 @@ pub mod payload;
 pub mod policy;
 pub mod protocol;
 pub mod recall;
+pub mod record;
 pub mod reorganization;
 #[cfg(test)]
 mod testing;
@@ -41,5 +42,6 @@ pub use group::{GroupNumber, Status};
 pub use membership::{Member, Membership, NodeId, NodeSet, Priority};
 pub use payload::{Definition, Report};
 pub use protocol::{Context, Effect, Effects, Event, Protocol};
+pub use record::NodeRecord;
 pub use time::Time;
 pub use timing::Timing;

@@ -35,6 +35,7 @@ use crate::payload::Definition;
 use crate::policy::{Policy, Preempt};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::recall::{self, Memory, Recall};
+use crate::record::NodeRecord;
 use crate::reorganization::Reorganization;
 use crate::trace::NodeState;
 
@@ -49,23 +50,26 @@ pub struct Node {
     policy: Policy,
     /// The counter while the node is aside, as far as it is known.
     kept: Option<Counter>,
+    /// What is on stable storage.
+    record: NodeRecord,
 }
 
 impl Protocol for Node {
     type Message = Message;
     type Timer = Timer;
-    type Record = Counter;
+    type Record = NodeRecord;
     type Command = Command;
     type Notice = Notice;
 
-    fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
+    fn start(cx: &mut Context<'_>, saved: Option<NodeRecord>, out: &mut Effects<Self>) -> Self {
         let detector = Detector::start(cx, None, &mut Effects::new());
         let reorganization = Reorganization::start(cx, None, &mut Effects::new());
         let mut effects = Effects::new();
-        let memory = Memory::start(cx, saved, &mut effects);
+        let memory = Memory::start(cx, saved.map(|record| record.counter), &mut effects);
         let policy = Policy::start(cx, None, &mut Effects::new());
+        let (kept, record) = (None, saved.unwrap_or_default());
         let mut node =
-            Self { memory, detector, election: None, reorganization, policy, kept: None };
+            Self { memory, detector, election: None, reorganization, policy, kept, record };
         node.carry(cx, effects, out, Self::route_memory);
         node.look_back(cx, out);
         node
@@ -84,13 +88,13 @@ impl Node {
     /// A node that has been a Normal member of a group for a while.
     pub fn standing(
         cx: &mut Context<'_>,
-        saved: Counter,
+        saved: NodeRecord,
         standing: &Standing,
         definition: Definition,
         out: &mut Effects<Self>,
     ) -> Self {
         let mut effects = Effects::new();
-        let election = Election::standing(cx, saved, standing, &mut effects);
+        let election = Election::standing(cx, saved.counter, standing, &mut effects);
         let mut node = Self {
             memory: Memory::standing(),
             detector: Detector::default(),
@@ -98,6 +102,7 @@ impl Node {
             reorganization: Reorganization::standing(definition),
             policy: Policy::default(),
             kept: None,
+            record: saved,
         };
         node.route_election(cx, effects, out);
         node.look_back(cx, out);
@@ -131,6 +136,12 @@ impl Node {
                 Some(election) => election.is_peerage(state.peerage.as_deref()),
                 None => state.peerage.is_none(),
             }
+    }
+
+    /// Saves the whole record with another counter.
+    fn save_counter(&mut self, counter: Counter, out: &mut Effects<Self>) {
+        self.record.counter = counter;
+        out.save(self.record);
     }
 
     /// Whether the application may accept operations.

@@ -173,7 +173,7 @@ impl Node {
         out: &mut Effects<Self>,
     ) {
         match upward {
-            Upward::Save(counter) => out.save(counter),
+            Upward::Save(counter) => self.save_counter(counter, out),
             Upward::Notify(recall::Notice::Known(saved)) if self.policy.is_aside() => {
                 self.kept = Some(saved.unwrap_or_default());
             }
@@ -254,7 +254,7 @@ impl Node {
     ) {
         use reorganization::Command as Reorganize;
         let notice = match upward {
-            Upward::Save(counter) => return out.save(counter),
+            Upward::Save(counter) => return self.save_counter(counter, out),
             Upward::Notify(notice) => notice,
         };
         let command = match notice {

@@ -13,6 +13,7 @@ use crate::group::Counter;
 use crate::node::{self, Node};
 use crate::policy::{self, Policy};
 use crate::recall::{self, Memory};
+use crate::record::NodeRecord;
 use crate::reorganization::{self, Reorganization};
 
 impl Scripted for Bully {
@@ -256,8 +257,8 @@ impl Scripted for Node {
         timer.name().to_string()
     }
 
-    fn record(counter: &Counter) -> String {
-        counter.0.to_string()
+    fn record(record: &NodeRecord) -> String {
+        record.counter.0.to_string()
     }
 
     fn notice(notice: &node::Notice) -> String {

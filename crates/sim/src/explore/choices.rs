@@ -141,7 +141,7 @@ impl World {
     #[must_use]
     pub fn highest_counter(&self) -> u64 {
         let saved = self.hosts.iter().filter_map(|host| host.saved());
-        saved.map(|counter| counter.0).max().unwrap_or(0)
+        saved.map(|record| record.counter.0).max().unwrap_or(0)
     }
 
     /// Lets the application answer whatever it was asked, and forgets what can never happen and what

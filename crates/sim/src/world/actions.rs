@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use tanist_core::election::Standing;
+use tanist_core::group::Counter;
 use tanist_core::node::{Command, Node};
 use tanist_core::trace::{Event, Link};
-use tanist_core::{Context, NodeId, Protocol, Status};
+use tanist_core::{Context, NodeId, NodeRecord, Protocol, Status};
 
 use crate::world::application::{self};
 use crate::world::faults::{Action, Moment};
@@ -75,8 +76,8 @@ impl World {
             for id in group.members.iter() {
                 let Some(at) = self.position(id) else { continue };
                 self.emit(Event::Start { node: id, restarted: false });
-                let counter = tanist_core::group::Counter(group.group.counter);
-                self.hosts[at].save(counter);
+                let record = NodeRecord { counter: Counter(group.group.counter) };
+                self.hosts[at].save(record);
                 let mut cx = Context {
                     me: id,
                     now: self.now,
@@ -86,7 +87,7 @@ impl World {
                 };
                 let mut effects = std::mem::take(&mut self.effects.0);
                 let definition = definition.clone();
-                let node = Node::standing(&mut cx, counter, group, definition, &mut effects);
+                let node = Node::standing(&mut cx, record, group, definition, &mut effects);
                 self.hosts[at].node = Some(node);
                 self.tell_state(at);
                 self.emit(Event::Begin { node: id, group: group.group });
@@ -133,7 +134,7 @@ impl World {
     pub(super) fn forget(&mut self, id: NodeId, lost_writes: u32) {
         let Some(at) = self.position(id) else { return };
         let Some(last) = self.hosts[at].saved() else { return };
-        let is_remembered = self.hosts.iter().any(|host| host.has_heard_of(last.group(id)));
+        let is_remembered = self.hosts.iter().any(|host| host.has_heard_of(last.counter.group(id)));
         if self.hosts[at].node.is_none() && is_remembered {
             self.hosts[at].lose_writes(lost_writes);
         }

@@ -93,9 +93,10 @@ impl World {
                 Effect::Broadcast(message) => self.broadcast(at, &message),
                 Effect::SetTimer { timer, after } => self.set_timer(at, timer, after),
                 Effect::CancelTimer(timer) => self.hosts[at].cancel_timer(timer),
-                Effect::Save(counter) => {
-                    self.hosts[at].save(counter);
-                    self.emit(Event::Save { node: self.hosts[at].id, counter: counter.0 });
+                Effect::Save(record) => {
+                    self.hosts[at].save(record);
+                    let (node, counter) = (self.hosts[at].id, record.counter.0);
+                    self.emit(Event::Save { node, counter });
                 }
                 Effect::Notify(notice) => self.notify(at, notice),
             }

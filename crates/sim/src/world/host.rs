@@ -3,11 +3,10 @@
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
-use tanist_core::group::Counter;
 use tanist_core::node::{Command, Message, Node, Timer};
 use tanist_core::time::micros;
 use tanist_core::trace::NodeState;
-use tanist_core::{GroupNumber, NodeId, Time};
+use tanist_core::{GroupNumber, NodeId, NodeRecord, Time};
 
 /// The right rate of a clock.
 pub const RATE: u32 = 1_000_000;
@@ -25,7 +24,7 @@ pub struct Host {
     /// The defining state that the trace last told.
     pub(crate) told: Option<NodeState>,
     /// What the disk acknowledged, oldest first.
-    disk: Vec<Counter>,
+    disk: Vec<NodeRecord>,
     timers: Vec<(Timer, u64)>,
     /// What arrived while it stood still; none while it runs.
     pub(crate) held: Option<Vec<Due>>,
@@ -57,7 +56,7 @@ pub(crate) struct Mark {
 pub(crate) struct HostPart {
     node: Option<Node>,
     told: Option<NodeState>,
-    saved: Option<Counter>,
+    saved: Option<NodeRecord>,
     pub(crate) timers: Vec<Timer>,
     life: u32,
     heard: Vec<GroupNumber>,
@@ -169,15 +168,15 @@ impl Host {
 
     /// What the disk holds.
     #[must_use]
-    pub fn saved(&self) -> Option<Counter> {
+    pub fn saved(&self) -> Option<NodeRecord> {
         self.disk.last().copied()
     }
 
-    pub(crate) fn save(&mut self, counter: Counter) {
+    pub(crate) fn save(&mut self, record: NodeRecord) {
         if self.disk.len() == WRITES_KEPT {
             self.disk.remove(0);
         }
-        self.disk.push(counter);
+        self.disk.push(record);
     }
 
     pub(crate) fn lose_writes(&mut self, count: u32) {

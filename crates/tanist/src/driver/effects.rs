@@ -1,9 +1,8 @@
 //! The effects of a step, carried out in order, each finished before the next begins.
 
-use tanist_core::group::Counter;
 use tanist_core::node::{Command, Message, Node, Notice};
 use tanist_core::trace::Event as Trace;
-use tanist_core::{Effect, Effects, GroupNumber, NodeId, NodeSet, wire};
+use tanist_core::{Effect, Effects, GroupNumber, NodeId, NodeRecord, NodeSet, wire};
 
 use super::{Driver, RESERVE_AFTER};
 use crate::clock;
@@ -20,7 +19,7 @@ impl Driver {
                 Effect::Broadcast(message) => self.broadcast(&message),
                 Effect::SetTimer { timer, after } => self.timers.set(timer, clock::now() + after),
                 Effect::CancelTimer(timer) => self.timers.cancel(timer),
-                Effect::Save(counter) => self.save(counter)?,
+                Effect::Save(record) => self.save(record)?,
                 Effect::Notify(notice) => answers.extend(self.notify(notice)?),
             }
         }
@@ -29,7 +28,8 @@ impl Driver {
 
     /// Keeps a number before it is used, and waits for the disk if it does not hold it yet. A write
     /// that failed or took too long is a crash.
-    fn save(&mut self, counter: Counter) -> Result<(), Failure> {
+    fn save(&mut self, record: NodeRecord) -> Result<(), Failure> {
+        let NodeRecord { counter } = record;
         self.saver.save(counter)?;
         self.cap.note(counter);
         self.reserve_at = clock::now() + RESERVE_AFTER;

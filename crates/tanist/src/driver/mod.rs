@@ -25,7 +25,7 @@ use tanist_core::group::Counter;
 use tanist_core::node::{Command, Node};
 use tanist_core::trace::{Entry, Event as Trace, NodeState};
 use tanist_core::{
-    Context, Effects, Event, GroupConfig, Membership, NodeId, NodeSet, Protocol, Time,
+    Context, Effects, Event, GroupConfig, Membership, NodeId, NodeRecord, NodeSet, Protocol, Time,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -112,7 +112,8 @@ impl Driver {
     fn start(parts: Parts) -> Result<Self, Failure> {
         let Parts { me, config, members, saver, is_restarted, network, .. } = parts;
         let mut effects = Effects::new();
-        let saved = Some(saver.held()).filter(|held| *held != Counter::default());
+        let saved = Some(NodeRecord::from(saver.held()));
+        let saved = saved.filter(|held| *held != NodeRecord::default());
         let now = clock::now();
         let mut cx = Context { me, now, dice: &mut SystemDice, config: &config, members: &members };
         let node = Node::start(&mut cx, saved, &mut effects);

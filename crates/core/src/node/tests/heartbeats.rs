@@ -23,7 +23,7 @@ fn standing_with(algorithm: Algorithm, me: u32, options: &[(&str, &str)]) -> Ben
     let members = nodes([1, 2, 3]);
     let standing = Standing { group: number(1, 3), coordinator: NodeId(3), members };
     Bench::begun(group(algorithm, options), me, |cx, out| {
-        Node::standing(cx, Counter(1), &standing, Definition::from("old"), out)
+        Node::standing(cx, Counter(1).into(), &standing, Definition::from("old"), out)
     })
 }
 

@@ -24,7 +24,7 @@ fn standing(algorithm: Algorithm, me: u32) -> Bench<Node> {
     let members = nodes([1, 2, 3]);
     let standing = Standing { group: number(1, 3), coordinator: NodeId(3), members };
     Bench::begun(group_of(algorithm, 3, &[]), me, |cx, out| {
-        Node::standing(cx, Counter(1), &standing, Definition::from("old"), out)
+        Node::standing(cx, Counter(1).into(), &standing, Definition::from("old"), out)
     })
 }
 

@@ -50,7 +50,7 @@ fn a_coordinator_learns_of_a_claim_in_the_step_in_which_it_hears_of_it() {
     let mut config = group_of(Algorithm::Invitation, 3, &[]);
     config.settings.preempt = Preempt::After(stable);
     let mut bench = Bench::begun(config, 3, |cx, out| {
-        Node::standing(cx, Counter(1), &standing, Definition::from("old"), out)
+        Node::standing(cx, Counter(1).into(), &standing, Definition::from("old"), out)
     });
     assert_eq!(bench.hear(1, rank(50)), ["set yield 3s"]);
     assert_eq!(bench.hear(1, rank(0)), ["cancel yield"]);

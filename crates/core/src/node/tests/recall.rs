@@ -10,7 +10,7 @@ fn group(algorithm: Algorithm, n: u32) -> TestGroup {
 }
 
 fn coming_up(algorithm: Algorithm) -> Bench<Node> {
-    Bench::coming_up(group(algorithm, 3), 3, Some(Counter(2)))
+    Bench::coming_up(group(algorithm, 3), 3, Some(Counter(2).into()))
 }
 
 fn recalled(counter: u64) -> Message {
@@ -73,7 +73,7 @@ fn numbers_of_messages_and_of_the_own_group_are_remembered() {
     let members = nodes([1, 2, 3]);
     let standing = Standing { group: number(4, 3), coordinator: NodeId(3), members };
     let mut bench = Bench::begun(group(Algorithm::Bully, 3), 1, |cx, out| {
-        Node::standing(cx, Counter(1), &standing, Definition::default(), out)
+        Node::standing(cx, Counter(1).into(), &standing, Definition::default(), out)
     });
     let question = || Message::Recall(Recalling::Recall { question: 5 });
     let lines = without_timers(bench.hear(3, question()));

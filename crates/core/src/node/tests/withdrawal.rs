@@ -129,7 +129,7 @@ fn a_node_that_is_alone_in_the_world_steps_aside_and_returns() {
 fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
     let asking = || {
         let config = group_of(Algorithm::Invitation, 2, &[]).recalling();
-        let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4)));
+        let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4).into()));
         assert_eq!(without_timers(bench.tell(step_aside())), ["send n2 Farewell", "aside"]);
         bench
     };
@@ -153,7 +153,7 @@ fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
 #[test]
 fn a_farewell_does_not_stand_for_what_the_peer_remembers() {
     let config = group_of(Algorithm::Invitation, 2, &[]).recalling();
-    let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4)));
+    let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4).into()));
     let farewell = Message::Policy(policy::Message::Farewell);
     assert_eq!(bench.hear(2, farewell), ["farewell of n2"]);
     let recalled = Recalling::Recalled { question: 0, counter: Some(Counter(9)) };
@@ -167,7 +167,7 @@ fn a_number_that_is_seen_while_aside_is_not_used_again() {
     let members = nodes([1, 2]);
     let group = Standing { group: number(1, 2), coordinator: NodeId(2), members };
     let mut bench = Bench::begun(config, 1, |cx, out| {
-        Node::standing(cx, Counter(1), &group, Definition::default(), out)
+        Node::standing(cx, Counter(1).into(), &group, Definition::default(), out)
     });
     bench.tell(Command::StepAside { hold: None });
     bench.tell(stopped());
