@@ -68,6 +68,13 @@ impl Active {
         (self.heading, self.sent) = (None, 0);
     }
 
+    fn is_next(&self, number: Counter, (from, elect): &(NodeId, Elect)) -> bool {
+        let is_known = elect.number == number && self.source == Some(*from);
+        let is_stranger = elect.number == number && self.source.is_some() && !is_known;
+        let expected = if is_known { self.taken } else { 0 };
+        is_stranger || (elect.number >= number && elect.place == expected)
+    }
+
     /// Counts a message that goes to this node.
     pub(super) fn count(&mut self, to: NodeId, token: Token) -> Token {
         match token {
@@ -87,8 +94,10 @@ impl Active {
 impl Ring {
     /// S-03: an empty list, and the own name.
     pub(super) fn send_name(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        self.active.list.insert(cx.me);
-        self.pass_name(cx, cx.me, out);
+        if let Some(active) = self.active_mut() {
+            active.list.insert(cx.me);
+            self.pass_name(cx, cx.me, out);
+        }
     }
 
     fn pass_name(&mut self, cx: &mut Context<'_>, node: NodeId, out: &mut Effects<Self>) {
@@ -107,10 +116,10 @@ impl Ring {
         if cx.config.options().ring_active_list.order == Order::Literal {
             return self.take_name(cx, elect, out);
         }
-        self.active.held.push((from, elect));
-        while let Some(at) = self.active.held.iter().position(|held| self.is_next(held)) {
-            let (from, elect) = self.active.held.swap_remove(at);
-            if elect.number == self.number && self.active.source.is_some_and(|node| node != from) {
+        let Some(active) = self.active_mut() else { return };
+        active.held.push((from, elect));
+        while let Some((from, elect, source)) = self.next_in_order() {
+            if elect.number == self.number && source.is_some_and(|node| node != from) {
                 // Somebody else comes before this node: the ring is not what it was.
                 return self.call(cx, out);
             }
@@ -119,8 +128,10 @@ impl Ring {
                 self.join(cx, elect.number, out);
                 self.save_number(cx, out);
             }
-            self.active.source = Some(from);
-            self.active.taken += 1;
+            if let Some(active) = self.active_mut() {
+                active.source = Some(from);
+                active.taken += 1;
+            }
             self.take_name(cx, elect, out);
             if self.phase != Phase::Running {
                 break;
@@ -128,11 +139,13 @@ impl Ring {
         }
     }
 
-    fn is_next(&self, (from, elect): &(NodeId, Elect)) -> bool {
-        let is_known = elect.number == self.number && self.active.source == Some(*from);
-        let is_stranger = elect.number == self.number && self.active.source.is_some() && !is_known;
-        let expected = if is_known { self.active.taken } else { 0 };
-        is_stranger || (elect.number >= self.number && elect.place == expected)
+    /// The next name that can be taken: from whom, and from whom the others of its election came.
+    fn next_in_order(&mut self) -> Option<(NodeId, Elect, Option<NodeId>)> {
+        let number = self.number;
+        let active = self.active_mut()?;
+        let at = active.held.iter().position(|held| active.is_next(number, held))?;
+        let (from, elect) = active.held.swap_remove(at);
+        Some((from, elect, active.source))
     }
 
     /// S-04 to S-06.
@@ -146,10 +159,11 @@ impl Ring {
             self.join(cx, elect.number, out);
             self.save_number(cx, out);
         }
-        let is_first = self.active.list.is_empty();
+        let Some(active) = self.active_mut() else { return };
+        let is_first = active.list.is_empty();
         if is_first && cx.is_mutated(Mutant::OTHERS_FIRST) {
             self.pass_name(cx, elect.node, out);
-            self.active.list.insert(elect.node);
+            self.list(elect.node);
             return self.send_name(cx, out);
         }
         if is_first {
@@ -162,7 +176,7 @@ impl Ring {
             return;
         }
         // Whoever is in the list has been here: the name of a node that died stops.
-        if self.active.list.insert(elect.node) {
+        if self.list(elect.node) {
             self.pass_name(cx, elect.node, out);
         }
         if !is_first && cx.is_mutated(Mutant::DECIDE_EARLY) {
@@ -170,18 +184,23 @@ impl Ring {
         }
     }
 
+    /// Adds a name to the active list; tells whether it was new.
+    fn list(&mut self, node: NodeId) -> bool {
+        self.active_mut().is_some_and(|active| active.list.insert(node))
+    }
+
     /// S-06, S-07: the best of the list coordinates; the others find out by themselves.
     fn list_is_complete(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let Some(list) = self.active().map(|active| active.list.clone()) else { return };
         let mut ranked = cx.members.all().iter().rev().map(|member| member.id);
-        let Some(winner) = ranked.find(|id| self.active.list.contains(*id)) else { return };
+        let Some(winner) = ranked.find(|id| list.contains(*id)) else { return };
         self.decide(cx, winner, out);
         if winner == cx.me {
             // The last to find out is a round behind the first.
             let timing = cx.config.timing();
             let nodes = u32::try_from(cx.members.count()).unwrap_or(u32::MAX);
             let round: Duration = (timing.message_max() + timing.processing_max()) * nodes;
-            let all = self.active.list.clone();
-            self.expect_within(cx, all, round + timing.answer(), out);
+            self.expect_within(cx, list, round + timing.answer(), out);
         }
     }
 }

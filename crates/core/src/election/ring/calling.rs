@@ -3,10 +3,10 @@
 use core::time::Duration;
 
 use super::active_list::Elect;
-use super::listing::{self, Orphans, Result};
-use super::{Check, Message, Phase, Ring, Timer, Token, chang_roberts};
+use super::listing::Result;
+use super::{Check, Message, Phase, Ring, Timer, Token};
 use crate::dice::jitter;
-use crate::election::{Algorithm, Notice, mint_late};
+use crate::election::{Notice, mint_late};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
@@ -27,18 +27,7 @@ impl Ring {
     pub(super) fn call(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         self.join(cx, self.counter.next(), out);
         self.stand(cx, out);
-        match cx.config.algorithm() {
-            Algorithm::RingChangRoberts => self.send_candidacy(cx, out),
-            Algorithm::RingModified | Algorithm::RingList => self.send_list(cx, out),
-            Algorithm::RingActiveList => self.send_name(cx, out),
-            // Nobody makes a ring of them.
-            Algorithm::Bully
-            | Algorithm::BullyLecture
-            | Algorithm::Invitation
-            | Algorithm::AdhocExpandingRing
-            | Algorithm::AdhocDiffusing
-            | Algorithm::SuperPeer => {}
-        }
+        self.begin_own(cx, out);
         mint_late(cx, self.counter, out);
     }
 
@@ -68,8 +57,7 @@ impl Ring {
         self.up = NodeSet::new();
         self.report = None;
         self.follows.clear();
-        self.initiator = None;
-        self.active.begin(number);
+        self.rule.begin(number);
         self.check = None;
         self.succession.forget_before(number, out);
         out.cancel_timer(Timer::Follows);
@@ -129,22 +117,7 @@ impl Ring {
     /// The wait for an election to end: two rounds for the candidates, one for the result, with
     /// everybody else dead and skipped in each, and the hand-over.
     fn be_patient(&self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let is_endless = match cx.config.algorithm() {
-            Algorithm::RingChangRoberts => {
-                cx.config.options().ring_chang_roberts.orphans == chang_roberts::Orphans::Literal
-            }
-            Algorithm::RingModified | Algorithm::RingList => {
-                listing::rules(cx).orphans == Orphans::Literal
-            }
-            Algorithm::RingActiveList
-            | Algorithm::Bully
-            | Algorithm::BullyLecture
-            | Algorithm::Invitation
-            | Algorithm::AdhocExpandingRing
-            | Algorithm::AdhocDiffusing
-            | Algorithm::SuperPeer => false,
-        };
-        if is_endless {
+        if self.rule.is_endless(cx) {
             return;
         }
         let timing = cx.config.timing();

@@ -14,8 +14,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Message, Phase, Ring, Token, list, modified};
-use crate::election::Algorithm;
+use super::rules::Rule;
+use super::{Message, Phase, Ring, Token};
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};
@@ -23,7 +23,7 @@ use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;
 
 /// What becomes of messages of the same election.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Concurrent {
     /// Only that of the highest initiator is passed on.
     Highest,
@@ -32,7 +32,7 @@ pub(super) enum Concurrent {
 }
 
 /// What becomes of a message whose initiator died.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Orphans {
     /// Whoever has signed it adopts it.
     Adopted,
@@ -41,7 +41,7 @@ pub(super) enum Orphans {
 }
 
 /// Whether the winner must have passed the result on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Confirmation {
     /// If it has not, it is dead and the election is repeated.
     Winner,
@@ -50,23 +50,13 @@ pub(super) enum Confirmation {
 }
 
 /// How the two rounds are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Rules {
     pub(super) concurrent: Concurrent,
     pub(super) orphans: Orphans,
     confirmation: Confirmation,
     /// Whether the result carries the whole list (T-06).
     tells_list: bool,
-}
-
-/// The rules of the configured algorithm.
-pub(super) fn rules(cx: &Context<'_>) -> Rules {
-    let options = cx.config.options();
-    if cx.config.algorithm() == Algorithm::RingList {
-        list::rules(options.ring_list)
-    } else {
-        modified::rules(options.ring_modified)
-    }
 }
 
 impl Rules {
@@ -95,7 +85,7 @@ pub(super) struct Result {
 impl Ring {
     /// M-01, T-03: the list begins with the initiator.
     pub(super) fn send_list(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        self.initiator = Some(cx.me);
+        self.follow_initiator(cx.me);
         let token = Token::List { number: self.number, initiator: cx.me, names: vec![cx.me] };
         self.pass(cx, token, out);
     }
@@ -109,10 +99,10 @@ impl Ring {
         mut names: Vec<NodeId>,
         out: &mut Effects<Self>,
     ) {
+        let Some(rules) = self.list_rules() else { return };
         if number > self.number {
             self.join(cx, number, out);
         }
-        let rules = rules(cx);
         if self.is_outdone(cx, initiator) {
             return;
         }
@@ -121,7 +111,7 @@ impl Ring {
         if has_signed && (initiator == cx.me || rules.orphans == Orphans::Adopted) {
             return self.elect_best(cx, initiator, names, out);
         }
-        self.initiator = Some(initiator);
+        self.follow_initiator(initiator);
         if rules.concurrent == Concurrent::Highest {
             self.end_own(Outcome::Yielded, out);
         }
@@ -134,9 +124,17 @@ impl Ring {
     /// Whether this node has signed the list of a higher initiator in this election. What comes of
     /// the lower one's then stops here, so that no two results pass the same node.
     fn is_outdone(&self, cx: &Context<'_>, initiator: NodeId) -> bool {
-        rules(cx).concurrent == Concurrent::Highest
+        let Rule::List { rules, initiator: best } = &self.rule else { return false };
+        rules.concurrent == Concurrent::Highest
             && !cx.is_mutated(Mutant::SIGN_ANY_LIST)
-            && self.initiator.is_some_and(|best| cx.members.outranks(best, initiator))
+            && best.is_some_and(|best| cx.members.outranks(best, initiator))
+    }
+
+    /// The message of this initiator is the one that this node helps to come round.
+    const fn follow_initiator(&mut self, best: NodeId) {
+        if let Rule::List { initiator, .. } = &mut self.rule {
+            *initiator = Some(best);
+        }
     }
 
     /// M-03, M-04, T-06: the best of the list is told round.
@@ -147,11 +145,12 @@ impl Ring {
         names: Vec<NodeId>,
         out: &mut Effects<Self>,
     ) {
-        if self.phase != Phase::Running && rules(cx).concurrent == Concurrent::Highest {
+        let Some(rules) = self.list_rules() else { return };
+        if self.phase != Phase::Running && rules.concurrent == Concurrent::Highest {
             return;
         }
         let Some(winner) = best(cx, &names) else { return };
-        let names = if rules(cx).tells_list { names } else { Vec::new() };
+        let names = if rules.tells_list { names } else { Vec::new() };
         let told = [cx.me].into_iter().collect();
         self.accept(cx, winner, &names, out);
         let (number, owner) = (self.number, cx.me);
@@ -168,7 +167,7 @@ impl Ring {
         out: &mut Effects<Self>,
     ) {
         let Result { initiator, owner, winner, names, mut told } = result;
-        let rules = rules(cx);
+        let Some(rules) = self.list_rules() else { return };
         if number == self.number && self.is_outdone(cx, initiator) {
             return;
         }
@@ -197,12 +196,13 @@ impl Ring {
         names: &[NodeId],
         out: &mut Effects<Self>,
     ) {
+        let Some(rules) = self.list_rules() else { return };
         if self.coordinator == Some(winner) {
             return;
         }
         self.keep_number(cx, winner, out);
         self.decide(cx, winner, out);
-        if winner == cx.me && rules(cx).confirmation == Confirmation::Literal {
+        if winner == cx.me && rules.confirmation == Confirmation::Literal {
             self.expect(cx, names.iter().copied().collect(), out);
         }
     }
@@ -222,7 +222,8 @@ impl Ring {
         told: NodeSet,
         out: &mut Effects<Self>,
     ) {
-        if rules(cx).confirmation == Confirmation::Literal {
+        let Some(rules) = self.list_rules() else { return };
+        if rules.confirmation == Confirmation::Literal {
             return;
         }
         if !told.contains(winner) {

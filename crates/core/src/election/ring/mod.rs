@@ -28,6 +28,7 @@ pub mod list;
 mod listing;
 pub mod modified;
 mod passing;
+mod rules;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -37,9 +38,9 @@ use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
-use self::active_list::Active;
 use self::assembly::Gathering;
 use self::passing::Succession;
+use self::rules::Rule;
 pub use self::token::{Label, Token};
 use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
 use crate::election::descriptor::{MessageInfo, TimerInfo, Topic, rows};
@@ -69,9 +70,8 @@ pub struct Ring {
     report: Option<Report>,
     /// Those who follow this node, should it be the winner; some know that before it does.
     follows: Reports,
-    /// The highest initiator whose message this node has seen in this election (E-32).
-    initiator: Option<NodeId>,
-    active: Active,
+    /// What this ring does differently from the others.
+    rule: Rule,
     /// A check has asked these and has no answer yet; what it found so far.
     check: Option<Check>,
     succession: Succession,
@@ -191,8 +191,7 @@ impl Protocol for Ring {
             is_caller: false,
             report: None,
             follows: Reports::new(),
-            initiator: None,
-            active: Active::default(),
+            rule: Rule::of(cx.config),
             check: None,
             succession: Succession::default(),
         };
@@ -285,8 +284,7 @@ impl Elects for Ring {
             is_caller: false,
             report: None,
             follows: Reports::new(),
-            initiator: None,
-            active: Active::default(),
+            rule: Rule::of(cx.config),
             check: None,
             succession: Succession::default(),
         }

@@ -11,7 +11,7 @@
 use alloc::vec::Vec;
 
 use super::active_list::Elect;
-use super::listing::{self, Concurrent};
+use super::listing::Concurrent;
 use super::{Label, Message, Phase, Ring, Timer, Token};
 use crate::group::Counter;
 use crate::membership::{Membership, NodeId};
@@ -65,7 +65,8 @@ impl Ring {
     /// Sends a token to the successor.
     pub(super) fn pass(&mut self, cx: &mut Context<'_>, token: Token, out: &mut Effects<Self>) {
         // A ring that must not change during an election goes on where it went first.
-        let to = self.active.heading.unwrap_or_else(|| after(cx.members, cx.me));
+        let to = self.active().and_then(|active| active.heading);
+        let to = to.unwrap_or_else(|| after(cx.members, cx.me));
         self.pass_to(cx, to, token, out);
     }
 
@@ -77,7 +78,10 @@ impl Ring {
         if !self.succession.is_awaiting(to) {
             out.set_timer(Timer::Acknowledgement(to), cx.config.timing().answer());
         }
-        let token = self.active.count(to, token);
+        let token = match self.active_mut() {
+            Some(active) => active.count(to, token),
+            None => token,
+        };
         self.succession.outbox.push(Passed { to, token: token.clone() });
         out.send(to, Message::Pass(token));
     }
@@ -124,16 +128,21 @@ impl Ring {
             Token::Election { number, .. }
             | Token::Elected { number, .. }
             | Token::Elect { number, .. } => *number <= self.past(),
-            Token::List { number, .. } => match listing::rules(cx).concurrent {
+            Token::List { number, .. } => match self.concurrent() {
                 Concurrent::Highest => *number <= self.past(),
                 Concurrent::All => *number < self.number,
             },
             // It comes back to its owner, or to whoever adopts it.
-            Token::Coordinator { number, told, .. } => match listing::rules(cx).concurrent {
+            Token::Coordinator { number, told, .. } => match self.concurrent() {
                 Concurrent::Highest if !told.contains(cx.me) => *number <= self.past(),
                 Concurrent::Highest | Concurrent::All => *number < self.number,
             },
         }
+    }
+
+    /// What becomes of several lists of one election; one at most is passed on in any other ring.
+    fn concurrent(&self) -> Concurrent {
+        self.list_rules().map_or(Concurrent::Highest, |rules| rules.concurrent)
     }
 
     pub(super) fn acknowledged(
@@ -155,8 +164,10 @@ impl Ring {
             }
         }
         let Some(past) = past else {
-            self.active.is_settled |=
-                self.active.heading == Some(from) && label.number == self.number;
+            let number = self.number;
+            if let Some(active) = self.active_mut() {
+                active.is_settled |= active.heading == Some(from) && label.number == number;
+            }
             return;
         };
         self.counter = self.counter.max(past);
@@ -173,11 +184,13 @@ impl Ring {
             return;
         }
         out.cancel_timer(Timer::Acknowledgement(gone));
-        if self.active.heading == Some(gone) && self.active.is_settled {
-            // It has taken some and may have kept them to itself.
-            return self.call(cx, out);
+        if let Some(active) = self.active_mut() {
+            if active.heading == Some(gone) && active.is_settled {
+                // It has taken some and may have kept them to itself.
+                return self.call(cx, out);
+            }
+            active.turn();
         }
-        self.active.turn();
         let (moved, kept): (Vec<Passed>, Vec<Passed>) =
             core::mem::take(&mut self.succession.outbox)
                 .into_iter()
