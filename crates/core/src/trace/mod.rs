@@ -274,6 +274,46 @@ impl Event {
         }
     }
 
+    /// What sort of event it is, for readers that look at some sorts only.
+    #[must_use]
+    pub const fn class(&self) -> EventClass {
+        match self {
+            Self::State { .. } => EventClass::State,
+            Self::Send { .. } | Self::Broadcast { .. } => EventClass::Sent,
+            Self::Receive { .. } => EventClass::Received,
+            Self::Call { .. }
+            | Self::End { .. }
+            | Self::Stop { .. }
+            | Self::Stopped { .. }
+            | Self::Plan { .. }
+            | Self::Begin { .. } => EventClass::Milestone,
+            Self::Start { .. }
+            | Self::Crash { .. }
+            | Self::Pause { .. }
+            | Self::Resume { .. }
+            | Self::Aside { .. }
+            | Self::Return { .. }
+            | Self::Cut { .. }
+            | Self::Heal { .. } => EventClass::Fault,
+            Self::Lose { .. } | Self::Timer { .. } | Self::Save { .. } | Self::Broken { .. } => {
+                EventClass::Detail
+            }
+        }
+    }
+
+    /// The message that was sent, received or lost.
+    #[must_use]
+    pub const fn message(&self) -> Option<&MessageFacts> {
+        if let Self::Send { message, .. }
+        | Self::Broadcast { message, .. }
+        | Self::Receive { message, .. }
+        | Self::Lose { message, .. } = self
+        {
+            return Some(message);
+        }
+        None
+    }
+
     /// Whether somebody outside did it: to a node, or to a link.
     #[must_use]
     pub const fn is_from_outside(&self) -> bool {
@@ -286,6 +326,23 @@ impl Event {
                 | Self::Heal { .. }
         )
     }
+}
+
+/// What sort of event it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventClass {
+    /// A node's defining state changed.
+    State,
+    /// A message was sent, to one node or to all in reach.
+    Sent,
+    /// A message was received.
+    Received,
+    /// An election began or ended; an application stops, plans or begins.
+    Milestone,
+    /// Something was done to a node or to links: crashes, restarts, cuts.
+    Fault,
+    /// Anything else: losses, timers, saves, verdicts.
+    Detail,
 }
 
 /// One direction of a link.
@@ -355,29 +412,12 @@ impl Event {
     /// Whether this is about a heartbeat: what a reader of the story can do without.
     #[must_use]
     pub const fn is_of_heartbeat(&self) -> bool {
-        match self {
-            Self::Send { message, .. }
-            | Self::Broadcast { message, .. }
-            | Self::Receive { message, .. }
-            | Self::Lose { message, .. } => matches!(message.kind, Kind::Heartbeat),
-            Self::Timer { timer, .. } => matches!(timer, TimerName::Beat | TimerName::Relay),
-            Self::Start { .. }
-            | Self::Crash { .. }
-            | Self::Pause { .. }
-            | Self::Resume { .. }
-            | Self::Aside { .. }
-            | Self::Return { .. }
-            | Self::Save { .. }
-            | Self::State { .. }
-            | Self::Call { .. }
-            | Self::End { .. }
-            | Self::Stop { .. }
-            | Self::Stopped { .. }
-            | Self::Plan { .. }
-            | Self::Begin { .. }
-            | Self::Cut { .. }
-            | Self::Heal { .. }
-            | Self::Broken { .. } => false,
+        if let Self::Timer { timer, .. } = self {
+            return matches!(timer, TimerName::Beat | TimerName::Relay);
+        }
+        match self.message() {
+            Some(message) => matches!(message.kind, Kind::Heartbeat),
+            None => false,
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tanist_core::trace::{Event, Header, Kind};
+use tanist_core::trace::{Event, Header, Kind, MessageFacts};
 use tanist_core::{GroupNumber, NodeId, Time};
 
 use super::{Breach, Interest, Monitor, mix};
@@ -53,6 +53,37 @@ impl AckAfterChildren {
         });
         open.next().map(|question| question.asked)
     }
+
+    /// A node asks, or answers its parent.
+    fn see_sent(
+        &mut self,
+        board: &Board,
+        at: Time,
+        node: NodeId,
+        to: NodeId,
+        message: &MessageFacts,
+    ) -> Option<Breach> {
+        if message.kind == Kind::Pause {
+            self.open.retain(|question| question.asker != node);
+        }
+        let computation = message.group?;
+        if message.kind == Kind::Election {
+            self.open
+                .retain(|question| question.asker != node || question.computation >= computation);
+            self.open.push(Question { asker: node, asked: to, computation, at });
+        }
+        if message.kind != Kind::Ack || message.ok != Some(true) {
+            return None;
+        }
+        if self.reported.insert(node, computation) == Some(computation) {
+            return None;
+        }
+        let asked = self.unanswered(board, at, node, computation)?;
+        Some(Breach {
+            nodes: vec![node, asked],
+            why: format!("{node} answers its parent before {asked} has answered it"),
+        })
+    }
 }
 
 impl Monitor for AckAfterChildren {
@@ -77,66 +108,24 @@ impl Monitor for AckAfterChildren {
     }
 
     fn see(&mut self, board: &Board, at: Time, event: &Event) -> Option<Breach> {
-        match event {
-            Event::Send { node, to, message, .. } => {
-                if message.kind == Kind::Pause {
-                    self.open.retain(|question| question.asker != *node);
-                }
-                let computation = message.group?;
-                if message.kind == Kind::Election {
-                    self.open.retain(|question| {
-                        question.asker != *node || question.computation >= computation
-                    });
-                    let question = Question { asker: *node, asked: *to, computation, at };
-                    self.open.push(question);
-                }
-                if message.kind != Kind::Ack || message.ok != Some(true) {
-                    return None;
-                }
-                if self.reported.insert(*node, computation) == Some(computation) {
-                    return None;
-                }
-                let asked = self.unanswered(board, at, *node, computation)?;
-                Some(Breach {
-                    nodes: vec![*node, asked],
-                    why: format!("{node} answers its parent before {asked} has answered it"),
-                })
-            }
-            // What is known of others waits while elections are paused, and is told when they are not.
-            Event::Receive { node, message, .. } if message.kind == Kind::Pause => {
-                self.open.retain(|question| question.asker != *node);
-                None
-            }
-            Event::Receive { node, from, .. } => {
-                self.open.retain(|question| question.asker != *node || question.asked != *from);
-                None
-            }
-            Event::Crash { node } | Event::Aside { node } | Event::Start { node, .. } => {
-                self.reported.remove(node);
-                self.open.retain(|question| question.asker != *node && question.asked != *node);
-                None
-            }
-            // Whoever asked it meanwhile was told farewell.
-            Event::Return { node } => {
-                self.open.retain(|question| question.asked != *node);
-                None
-            }
-            Event::Pause { .. }
-            | Event::Resume { .. }
-            | Event::Broadcast { .. }
-            | Event::Lose { .. }
-            | Event::Timer { .. }
-            | Event::Save { .. }
-            | Event::State { .. }
-            | Event::Call { .. }
-            | Event::End { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Plan { .. }
-            | Event::Begin { .. }
-            | Event::Cut { .. }
-            | Event::Heal { .. }
-            | Event::Broken { .. } => None,
+        if let Event::Send { node, to, message, .. } = event {
+            return self.see_sent(board, at, *node, *to, message);
         }
+        if let Event::Receive { node, from, message, .. } = event {
+            // What is known of others waits while elections are paused, and is told when they are not.
+            let is_pause = message.kind == Kind::Pause;
+            self.open.retain(|question| {
+                question.asker != *node || (!is_pause && question.asked != *from)
+            });
+        } else if let Event::Crash { node } | Event::Aside { node } | Event::Start { node, .. } =
+            event
+        {
+            self.reported.remove(node);
+            self.open.retain(|question| question.asker != *node && question.asked != *node);
+        } else if let Event::Return { node } = event {
+            // A node that asked it meanwhile was told farewell.
+            self.open.retain(|question| question.asked != *node);
+        }
+        None
     }
 }

@@ -34,48 +34,25 @@ impl Monitor for BestWins {
     }
 
     fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
-        match event {
-            Event::Call { node } => {
-                self.calls.retain(|(caller, _)| caller != node);
-                let live = board.live().filter(|seat| !seat.is_recalling).map(|seat| seat.id);
-                let better = live.filter(|id| board.members.outranks(*id, *node)).collect();
-                self.calls.push((*node, better));
-                None
+        if let Event::Call { node } = event {
+            self.calls.retain(|(caller, _)| caller != node);
+            let live = board.live().filter(|seat| !seat.is_recalling).map(|seat| seat.id);
+            let better = live.filter(|id| board.members.outranks(*id, *node)).collect();
+            self.calls.push((*node, better));
+        } else if let Event::Crash { node } | Event::Aside { node } = event {
+            self.calls.retain(|(caller, _)| caller != node);
+            for (_, better) in &mut self.calls {
+                better.remove(*node);
             }
-            Event::Crash { node } | Event::Aside { node } => {
-                self.calls.retain(|(caller, _)| caller != node);
-                for (_, better) in &mut self.calls {
-                    better.remove(*node);
-                }
-                None
-            }
-            Event::End { node, outcome } => {
-                let at = self.calls.iter().position(|(caller, _)| caller == node)?;
-                let (_, better) = self.calls.swap_remove(at);
-                match outcome {
-                    Outcome::Won => reachable(board, *node, &better),
-                    Outcome::Yielded | Outcome::Failed => None,
-                }
-            }
-            Event::Start { .. }
-            | Event::Pause { .. }
-            | Event::Resume { .. }
-            | Event::Return { .. }
-            | Event::Send { .. }
-            | Event::Broadcast { .. }
-            | Event::Receive { .. }
-            | Event::Lose { .. }
-            | Event::Timer { .. }
-            | Event::Save { .. }
-            | Event::State { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Plan { .. }
-            | Event::Begin { .. }
-            | Event::Cut { .. }
-            | Event::Heal { .. }
-            | Event::Broken { .. } => None,
+        } else if let Event::End { node, outcome } = event {
+            let at = self.calls.iter().position(|(caller, _)| caller == node)?;
+            let (_, better) = self.calls.swap_remove(at);
+            return match outcome {
+                Outcome::Won => reachable(board, *node, &better),
+                Outcome::Yielded | Outcome::Failed => None,
+            };
         }
+        None
     }
 }
 

@@ -42,50 +42,27 @@ impl Monitor for MembersAccepted {
     }
 
     fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
-        match event {
-            Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } => {
-                let is_yes = message.kind.info().promises_stop && message.ok != Some(false);
-                if let (Some(group), true) = (message.group, is_yes) {
-                    self.formation(group)?.accepted.insert(*node);
-                }
-                None
+        if let Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } = event {
+            let is_yes = message.kind.info().promises_stop && message.ok != Some(false);
+            if let (Some(group), true) = (message.group, is_yes) {
+                self.formation(group)?.accepted.insert(*node);
             }
-            Event::Begin { node, group } => {
-                self.formation(*group)?.begun.insert(*node);
-                None
+        } else if let Event::Begin { node, group } = event {
+            self.formation(*group)?.begun.insert(*node);
+        } else if let Event::Plan { node, group } = event {
+            let up = board.seat(*node)?.state.up.clone();
+            let accepted = &self.formation(*group)?.accepted;
+            return uncounted(&up, accepted, *node, "did not accept", *group);
+        } else if let Event::State { node, state } = event {
+            let is_new = board.seat(*node)?.was() == Status::Reorganization;
+            if state.status != Status::Normal || state.coordinator != Some(*node) || !is_new {
+                return None;
             }
-            Event::Plan { node, group } => {
-                let up = board.seat(*node)?.state.up.clone();
-                let accepted = &self.formation(*group)?.accepted;
-                uncounted(&up, accepted, *node, "did not accept", *group)
-            }
-            Event::State { node, state } => {
-                let is_new = board.seat(*node)?.was() == Status::Reorganization;
-                if state.status != Status::Normal || state.coordinator != Some(*node) || !is_new {
-                    return None;
-                }
-                let group = state.group?;
-                let begun = &self.formation(group)?.begun;
-                uncounted(&state.up, begun, *node, "has no definition of", group)
-            }
-            Event::Start { .. }
-            | Event::Crash { .. }
-            | Event::Pause { .. }
-            | Event::Resume { .. }
-            | Event::Aside { .. }
-            | Event::Return { .. }
-            | Event::Receive { .. }
-            | Event::Lose { .. }
-            | Event::Timer { .. }
-            | Event::Save { .. }
-            | Event::Call { .. }
-            | Event::End { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Cut { .. }
-            | Event::Heal { .. }
-            | Event::Broken { .. } => None,
+            let group = state.group?;
+            let begun = &self.formation(group)?.begun;
+            return uncounted(&state.up, begun, *node, "has no definition of", group);
         }
+        None
     }
 }
 

@@ -34,7 +34,7 @@ mod withdrawn_takes_no_part; // P-01
 use std::hash::{Hash, Hasher};
 
 use tanist_core::election::Algorithm;
-use tanist_core::trace::{Event, Header};
+use tanist_core::trace::{Event, EventClass, Header};
 use tanist_core::{NodeId, Time};
 
 use crate::algorithms;
@@ -186,28 +186,13 @@ impl Interest {
     /// What kind an event is of.
     #[must_use]
     pub const fn of(event: &Event) -> Self {
-        match event {
-            Event::State { .. } => Self::STATE,
-            Event::Send { .. } | Event::Broadcast { .. } => Self::SEND,
-            Event::Receive { .. } => Self::RECEIVE,
-            Event::Call { .. }
-            | Event::End { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Plan { .. }
-            | Event::Begin { .. } => Self::MILESTONE,
-            Event::Start { .. }
-            | Event::Crash { .. }
-            | Event::Pause { .. }
-            | Event::Resume { .. }
-            | Event::Aside { .. }
-            | Event::Return { .. }
-            | Event::Cut { .. }
-            | Event::Heal { .. } => Self::FAULT,
-            Event::Lose { .. }
-            | Event::Timer { .. }
-            | Event::Save { .. }
-            | Event::Broken { .. } => Self::NOTHING,
+        match event.class() {
+            EventClass::State => Self::STATE,
+            EventClass::Sent => Self::SEND,
+            EventClass::Received => Self::RECEIVE,
+            EventClass::Milestone => Self::MILESTONE,
+            EventClass::Fault => Self::FAULT,
+            EventClass::Detail => Self::NOTHING,
         }
     }
 }

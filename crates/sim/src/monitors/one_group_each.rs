@@ -20,49 +20,26 @@ impl Monitor for OneGroupEach {
     }
 
     fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
-        match event {
-            Event::State { node, state } => {
-                if !state.status.has_coordinator() {
-                    return None;
-                }
-                let (Some(group), Some(coordinator)) = (state.group, state.coordinator) else {
-                    let why = format!("{node} is {} in no group", state.status);
-                    return Some(Breach { nodes: vec![*node], why });
-                };
-                (group.node != coordinator).then(|| Breach {
-                    nodes: vec![*node, coordinator],
-                    why: format!("{node} follows {coordinator} in group {group}"),
-                })
+        if let Event::State { node, state } = event {
+            if !state.status.has_coordinator() {
+                return None;
             }
-            // The application began: by then the node itself must be in that group.
-            Event::Begin { node, group } => {
-                let seat = board.seat(*node)?;
-                let is_in = seat.state.group == Some(*group) && seat.gate == Gate::Open;
-                (!is_in).then(|| Breach {
-                    nodes: vec![*node],
-                    why: format!("{node} works in group {group} and is elsewhere"),
-                })
-            }
-            Event::Start { .. }
-            | Event::Crash { .. }
-            | Event::Pause { .. }
-            | Event::Resume { .. }
-            | Event::Aside { .. }
-            | Event::Return { .. }
-            | Event::Send { .. }
-            | Event::Broadcast { .. }
-            | Event::Receive { .. }
-            | Event::Lose { .. }
-            | Event::Timer { .. }
-            | Event::Save { .. }
-            | Event::Call { .. }
-            | Event::End { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Plan { .. }
-            | Event::Cut { .. }
-            | Event::Heal { .. }
-            | Event::Broken { .. } => None,
+            let (Some(group), Some(coordinator)) = (state.group, state.coordinator) else {
+                let why = format!("{node} is {} in no group", state.status);
+                return Some(Breach { nodes: vec![*node], why });
+            };
+            return (group.node != coordinator).then(|| Breach {
+                nodes: vec![*node, coordinator],
+                why: format!("{node} follows {coordinator} in group {group}"),
+            });
         }
+        // The application began: by then the node itself must be in that group.
+        let Event::Begin { node, group } = event else { return None };
+        let seat = board.seat(*node)?;
+        let is_in = seat.state.group == Some(*group) && seat.gate == Gate::Open;
+        (!is_in).then(|| Breach {
+            nodes: vec![*node],
+            why: format!("{node} works in group {group} and is elsewhere"),
+        })
     }
 }

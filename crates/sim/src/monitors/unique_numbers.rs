@@ -41,46 +41,26 @@ impl Monitor for UniqueNumbers {
     }
 
     fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
-        match event {
-            Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } => {
-                let group = message.group?;
-                let forms = message.kind.info().forms_group;
-                if forms && group.node == *node { self.use_number(board, group) } else { None }
-            }
-            Event::Begin { node, group } if group.node == *node => self.use_number(board, *group),
-            Event::Plan { group, .. } => {
-                let breach = self.use_number(board, *group);
-                let used = self.used.iter_mut().find(|used| used.node == group.node)?;
-                if breach.is_some() {
-                    return breach;
-                }
-                if used.is_planned {
-                    let why = format!("group {group} is formed twice");
-                    return Some(Breach { nodes: vec![group.node], why });
-                }
-                used.is_planned = true;
-                None
-            }
-            Event::Begin { .. }
-            | Event::Start { .. }
-            | Event::Crash { .. }
-            | Event::Pause { .. }
-            | Event::Resume { .. }
-            | Event::Aside { .. }
-            | Event::Return { .. }
-            | Event::Receive { .. }
-            | Event::Lose { .. }
-            | Event::Timer { .. }
-            | Event::Save { .. }
-            | Event::State { .. }
-            | Event::Call { .. }
-            | Event::End { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Cut { .. }
-            | Event::Heal { .. }
-            | Event::Broken { .. } => None,
+        if let Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } = event {
+            let group = message.group?;
+            let forms = message.kind.info().forms_group && group.node == *node;
+            return if forms { self.use_number(board, group) } else { None };
         }
+        if let Event::Begin { node, group } = event {
+            return if group.node == *node { self.use_number(board, *group) } else { None };
+        }
+        let Event::Plan { group, .. } = event else { return None };
+        let breach = self.use_number(board, *group);
+        let used = self.used.iter_mut().find(|used| used.node == group.node)?;
+        if breach.is_some() {
+            return breach;
+        }
+        if used.is_planned {
+            let why = format!("group {group} is formed twice");
+            return Some(Breach { nodes: vec![group.node], why });
+        }
+        used.is_planned = true;
+        None
     }
 }
 

@@ -28,34 +28,16 @@ impl Monitor for AsideTakesNoPart {
         if !board.seat(node)?.is_aside {
             return None;
         }
-        let what = match event {
-            Event::Send { message, .. } | Event::Broadcast { message, .. }
-                if !message.kind.info().while_withdrawn =>
-            {
-                format!("sends {}", message.kind)
-            }
-            Event::Begin { group, .. } => format!("begins to work in group {group}"),
-            Event::Call { .. } => "calls an election".to_owned(),
-            Event::Start { .. }
-            | Event::Crash { .. }
-            | Event::Pause { .. }
-            | Event::Resume { .. }
-            | Event::Aside { .. }
-            | Event::Return { .. }
-            | Event::Send { .. }
-            | Event::Broadcast { .. }
-            | Event::Receive { .. }
-            | Event::Lose { .. }
-            | Event::Timer { .. }
-            | Event::Save { .. }
-            | Event::State { .. }
-            | Event::End { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Plan { .. }
-            | Event::Cut { .. }
-            | Event::Heal { .. }
-            | Event::Broken { .. } => return None,
+        let what = if let Event::Send { message, .. } | Event::Broadcast { message, .. } = event
+            && !message.kind.info().while_withdrawn
+        {
+            format!("sends {}", message.kind)
+        } else if let Event::Begin { group, .. } = event {
+            format!("begins to work in group {group}")
+        } else if matches!(event, Event::Call { .. }) {
+            "calls an election".to_owned()
+        } else {
+            return None;
         };
         Some(Breach { nodes: vec![node], why: format!("{node} is aside and {what}") })
     }

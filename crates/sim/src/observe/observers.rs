@@ -134,32 +134,17 @@ impl Counts {
     }
 
     fn note(&mut self, event: &Event) {
-        match event {
-            Event::Send { message, .. } | Event::Broadcast { message, .. } => {
-                self.sent += 1;
-                self.by_kind[message.kind as usize] += 1;
-            }
-            Event::Receive { .. } => self.delivered += 1,
-            Event::Lose { .. } => self.dropped += 1,
-            Event::Call { .. } => self.elections_called += 1,
-            Event::End { outcome: Outcome::Won, .. } => self.elections_won += 1,
-            Event::End { outcome: Outcome::Yielded | Outcome::Failed, .. }
-            | Event::Start { .. }
-            | Event::Crash { .. }
-            | Event::Pause { .. }
-            | Event::Resume { .. }
-            | Event::Aside { .. }
-            | Event::Return { .. }
-            | Event::Timer { .. }
-            | Event::Save { .. }
-            | Event::State { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Plan { .. }
-            | Event::Begin { .. }
-            | Event::Cut { .. }
-            | Event::Heal { .. }
-            | Event::Broken { .. } => {}
+        if let Event::Send { message, .. } | Event::Broadcast { message, .. } = event {
+            self.sent += 1;
+            self.by_kind[message.kind as usize] += 1;
+        } else if matches!(event, Event::Receive { .. }) {
+            self.delivered += 1;
+        } else if matches!(event, Event::Lose { .. }) {
+            self.dropped += 1;
+        } else if matches!(event, Event::Call { .. }) {
+            self.elections_called += 1;
+        } else if matches!(event, Event::End { outcome: Outcome::Won, .. }) {
+            self.elections_won += 1;
         }
     }
 }

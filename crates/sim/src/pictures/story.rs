@@ -79,34 +79,11 @@ enum Way {
 impl Speech {
     /// The speech, and the node at the other end.
     fn of(event: &Event) -> Option<(Self, NodeId)> {
-        match event {
-            Event::Send { node, to, message, .. } => {
-                Some((Self { node: *node, way: Way::Says, facts: *message }, *to))
-            }
-            Event::Receive { node, from, message, .. } => {
-                Some((Self { node: *node, way: Way::Hears, facts: *message }, *from))
-            }
-            Event::Broadcast { .. }
-            | Event::Start { .. }
-            | Event::Crash { .. }
-            | Event::Pause { .. }
-            | Event::Resume { .. }
-            | Event::Aside { .. }
-            | Event::Return { .. }
-            | Event::Lose { .. }
-            | Event::Timer { .. }
-            | Event::Save { .. }
-            | Event::State { .. }
-            | Event::Call { .. }
-            | Event::End { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Plan { .. }
-            | Event::Begin { .. }
-            | Event::Cut { .. }
-            | Event::Heal { .. }
-            | Event::Broken { .. } => None,
+        if let Event::Send { node, to, message, .. } = event {
+            return Some((Self { node: *node, way: Way::Says, facts: *message }, *to));
         }
+        let Event::Receive { node, from, message, .. } = event else { return None };
+        Some((Self { node: *node, way: Way::Hears, facts: *message }, *from))
     }
 }
 

@@ -202,29 +202,9 @@ impl Reader {
             });
         }
         Ok(serde_json::from_slice::<Entry>(text).map(|entry| {
-            let is_left_out = match entry.event {
-                Event::Broken { .. } => true,
-                Event::Crash { .. } | Event::Lose { .. } => is_inferred(text),
-                Event::Start { .. }
-                | Event::Pause { .. }
-                | Event::Resume { .. }
-                | Event::Aside { .. }
-                | Event::Return { .. }
-                | Event::Send { .. }
-                | Event::Broadcast { .. }
-                | Event::Receive { .. }
-                | Event::Timer { .. }
-                | Event::Save { .. }
-                | Event::State { .. }
-                | Event::Call { .. }
-                | Event::End { .. }
-                | Event::Stop { .. }
-                | Event::Stopped { .. }
-                | Event::Plan { .. }
-                | Event::Begin { .. }
-                | Event::Cut { .. }
-                | Event::Heal { .. } => false,
-            };
+            let is_repeated = matches!(entry.event, Event::Crash { .. } | Event::Lose { .. });
+            let is_verdict = matches!(entry.event, Event::Broken { .. });
+            let is_left_out = is_verdict || (is_repeated && is_inferred(text));
             if !is_left_out {
                 self.lines.push(Line { entry, number, by: Source::Recorded });
             }

@@ -148,34 +148,19 @@ fn contradiction(files: &[TraceFile], effect: Place, cause: Place) -> MergeError
 
 /// What causes and effects are called.
 fn name(event: &Event) -> String {
-    match event {
-        Event::Send { node, to, message, id } => {
-            format!("{node} sends {} to {to}, id {id}", message.kind)
-        }
-        Event::Broadcast { node, message, id } => {
-            format!("{node} broadcasts {}, id {id}", message.kind)
-        }
-        Event::Receive { node, from, message, id } => {
-            format!("{node} receives {} from {from}, id {id}", message.kind)
-        }
-        Event::Crash { node } => format!("{node} crashes"),
-        Event::Start { node, .. } => format!("{node} starts"),
-        Event::Pause { .. }
-        | Event::Resume { .. }
-        | Event::Aside { .. }
-        | Event::Return { .. }
-        | Event::Lose { .. }
-        | Event::Timer { .. }
-        | Event::Save { .. }
-        | Event::State { .. }
-        | Event::Call { .. }
-        | Event::End { .. }
-        | Event::Stop { .. }
-        | Event::Stopped { .. }
-        | Event::Plan { .. }
-        | Event::Begin { .. }
-        | Event::Cut { .. }
-        | Event::Heal { .. }
-        | Event::Broken { .. } => "the last line of a life".to_owned(),
+    let of = |verb: &str| event.actor().map_or_else(String::new, |node| format!("{node} {verb}"));
+    let said = event.message().map_or_else(String::new, |message| message.kind.to_string());
+    if let Event::Send { to, id, .. } = event {
+        format!("{} {said} to {to}, id {id}", of("sends"))
+    } else if let Event::Broadcast { id, .. } = event {
+        format!("{} {said}, id {id}", of("broadcasts"))
+    } else if let Event::Receive { from, id, .. } = event {
+        format!("{} {said} from {from}, id {id}", of("receives"))
+    } else if matches!(event, Event::Crash { .. }) {
+        of("crashes")
+    } else if matches!(event, Event::Start { .. }) {
+        of("starts")
+    } else {
+        "the last line of a life".to_owned()
     }
 }

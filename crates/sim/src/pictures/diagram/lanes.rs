@@ -1,6 +1,6 @@
 //! One line per node: a bar coloured by status, with gaps, hatching and marks.
 
-use tanist_core::trace::{Entry, Event, Header};
+use tanist_core::trace::{Entry, Event, Header, NodeState};
 use tanist_core::{GroupNumber, NodeId, Status, Time};
 
 use super::scale::Scale;
@@ -126,71 +126,47 @@ impl Lane {
     }
 
     fn note(&mut self, entry: &Entry) {
-        let at = entry.at;
-        match &entry.event {
-            Event::Start { node, restarted } if *node == self.node => {
-                self.turn(at, Being::In(Status::Down, None));
-                if *restarted {
-                    self.marks.push((at, Mark::Restart, format!("{node} restarts")));
-                }
+        let (at, event) = (entry.at, &entry.event);
+        if event.actor() != Some(self.node) {
+            return;
+        }
+        let node = self.node;
+        if let Event::Start { restarted, .. } = event {
+            self.turn(at, Being::In(Status::Down, None));
+            if *restarted {
+                self.marks.push((at, Mark::Restart, format!("{node} restarts")));
             }
-            Event::Crash { node } if *node == self.node => {
-                self.turn(at, Being::Gone);
-                self.run_on(at);
-                self.marks.push((at, Mark::Crash, format!("{node} crashes")));
-            }
-            Event::Aside { node } if *node == self.node => {
-                self.marks.push((at, Mark::Aside, format!("{node} steps aside")));
-            }
-            Event::Return { node } if *node == self.node => {
-                self.marks.push((at, Mark::Restart, format!("{node} takes part again")));
-            }
-            Event::Pause { node } if *node == self.node => self.pauses.push((at, None)),
-            Event::Resume { node } if *node == self.node => self.run_on(at),
-            Event::State { node, state } if *node == self.node => {
-                let was_normal = matches!(self.being(), Being::In(Status::Normal, _));
-                self.turn(at, Being::In(state.status, state.group));
-                let coordinates = state.coordinator == Some(*node);
-                if coordinates && state.status == Status::Normal && !was_normal {
-                    let group = state.group.map_or_else(String::new, |group| format!(" {group}"));
-                    let tooltip = format!("{node} coordinates group{group}");
-                    self.marks.push((at, Mark::Coordinator, tooltip));
-                }
-            }
-            Event::Timer { node, timer } if *node == self.node && timer.info().is_drawn => {
+        } else if matches!(event, Event::Crash { .. }) {
+            self.turn(at, Being::Gone);
+            self.run_on(at);
+            self.marks.push((at, Mark::Crash, format!("{node} crashes")));
+        } else if matches!(event, Event::Aside { .. }) {
+            self.marks.push((at, Mark::Aside, format!("{node} steps aside")));
+        } else if matches!(event, Event::Return { .. }) {
+            self.marks.push((at, Mark::Restart, format!("{node} takes part again")));
+        } else if matches!(event, Event::Pause { .. }) {
+            self.pauses.push((at, None));
+        } else if matches!(event, Event::Resume { .. }) {
+            self.run_on(at);
+        } else if let Event::State { state, .. } = event {
+            self.note_state(at, state);
+        } else if let Event::Timer { timer, .. } = event {
+            if timer.info().is_drawn {
                 self.marks.push((at, Mark::Timer, format!("{node}: timer {timer} ran out")));
             }
-            Event::Send { node, .. }
-            | Event::Broadcast { node, .. }
-            | Event::Receive { node, .. }
-                if *node == self.node =>
-            {
-                if self.being() == Being::Gone {
-                    self.turn(at, Being::Unknown);
-                }
-            }
-            Event::Start { .. }
-            | Event::Crash { .. }
-            | Event::Pause { .. }
-            | Event::Resume { .. }
-            | Event::Aside { .. }
-            | Event::Return { .. }
-            | Event::State { .. }
-            | Event::Timer { .. }
-            | Event::Send { .. }
-            | Event::Broadcast { .. }
-            | Event::Receive { .. }
-            | Event::Lose { .. }
-            | Event::Save { .. }
-            | Event::Call { .. }
-            | Event::End { .. }
-            | Event::Stop { .. }
-            | Event::Stopped { .. }
-            | Event::Plan { .. }
-            | Event::Begin { .. }
-            | Event::Cut { .. }
-            | Event::Heal { .. }
-            | Event::Broken { .. } => {}
+        } else if event.message().is_some() && self.being() == Being::Gone {
+            self.turn(at, Being::Unknown);
+        }
+    }
+
+    fn note_state(&mut self, at: Time, state: &NodeState) {
+        let node = self.node;
+        let was_normal = matches!(self.being(), Being::In(Status::Normal, _));
+        self.turn(at, Being::In(state.status, state.group));
+        let coordinates = state.coordinator == Some(node);
+        if coordinates && state.status == Status::Normal && !was_normal {
+            let group = state.group.map_or_else(String::new, |group| format!(" {group}"));
+            self.marks.push((at, Mark::Coordinator, format!("{node} coordinates group{group}")));
         }
     }
 

@@ -112,36 +112,20 @@ fn mark(entry: &Entry) -> Option<Mark> {
         nodes: Vec::new(),
         sort: Sort::Links,
     };
-    match &entry.event {
-        Event::Cut { links: cut } => Some(links("cut", cut)),
-        Event::Heal { links: healed } => Some(links("heal", healed)),
-        Event::Broken { assertion, nodes, why } => Some(Mark {
-            at: entry.at,
-            text: assertion.clone(),
-            tooltip: format!("{assertion} is broken: {why}"),
-            nodes: nodes.clone(),
-            sort: Sort::Broken,
-        }),
-        Event::Start { .. }
-        | Event::Crash { .. }
-        | Event::Pause { .. }
-        | Event::Resume { .. }
-        | Event::Aside { .. }
-        | Event::Return { .. }
-        | Event::Send { .. }
-        | Event::Broadcast { .. }
-        | Event::Receive { .. }
-        | Event::Lose { .. }
-        | Event::Timer { .. }
-        | Event::Save { .. }
-        | Event::State { .. }
-        | Event::Call { .. }
-        | Event::End { .. }
-        | Event::Stop { .. }
-        | Event::Stopped { .. }
-        | Event::Plan { .. }
-        | Event::Begin { .. } => None,
+    if let Event::Cut { links: cut } = &entry.event {
+        return Some(links("cut", cut));
     }
+    if let Event::Heal { links: healed } = &entry.event {
+        return Some(links("heal", healed));
+    }
+    let Event::Broken { assertion, nodes, why } = &entry.event else { return None };
+    Some(Mark {
+        at: entry.at,
+        text: assertion.clone(),
+        tooltip: format!("{assertion} is broken: {why}"),
+        nodes: nodes.clone(),
+        sort: Sort::Broken,
+    })
 }
 
 /// The four cuts of an election that was won.
@@ -179,53 +163,31 @@ fn stages(entries: &[Entry]) -> Vec<Mark> {
 
 /// Takes an event into account; names the node whose election is complete with it.
 fn follow(running: &mut BTreeMap<NodeId, Election>, at: Time, event: &Event) -> Option<NodeId> {
-    match event {
-        Event::Call { node } => {
-            running.insert(*node, Election::default());
-            None
-        }
-        Event::State { node, state } => {
-            let election = running.get_mut(node)?;
-            election.enter(at, *node, state);
-            election.c4.map(|_| *node)
-        }
-        Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } => {
-            let election = running.get_mut(node)?;
-            if message.kind == Kind::EnterElection {
-                // A candidate that is in Election already does not change its status again.
-                election.c1 = election.c1.or(Some(at));
-            } else if message.kind == Kind::NewState {
-                election.c3 = election.c3.or(election.c2.map(|_| at));
-            }
-            None
-        }
-        Event::Plan { node, .. } => {
-            let election = running.get_mut(node)?;
+    if let Event::Call { node } = event {
+        running.insert(*node, Election::default());
+    } else if let Event::State { node, state } = event {
+        let election = running.get_mut(node)?;
+        election.enter(at, *node, state);
+        return election.c4.map(|_| *node);
+    } else if let Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } = event
+    {
+        let election = running.get_mut(node)?;
+        if message.kind == Kind::EnterElection {
+            // A candidate that is in Election already does not change its status again.
+            election.c1 = election.c1.or(Some(at));
+        } else if message.kind == Kind::NewState {
             election.c3 = election.c3.or(election.c2.map(|_| at));
-            None
         }
-        Event::Crash { node }
-        | Event::Aside { node }
-        | Event::End { node, outcome: Outcome::Yielded | Outcome::Failed } => {
-            running.remove(node);
-            None
-        }
-        Event::End { outcome: Outcome::Won, .. }
-        | Event::Start { .. }
-        | Event::Pause { .. }
-        | Event::Resume { .. }
-        | Event::Return { .. }
-        | Event::Receive { .. }
-        | Event::Lose { .. }
-        | Event::Timer { .. }
-        | Event::Save { .. }
-        | Event::Stop { .. }
-        | Event::Stopped { .. }
-        | Event::Begin { .. }
-        | Event::Cut { .. }
-        | Event::Heal { .. }
-        | Event::Broken { .. } => None,
+    } else if let Event::Plan { node, .. } = event {
+        let election = running.get_mut(node)?;
+        election.c3 = election.c3.or(election.c2.map(|_| at));
+    } else if let Event::Crash { node }
+    | Event::Aside { node }
+    | Event::End { node, outcome: Outcome::Yielded | Outcome::Failed } = event
+    {
+        running.remove(node);
     }
+    None
 }
 
 impl Election {

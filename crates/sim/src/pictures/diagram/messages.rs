@@ -76,34 +76,14 @@ enum Step {
 }
 
 fn step(event: &Event) -> Option<(NodeId, NodeId, u64, MessageFacts, Step)> {
-    match event {
-        Event::Send { node, to, id, message } => Some((*node, *to, *id, *message, Step::Send)),
-        Event::Receive { node, from, id, message } => {
-            Some((*from, *node, *id, *message, Step::Receive))
-        }
-        Event::Lose { node, to, id, message, why } => {
-            Some((*node, *to, *id, *message, Step::Lose(*why)))
-        }
-        Event::Broadcast { .. }
-        | Event::Start { .. }
-        | Event::Crash { .. }
-        | Event::Pause { .. }
-        | Event::Resume { .. }
-        | Event::Aside { .. }
-        | Event::Return { .. }
-        | Event::Timer { .. }
-        | Event::Save { .. }
-        | Event::State { .. }
-        | Event::Call { .. }
-        | Event::End { .. }
-        | Event::Stop { .. }
-        | Event::Stopped { .. }
-        | Event::Plan { .. }
-        | Event::Begin { .. }
-        | Event::Cut { .. }
-        | Event::Heal { .. }
-        | Event::Broken { .. } => None,
+    if let Event::Send { node, to, id, message } = event {
+        return Some((*node, *to, *id, *message, Step::Send));
     }
+    if let Event::Receive { node, from, id, message } = event {
+        return Some((*from, *node, *id, *message, Step::Receive));
+    }
+    let Event::Lose { node, to, id, message, why } = event else { return None };
+    Some((*node, *to, *id, *message, Step::Lose(*why)))
 }
 
 /// How long a typical message of these took, in microseconds.
