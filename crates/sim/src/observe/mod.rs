@@ -2,6 +2,7 @@
 //!
 //! Nothing here changes what happens.
 
+pub mod counts;
 pub mod global_state;
 pub mod observers;
 pub mod recording;

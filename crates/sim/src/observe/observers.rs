@@ -1,17 +1,17 @@
 //! Everybody who looks at a run while it happens: the board, the monitors, the counters, the
 //! recorder.
 
-use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::sync::Arc;
 
 use tanist_core::election::Algorithm;
-use tanist_core::trace::{Entry, Event, Header, Kind, Outcome};
+use tanist_core::trace::{Entry, Event, Header};
 use tanist_core::{Membership, Time};
 
 use crate::explore::digest::Digester;
 use crate::explore::snapshot::Onlookers;
 use crate::monitors::{self, Breach, Interest, Monitor, Verdict};
+use crate::observe::counts::Counts;
 use crate::observe::global_state::Board;
 use crate::observe::recording::Recording;
 
@@ -69,84 +69,6 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Where it broke.
     pub broken: Option<Broken>,
-}
-
-/// What was counted in a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Counts {
-    /// Messages handed to the network, to dead nodes too.
-    pub sent: u64,
-    /// Messages that arrived; copies count.
-    pub delivered: u64,
-    /// Messages that did not.
-    pub dropped: u64,
-    by_kind: [u64; Kind::ALL.len()],
-    /// Elections that nodes began.
-    pub elections_called: u64,
-    /// Elections that ended with their caller as coordinator.
-    pub elections_won: u64,
-}
-
-impl Default for Counts {
-    /// Written out, since only arrays of up to 32 have a default.
-    fn default() -> Self {
-        Self {
-            sent: 0,
-            delivered: 0,
-            dropped: 0,
-            by_kind: [0; Kind::ALL.len()],
-            elections_called: 0,
-            elections_won: 0,
-        }
-    }
-}
-
-impl Counts {
-    /// Messages sent of one kind.
-    #[must_use]
-    pub const fn of(&self, kind: Kind) -> u64 {
-        self.by_kind[kind as usize]
-    }
-
-    /// How often something was sent, to one or to all in reach: a broadcast is one transmission.
-    #[must_use]
-    pub const fn transmissions(&self) -> u64 {
-        self.sent
-    }
-
-    /// How often something was heard: a broadcast once by each in reach.
-    #[must_use]
-    pub const fn receptions(&self) -> u64 {
-        self.delivered
-    }
-
-    /// Messages sent of these kinds.
-    #[must_use]
-    pub fn of_all(&self, kinds: &[Kind]) -> u64 {
-        kinds.iter().map(|kind| self.of(*kind)).sum()
-    }
-
-    /// Messages sent by kind, those that occurred.
-    #[must_use]
-    pub fn by_kind(&self) -> BTreeMap<&'static str, u64> {
-        let kinds = Kind::ALL.iter().map(|kind| (kind.name(), self.of(*kind)));
-        kinds.filter(|(_, count)| *count > 0).collect()
-    }
-
-    fn note(&mut self, event: &Event) {
-        if let Event::Send { message, .. } | Event::Broadcast { message, .. } = event {
-            self.sent += 1;
-            self.by_kind[message.kind as usize] += 1;
-        } else if matches!(event, Event::Receive { .. }) {
-            self.delivered += 1;
-        } else if matches!(event, Event::Lose { .. }) {
-            self.dropped += 1;
-        } else if matches!(event, Event::Call { .. }) {
-            self.elections_called += 1;
-        } else if matches!(event, Event::End { outcome: Outcome::Won, .. }) {
-            self.elections_won += 1;
-        }
-    }
 }
 
 /// Which monitors look, and whether the run is kept.

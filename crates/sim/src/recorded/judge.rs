@@ -17,8 +17,9 @@ use tanist_core::{NodeId, Time};
 
 use super::{Known, Recorded, Source};
 use crate::monitors::{Selection, Verdict};
+use crate::observe::counts::Counts;
 use crate::observe::global_state::Board;
-use crate::observe::observers::{Counts, Judgement, Watch, WatchConfig};
+use crate::observe::observers::{Judgement, Watch, WatchConfig};
 use crate::observe::recording::Recording;
 
 /// A recorded run with its verdicts.

@@ -13,7 +13,8 @@ use tanist_core::timing::{TimingConfig, TimingError};
 use tanist_core::{GroupSettings, Membership, NodeId, Time, Timing};
 
 use crate::monitors::Selection;
-use crate::observe::observers::{Counts, Watch};
+use crate::observe::counts::Counts;
+use crate::observe::observers::Watch;
 use crate::scenario::{Expect, Scenario};
 use crate::studies::agreement::{self, Agreement, Component};
 use crate::studies::scale::Wish;

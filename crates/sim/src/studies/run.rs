@@ -7,8 +7,9 @@ use serde::Serialize;
 use tanist_core::{GroupNumber, Status, Time};
 
 use crate::monitors::Verdict;
+use crate::observe::counts::Counts;
 use crate::observe::global_state::{Board, Seat};
-use crate::observe::observers::{Counts, Judgement};
+use crate::observe::observers::Judgement;
 use crate::observe::recording::Recording;
 use crate::scenario::Scenario;
 use crate::world::World;
