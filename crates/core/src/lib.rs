@@ -17,6 +17,7 @@ pub mod config;
 pub mod counter_cap;
 pub mod detector;
 pub mod dice;
+pub mod duration;
 pub mod election;
 pub mod group;
 pub mod membership;

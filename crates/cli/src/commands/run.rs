@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::Value;
-use tanist_sim::scenario::parse::parse_duration;
+use tanist_core::duration;
 use tokio::net::UnixStream;
 
 use crate::agent::Agent;
@@ -232,7 +232,7 @@ impl Become {
 const KILL_MAX: Duration = Duration::from_secs(10);
 
 fn duration(text: &str) -> Result<Duration, String> {
-    parse_duration(text).ok_or_else(|| "write a duration with its unit, such as 10s".to_owned())
+    duration::parse(text).ok_or_else(|| "write a duration with its unit, such as 10s".to_owned())
 }
 
 const EXAMPLES: &str = "\

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tanist_core::Time;
+use tanist_core::duration;
 use tanist_core::trace::Entry;
 use tanist_sim::monitors::Selection;
 use tanist_sim::pictures::diagram;
 use tanist_sim::pictures::story;
 use tanist_sim::recorded::{Judged, Recorded, TOLERANCE, TraceFile, Window};
-use tanist_sim::scenario::parse::parse_duration;
 
 use crate::exit::Exit;
 use crate::problem::Problem;
@@ -246,7 +246,7 @@ fn verdict(judged: &Judged) -> Exit {
 
 /// Reads a span of time.
 fn duration(text: &str) -> Result<Duration, String> {
-    parse_duration(text)
+    duration::parse(text)
         .ok_or_else(|| "expected a time with its unit, as in 250us, 1.5ms, 2s".to_owned())
 }
 

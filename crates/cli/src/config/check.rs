@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use tanist::{Algorithm, Preempt, parse_node};
+use tanist_core::duration;
 use tanist_core::options::Options;
 use tanist_core::timing::{Timing, TimingError};
 
@@ -16,7 +17,7 @@ use super::labels;
 use super::origin::Origin;
 use super::radio;
 use super::timing::TimingTable;
-use super::value::{Value, spoken};
+use super::value::Value;
 use crate::library::nearest;
 
 /// Notes everything that does not fit together. `file` is where missing keys belong.
@@ -210,13 +211,13 @@ fn check_timing(draft: &mut Draft) {
                 "suspect_after = {}, but heartbeat {} + message_max {} + processing_max {} = {}: \
                  a node that is alive would be taken for dead; make suspect_after at least {}, \
                  better {}",
-                spoken(span(SILENCE[0])),
-                spoken(span(SILENCE[1])),
-                spoken(span(SILENCE[2])),
-                spoken(span(SILENCE[3])),
-                spoken(least),
-                spoken(least),
-                spoken(least + span(SILENCE[1])),
+                duration::print(span(SILENCE[0])),
+                duration::print(span(SILENCE[1])),
+                duration::print(span(SILENCE[2])),
+                duration::print(span(SILENCE[3])),
+                duration::print(least),
+                duration::print(least),
+                duration::print(least + span(SILENCE[1])),
             ),
         ),
         TimingError::Zero { .. } => (

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tanist::{Algorithm, Preempt};
-use tanist_sim::scenario::parse::parse_duration;
+use tanist_core::duration;
 use toml::de::DeValue;
 
 use super::key::{Key, Kind};
@@ -151,7 +151,7 @@ impl fmt::Display for Value {
             Self::Number(number) => write!(f, "{number}"),
             Self::Bool(is_so) => write!(f, "{is_so}"),
             Self::Duration(span) | Self::Preempt(Preempt::After(span)) => {
-                f.write_str(&spoken(*span))
+                f.write_str(&duration::print(*span))
             }
             Self::Address(address) => write!(f, "{address}"),
             Self::Algorithm(algorithm) => f.write_str(algorithm.name()),
@@ -159,17 +159,6 @@ impl fmt::Display for Value {
             Self::Preempt(Preempt::Never) => f.write_str("never"),
             Self::List(texts) => f.write_str(&texts.join(",")),
         }
-    }
-}
-
-/// A span in the largest unit that needs no fraction, so that it can be read again.
-pub(crate) fn spoken(span: Duration) -> String {
-    let micros = span.as_micros();
-    match micros {
-        0 => "0s".to_owned(),
-        _ if micros.is_multiple_of(1_000_000) => format!("{}s", micros / 1_000_000),
-        _ if micros.is_multiple_of(1_000) => format!("{}ms", micros / 1_000),
-        _ => format!("{micros}us"),
     }
 }
 
@@ -189,7 +178,7 @@ fn number(digits: &str, radix: u32) -> Result<Value, String> {
 
 fn duration(text: &str) -> Result<Duration, String> {
     let is_number = !text.is_empty() && text.parse::<f64>().is_ok();
-    parse_duration(text).ok_or_else(|| {
+    duration::parse(text).ok_or_else(|| {
         if is_number {
             format!("`{text}` has no unit; write {text}ms or {text}s")
         } else {
@@ -228,10 +217,10 @@ mod tests {
     #[test]
     fn a_span_is_written_so_that_it_is_read_again() {
         for text in ["0s", "250us", "1ms", "250ms", "1500ms", "2s", "90s"] {
-            assert_eq!(parse_duration(text).map(spoken).as_deref(), Some(text));
+            assert_eq!(duration::parse(text).map(duration::print).as_deref(), Some(text));
         }
-        assert_eq!(parse_duration("1.5s").map(spoken).as_deref(), Some("1500ms"));
-        assert_eq!(parse_duration("2m").map(spoken).as_deref(), Some("120s"));
+        assert_eq!(duration::parse("1.5s").map(duration::print).as_deref(), Some("1500ms"));
+        assert_eq!(duration::parse("2m").map(duration::print).as_deref(), Some("120s"));
     }
 
     #[test]

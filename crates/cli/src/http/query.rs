@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use tanist_sim::scenario::parse::parse_duration;
+use tanist_core::duration;
 
 use super::refusal::Refusal;
 
@@ -60,7 +60,7 @@ impl Query {
     /// Its value as a span of time.
     pub(super) fn duration(&self, name: &str) -> Result<Option<Duration>, Refusal> {
         let wrong = |text| Refusal::BadQuery(format!("{name}={text} is no duration; write 60s"));
-        self.text(name).map(|text| parse_duration(text).ok_or_else(|| wrong(text))).transpose()
+        self.text(name).map(|text| duration::parse(text).ok_or_else(|| wrong(text))).transpose()
     }
 }
 

@@ -6,11 +6,12 @@ use std::fmt::{self, Write};
 use std::time::Duration;
 
 use serde::Deserialize;
+use tanist_core::duration;
 use tanist_core::{Membership, NodeId, Status};
 use toml::Spanned;
 
 use super::Scenario;
-use super::parse::{Reader, ScenarioError, Text, span};
+use super::parse::{Reader, ScenarioError, Text};
 use crate::monitors::{IDS, Selection};
 
 /// What must have come of a run.
@@ -165,7 +166,7 @@ impl Scenario {
             writeln!(to, "elections = {elections}")?;
         }
         if let Some(settled) = expect.settled {
-            writeln!(to, "settled = {:?}", span(settled))?;
+            writeln!(to, "settled = {:?}", duration::print(settled))?;
         }
         if !expect.by_kind.is_empty() {
             let kinds = expect.by_kind.iter().map(|(kind, count)| format!("{kind} = {count}"));

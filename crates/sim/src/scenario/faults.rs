@@ -5,12 +5,13 @@ use std::ops::Range;
 use std::time::Duration;
 
 use serde::Deserialize;
+use tanist_core::duration;
 use tanist_core::trace::Link;
 use tanist_core::{NodeId, Time};
 use toml::Spanned;
 
 use super::Scenario;
-use super::parse::{Named, Reader, ScenarioError, Text, float_to_u32, share, span};
+use super::parse::{Named, Reader, ScenarioError, Text, float_to_u32, share};
 use super::radio::place;
 use crate::world::faults::{Action, Condition, Fault, Happening, Moment};
 
@@ -192,7 +193,7 @@ impl Scenario {
             match fault.moment {
                 Moment::At(at) => {
                     let at = Duration::from_micros(at.as_micros());
-                    writeln!(to, "at = {:?}", span(at))?;
+                    writeln!(to, "at = {:?}", duration::print(at))?;
                 }
                 Moment::When { condition, after } => {
                     let (verb, name) = match condition.what {
@@ -202,7 +203,7 @@ impl Scenario {
                     };
                     let (node, nth) = (condition.node.0, condition.nth);
                     writeln!(to, "when = {{ node = {node}, {verb} = {name:?}, nth = {nth} }}")?;
-                    writeln!(to, "after = {:?}", span(after))?;
+                    writeln!(to, "after = {:?}", duration::print(after))?;
                 }
             }
             write_action(to, &fault.action)?;
@@ -235,7 +236,7 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
         Action::Heal(links) => write_links(to, "heal", links),
         Action::Slow(node, by) => {
             named(to, "slow", *node)?;
-            writeln!(to, "by = {:?}", span(*by))
+            writeln!(to, "by = {:?}", duration::print(*by))
         }
         Action::ClockRate(node, rate) => {
             named(to, "clock", *node)?;
@@ -253,7 +254,7 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
         }
         Action::StepAside { node, hold } => {
             named(to, "step-aside", *node)?;
-            hold.map_or(Ok(()), |hold| writeln!(to, "hold = {:?}", span(hold)))
+            hold.map_or(Ok(()), |hold| writeln!(to, "hold = {:?}", duration::print(hold)))
         }
         Action::Return(node) => named(to, "return", *node),
         Action::PauseElections(node) => named(to, "pause-elections", *node),
@@ -264,7 +265,7 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
         }
         Action::Move { node, to: goal, over } => {
             named(to, "move", *node)?;
-            writeln!(to, "to = {}\nover = {:?}", place(*goal), span(*over))
+            writeln!(to, "to = {}\nover = {:?}", place(*goal), duration::print(*over))
         }
     }
 }

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use serde::Deserialize;
 use tanist_core::NodeId;
+use tanist_core::duration;
 
 use super::Scenario;
-use super::parse::{Named, Reader, ScenarioError, Text, span};
+use super::parse::{Named, Reader, ScenarioError, Text};
 use crate::world::network::{Fate, Rule};
 
 #[derive(Deserialize)]
@@ -71,7 +72,7 @@ impl Scenario {
             }
             match rule.fate {
                 Fate::Drop => writeln!(to, "drop = true")?,
-                Fate::Delay(delay) => writeln!(to, "delay = {:?}", span(delay))?,
+                Fate::Delay(delay) => writeln!(to, "delay = {:?}", duration::print(delay))?,
             }
         }
         Ok(())

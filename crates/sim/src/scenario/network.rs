@@ -6,8 +6,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
+use tanist_core::duration;
+
 use super::Scenario;
-use super::parse::{Reader, ScenarioError, Text, share, span};
+use super::parse::{Reader, ScenarioError, Text, share};
 use crate::world::network::{Conditions, Delay};
 
 #[derive(Deserialize)]
@@ -84,13 +86,28 @@ impl Scenario {
     pub(super) fn write_network(&self, to: &mut String) -> fmt::Result {
         writeln!(to, "\n[network]")?;
         match self.conditions.delay {
-            Delay::Fixed(delay) => writeln!(to, "delay = {:?}", span(delay))?,
+            Delay::Fixed(delay) => writeln!(to, "delay = {:?}", duration::print(delay))?,
             Delay::Uniform { min, max } => {
-                writeln!(to, "delay_min = {:?}\ndelay_max = {:?}", span(min), span(max))?;
+                writeln!(
+                    to,
+                    "delay_min = {:?}\ndelay_max = {:?}",
+                    duration::print(min),
+                    duration::print(max)
+                )?;
             }
             Delay::Spiky { min, max, spike, spike_ppm } => {
-                writeln!(to, "delay_min = {:?}\ndelay_max = {:?}", span(min), span(max))?;
-                writeln!(to, "spike = {:?}\nspikes = {}", span(spike), share(spike_ppm))?;
+                writeln!(
+                    to,
+                    "delay_min = {:?}\ndelay_max = {:?}",
+                    duration::print(min),
+                    duration::print(max)
+                )?;
+                writeln!(
+                    to,
+                    "spike = {:?}\nspikes = {}",
+                    duration::print(spike),
+                    share(spike_ppm)
+                )?;
             }
         }
         writeln!(to, "fifo = {}", self.conditions.is_fifo)?;

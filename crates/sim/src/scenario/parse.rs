@@ -9,12 +9,12 @@ use std::ops::Range;
 use std::time::Duration;
 
 use serde::Deserialize;
+use tanist_core::duration;
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_core::options::Options;
 use tanist_core::policy::{Preempt, PreemptError};
 use tanist_core::recall::Recall;
-use tanist_core::time::micros;
 use tanist_core::trace::Kind;
 use tanist_core::{GroupSettings, Membership, NodeId, Status, Timing};
 use toml::Spanned;
@@ -111,7 +111,7 @@ impl Scenario {
         writeln!(to, "about = {:?}", self.about)?;
         writeln!(to, "algorithm = {:?}", self.settings.algorithm.name())?;
         writeln!(to, "seed = {}", self.seed)?;
-        writeln!(to, "end = {:?}", span(self.end))?;
+        writeln!(to, "end = {:?}", duration::print(self.end))?;
         if self.stops_at_break {
             writeln!(to, "stop_at_break = true")?;
         }
@@ -125,7 +125,7 @@ impl Scenario {
         match self.settings.preempt {
             Preempt::Always => {}
             Preempt::Never => writeln!(to, "preempt = \"never\"")?,
-            Preempt::After(stable) => writeln!(to, "preempt = {:?}", span(stable))?,
+            Preempt::After(stable) => writeln!(to, "preempt = {:?}", duration::print(stable))?,
         }
         if !self.down.is_empty() {
             let down: Vec<String> = self.down.iter().map(|node| node.0.to_string()).collect();
@@ -319,7 +319,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn duration(&self, text: &Text) -> Result<Duration, ScenarioError> {
-        parse_duration(text.as_ref()).ok_or_else(|| {
+        duration::parse(text.as_ref()).ok_or_else(|| {
             let what =
                 format!("{:?} is not a duration; expected such as 250us, 1.5ms, 2s", text.as_ref());
             self.error(&text.span(), what)
@@ -336,51 +336,8 @@ pub(super) trait Named {
     fn nodes(&self) -> Vec<u32>;
 }
 
-/// A span in the form that a file has it.
-#[must_use]
-pub fn span(span: Duration) -> String {
-    let micros = micros(span);
-    if micros.is_multiple_of(1_000_000) {
-        format!("{}s", micros / 1_000_000)
-    } else if micros.is_multiple_of(1000) {
-        format!("{}ms", micros / 1000)
-    } else {
-        format!("{micros}us")
-    }
-}
-
 pub(super) fn share(millionths: u32) -> String {
     format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
-}
-
-/// Reads `250us`, `1.5ms`, `2s`, `3m`.
-#[must_use]
-pub fn parse_duration(text: &str) -> Option<Duration> {
-    let split = text.find(|c: char| c.is_ascii_alphabetic())?;
-    let (number, unit) = text.split_at(split);
-    let number: f64 = number.trim().parse().ok()?;
-    let in_micros = match unit {
-        "us" => 1.0,
-        "ms" => 1e3,
-        "s" => 1e6,
-        "m" => 60e6,
-        "h" => 3600e6,
-        _ => return None,
-    };
-    let micros = number * in_micros;
-    if !(0.0..=1e15).contains(&micros) {
-        return None;
-    }
-    Some(Duration::from_micros(float_to_u64(micros)))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "checked by the callers"
-)]
-fn float_to_u64(value: f64) -> u64 {
-    value.round() as u64
 }
 
 #[expect(

@@ -6,10 +6,11 @@ use std::fmt::{self, Write};
 use std::time::Duration;
 
 use serde::Deserialize;
+use tanist_core::duration;
 use tanist_core::{Membership, NodeId};
 use toml::Spanned;
 
-use super::parse::{File, Reader, ScenarioError, Text, float_to_u32, share, span};
+use super::parse::{File, Reader, ScenarioError, Text, float_to_u32, share};
 use crate::world::places::{Area, Layout, Position};
 use crate::world::topology::{Fading, RadioConfig, Topology};
 use crate::world::walking::Mobility;
@@ -218,7 +219,7 @@ impl Reader<'_> {
     ) -> Result<(Duration, Duration), ScenarioError> {
         let Some(value) = value else { return Ok((Duration::ZERO, Duration::ZERO)) };
         let read = |text: &str| {
-            super::parse::parse_duration(text).ok_or_else(|| {
+            duration::parse(text).ok_or_else(|| {
                 let what = format!("{text:?} is not a duration; expected such as 250ms, 10s");
                 self.error(&value.span(), what)
             })
@@ -351,13 +352,18 @@ fn write_radio(to: &mut String, config: &RadioConfig) -> fmt::Result {
     if let Some(area) = area {
         writeln!(to, "area = [{}, {}]", metres(area.width), metres(area.height))?;
     }
-    writeln!(to, "step = {:?}", span(config.step))?;
+    writeln!(to, "step = {:?}", duration::print(config.step))?;
     let Some(mobility) = config.mobility else { return Ok(()) };
     writeln!(to, "\n[mobility]\nmodel = \"random-waypoint\"")?;
     let (least, most) = (metres(mobility.speed_min), metres(mobility.speed_max));
     writeln!(to, "speed = [{least}, {most}]")?;
-    writeln!(to, "pause = [{:?}, {:?}]", span(mobility.pause_min), span(mobility.pause_max))?;
-    mobility.until.map_or(Ok(()), |until| writeln!(to, "until = {:?}", span(until)))
+    writeln!(
+        to,
+        "pause = [{:?}, {:?}]",
+        duration::print(mobility.pause_min),
+        duration::print(mobility.pause_max)
+    )?;
+    mobility.until.map_or(Ok(()), |until| writeln!(to, "until = {:?}", duration::print(until)))
 }
 
 fn metres(decimetres: u32) -> String {

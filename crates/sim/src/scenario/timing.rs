@@ -4,10 +4,11 @@ use std::fmt::{self, Write};
 use std::time::Duration;
 
 use serde::Deserialize;
+use tanist_core::duration;
 use tanist_core::timing::TimingConfig;
 
 use super::Scenario;
-use super::parse::{Reader, ScenarioError, Text, span};
+use super::parse::{Reader, ScenarioError, Text};
 use crate::world::application::Pace;
 
 #[derive(Deserialize)]
@@ -88,7 +89,7 @@ impl Scenario {
             ("jitter", timing.jitter),
         ] {
             if let Some(value) = value {
-                writeln!(to, "{name} = {:?}", span(value))?;
+                writeln!(to, "{name} = {:?}", duration::print(value))?;
             }
         }
         Ok(())
@@ -96,7 +97,7 @@ impl Scenario {
 
     pub(super) fn write_pace(&self, to: &mut String) -> fmt::Result {
         if self.pace.stop + self.pace.plan > Duration::ZERO {
-            let (stop, plan) = (span(self.pace.stop), span(self.pace.plan));
+            let (stop, plan) = (duration::print(self.pace.stop), duration::print(self.pace.plan));
             writeln!(to, "\n[application]\nstop = {stop:?}\nplan = {plan:?}")?;
         }
         Ok(())

@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde::Serialize;
 use serde_json::Value;
 use tanist::{Algorithm, NodeId};
-use tanist_sim::scenario::parse::parse_duration;
+use tanist_core::duration;
 
 use super::process::{Usage, usage};
 use crate::control::protocol::Ask;
@@ -193,7 +193,7 @@ impl Result {
 }
 
 fn span(text: &str) -> std::result::Result<Duration, String> {
-    parse_duration(text).ok_or_else(|| "write a duration with its unit, such as 10s".to_owned())
+    duration::parse(text).ok_or_else(|| "write a duration with its unit, such as 10s".to_owned())
 }
 
 const AGREE_MAX: Duration = Duration::from_secs(120);

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tanist_sim::scenario::parse::parse_duration;
+use tanist_core::duration;
 
 use crate::agent::change::RoleChange;
 use crate::agent::report::{MembersReport, StatusReport};
@@ -153,7 +153,7 @@ impl What {
 
 /// Reads a span of time.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    parse_duration(text).ok_or_else(|| "write it with its unit: 500ms, 30s, 5m".to_owned())
+    duration::parse(text).ok_or_else(|| "write it with its unit: 500ms, 30s, 5m".to_owned())
 }
 
 const RETRY: Duration = Duration::from_millis(50);

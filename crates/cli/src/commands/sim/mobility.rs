@@ -5,11 +5,11 @@ mod measures;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tanist_core::duration;
 use tanist_core::election::Algorithm;
 use tanist_core::election::descriptor::Network;
 use tanist_core::options::Options;
 use tanist_sim::pictures::map::Map;
-use tanist_sim::scenario::parse::span;
 use tanist_sim::studies::roaming::{Outcome, Roaming};
 use tanist_sim::studies::scale::Wish;
 use tanist_sim::world::walking::Mobility;
@@ -188,7 +188,7 @@ impl Args {
             "{} nodes by {} roam for {} (it took {:.1}s)\n{}\n\n{table}\nReplay: {}\n",
             self.nodes,
             self.algorithm.name(),
-            span(Duration::from_secs(agreement.span().as_secs())),
+            duration::print(Duration::from_secs(agreement.span().as_secs())),
             took.as_secs_f64(),
             self.setting(),
             self.replay(),
@@ -201,10 +201,10 @@ impl Args {
             self.area.text(),
             metres(self.range.0),
             self.speed.text(),
-            span(self.pause.0),
+            duration::print(self.pause.0),
             self.loss.text(),
-            span(self.heartbeat.0),
-            span(self.message.0),
+            duration::print(self.heartbeat.0),
+            duration::print(self.message.0),
         )
     }
 
@@ -214,14 +214,14 @@ impl Args {
              --speed {} --pause {} --loss {} --heartbeat {} --message {} --seed {}",
             self.algorithm.name(),
             self.nodes,
-            span(self.time.0),
+            duration::print(self.time.0),
             metres(self.range.0),
             self.area.text(),
             self.speed.text(),
-            span(self.pause.0),
+            duration::print(self.pause.0),
             self.loss.text(),
-            span(self.heartbeat.0),
-            span(self.message.0),
+            duration::print(self.heartbeat.0),
+            duration::print(self.message.0),
             self.seed,
         );
         for (name, value) in &self.options {
@@ -264,7 +264,7 @@ impl Args {
             "{} nodes by {}, after {}",
             self.nodes,
             self.algorithm.name(),
-            span(outcome.agreement.span())
+            duration::print(outcome.agreement.span())
         );
         let agreed = outcome.components.iter().filter(|component| component.is_agreed).count();
         let about = format!(

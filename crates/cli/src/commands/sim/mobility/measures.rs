@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use tanist_sim::scenario::parse::parse_duration;
+use tanist_core::duration;
 use tanist_sim::world::places::Area;
 use tanist_sim::world::topology::Fading;
 
@@ -50,7 +50,7 @@ impl FromStr for Span {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let read = parse_duration(text).map(Self);
+        let read = duration::parse(text).map(Self);
         read.ok_or_else(|| format!("{text:?} is not a span of time; expected such as 2ms, 10s, 5m"))
     }
 }
