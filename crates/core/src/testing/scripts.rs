@@ -241,11 +241,7 @@ impl Scripted for Node {
                 | election::Message::RingList(message)
                 | election::Message::RingActiveList(message),
             ) => Ring::message(message),
-            Message::Election(
-                message @ (election::Message::AdhocExpandingRing(_)
-                | election::Message::AdhocDiffusing(_)
-                | election::Message::SuperPeer(_)),
-            ) => of_facts(message.facts()),
+            Message::Election(message) => of_facts(message.facts()),
             Message::Reorganization(message) => Reorganization::message(message),
             Message::Detector(message) => Detector::message(message),
             Message::Recall(message) => Memory::message(message),

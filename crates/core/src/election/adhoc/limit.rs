@@ -31,18 +31,11 @@ options! {
 /// How many links a flood of this group crosses at most; one at least.
 #[must_use]
 pub fn of(config: &GroupConfig, members: &Membership) -> u32 {
-    let options = match config.algorithm() {
-        Algorithm::AdhocExpandingRing => config.options().adhoc_expanding_ring,
-        Algorithm::AdhocDiffusing => config.options().adhoc_diffusing,
-        // Nobody floods there.
-        Algorithm::Bully
-        | Algorithm::BullyLecture
-        | Algorithm::Invitation
-        | Algorithm::RingChangRoberts
-        | Algorithm::RingModified
-        | Algorithm::RingList
-        | Algorithm::RingActiveList
-        | Algorithm::SuperPeer => Options::default(),
+    // Two algorithms flood, and both have these options.
+    let options = if config.algorithm() == Algorithm::AdhocExpandingRing {
+        config.options().adhoc_expanding_ring
+    } else {
+        config.options().adhoc_diffusing
     };
     match options.ttl_limit {
         TtlLimit::Nodes => {
