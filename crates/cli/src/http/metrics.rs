@@ -5,6 +5,7 @@
 
 use hyper::StatusCode;
 use serde_json::Value;
+use tanist::transport::Counters;
 use tanist::{Meter, RoleKind};
 
 use super::answer::{Content, Reply, reply};
@@ -166,8 +167,8 @@ fn transport(page: &mut Exposition, meter: &Meter) {
     // Counters are numbers with names, so they always serialize.
     let Ok(Value::Object(counters)) = serde_json::to_value(meter.transport) else { return };
     for (name, value) in counters {
-        let help = format!("The transport's counter `{name}`.");
-        page.single(&format!("tanist_transport_{name}_total"), Kind::Counter, &help, value);
+        let help = Counters::meaning(&name).unwrap_or("A counter of the transport.");
+        page.single(&format!("tanist_transport_{name}_total"), Kind::Counter, help, value);
     }
 }
 

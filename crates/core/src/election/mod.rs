@@ -28,6 +28,7 @@ pub use invitation::Invitation;
 pub(crate) use numbering::{mint, mint_late, raise};
 pub use ring::Ring;
 pub use super_peer::SuperPeer;
+pub use tables::{LAYERS, LayerInfo};
 
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};

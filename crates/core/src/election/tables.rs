@@ -24,10 +24,28 @@ impl TimerName {
     }
 }
 
-const LAYER_MESSAGES: &[&[MessageInfo]] =
-    &[reorganization::MESSAGES, detector::MESSAGES, recall::MESSAGES, policy::MESSAGES];
-const LAYER_TIMERS: &[&[TimerInfo]] =
-    &[reorganization::TIMERS, detector::TIMERS, recall::TIMERS, policy::TIMERS];
+/// The facts of a layer that works around every algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct LayerInfo {
+    /// What the layer is called.
+    pub name: &'static str,
+    /// Its messages.
+    pub messages: &'static [MessageInfo],
+    /// Its timers.
+    pub timers: &'static [TimerInfo],
+}
+
+/// The layers around an algorithm that have messages or timers.
+pub const LAYERS: &[LayerInfo] = &[
+    LayerInfo {
+        name: "reorganization",
+        messages: reorganization::MESSAGES,
+        timers: reorganization::TIMERS,
+    },
+    LayerInfo { name: "detector", messages: detector::MESSAGES, timers: detector::TIMERS },
+    LayerInfo { name: "recall", messages: recall::MESSAGES, timers: recall::TIMERS },
+    LayerInfo { name: "policy", messages: policy::MESSAGES, timers: policy::TIMERS },
+];
 
 static MESSAGES: [MessageInfo; Kind::ALL.len()] = {
     let mut table = [DESCRIPTORS[0].messages[0]; Kind::ALL.len()];
@@ -51,11 +69,11 @@ static TIMERS: [TimerInfo; TimerName::ALL.len()] = {
 
 const fn message(kind: Kind) -> MessageInfo {
     let mut list = 0;
-    while list < DESCRIPTORS.len() + LAYER_MESSAGES.len() {
+    while list < DESCRIPTORS.len() + LAYERS.len() {
         let rows = if list < DESCRIPTORS.len() {
             DESCRIPTORS[list].messages
         } else {
-            LAYER_MESSAGES[list - DESCRIPTORS.len()]
+            LAYERS[list - DESCRIPTORS.len()].messages
         };
         let mut row = 0;
         while row < rows.len() {
@@ -71,11 +89,11 @@ const fn message(kind: Kind) -> MessageInfo {
 
 const fn timer(name: TimerName) -> TimerInfo {
     let mut list = 0;
-    while list < DESCRIPTORS.len() + LAYER_TIMERS.len() {
+    while list < DESCRIPTORS.len() + LAYERS.len() {
         let rows = if list < DESCRIPTORS.len() {
             DESCRIPTORS[list].timers
         } else {
-            LAYER_TIMERS[list - DESCRIPTORS.len()]
+            LAYERS[list - DESCRIPTORS.len()].timers
         };
         let mut row = 0;
         while row < rows.len() {
@@ -96,7 +114,7 @@ mod tests {
     #[test]
     fn a_kind_in_several_tables_has_equal_rows() {
         let own = DESCRIPTORS.iter().flat_map(|descriptor| descriptor.messages);
-        for row in own.chain(LAYER_MESSAGES.iter().copied().flatten()) {
+        for row in own.chain(LAYERS.iter().flat_map(|layer| layer.messages)) {
             assert_eq!(row, row.kind.info());
         }
     }
@@ -104,7 +122,7 @@ mod tests {
     #[test]
     fn a_timer_in_several_tables_has_equal_rows() {
         let own = DESCRIPTORS.iter().flat_map(|descriptor| descriptor.timers);
-        for row in own.chain(LAYER_TIMERS.iter().copied().flatten()) {
+        for row in own.chain(LAYERS.iter().flat_map(|layer| layer.timers)) {
             assert_eq!(row, row.name.info());
         }
     }

@@ -9,11 +9,20 @@ use serde::Serialize;
 
 /// Lists the counters once: the cells that are counted in, and the snapshot that is handed out.
 macro_rules! counters {
-    ($($(#[$doc:meta])+ $name:ident,)+) => {
+    ($(#[doc = $meaning:literal] $name:ident,)+) => {
         /// A snapshot of all counters of one transport, since its start.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
         pub struct Counters {
-            $($(#[$doc])+ pub $name: u64,)+
+            $(#[doc = $meaning] pub $name: u64,)+
+        }
+
+        impl Counters {
+            /// What a counter counts, in a sentence; none: there is no counter of that name.
+            #[must_use]
+            pub fn meaning(name: &str) -> Option<&'static str> {
+                let all = [$((stringify!($name), $meaning)),+];
+                all.into_iter().find(|(known, _)| *known == name).map(|(_, text)| text.trim())
+            }
         }
 
         /// The cells behind [`Counters`].
