@@ -98,6 +98,12 @@ impl Bench {
         Ok(std::mem::take(&mut *answered))
     }
 
+    /// The page of metrics, from which a document is made.
+    pub fn metrics(&self) -> anyhow::Result<String> {
+        let page = self.runtime.block_on(self.running.http.metrics());
+        page.context("the node does not answer")
+    }
+
     /// The lines that a client gets for these bytes over the control socket; as many as it waits
     /// for, or all until the agent closes the connection.
     pub fn control(&mut self, bytes: &[u8], wanted: Option<usize>) -> anyhow::Result<Vec<String>> {

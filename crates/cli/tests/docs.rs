@@ -6,6 +6,9 @@
 //! is its exit code. Commands for a group that runs elsewhere are in `console` blocks and are
 //! tested in `agents/live`.
 
+#[path = "docs/generated.rs"]
+mod generated;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

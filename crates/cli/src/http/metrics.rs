@@ -19,10 +19,14 @@ use crate::hooks::counters::BOUNDS;
 /// The page.
 pub(super) async fn metrics(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
-    let meter = health::meter(site).await?;
-    let text = site.turn.take(|| page(site, &meter)).await;
-    let content = Content::Whole(text.into());
+    let content = Content::Whole(text(site).await?.into());
     Ok(reply(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", content))
+}
+
+/// Its text.
+pub(super) async fn text(site: &Site) -> Result<String, Refusal> {
+    let meter = health::meter(site).await?;
+    Ok(site.turn.take(|| page(site, &meter)).await)
 }
 
 fn page(site: &Site, meter: &Meter) -> String {

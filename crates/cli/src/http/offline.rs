@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use super::access::Token;
 use super::connection::{self, Place};
 use super::limits::Remote;
-use super::{HttpError, Site};
+use super::{HttpError, Site, metrics};
 use crate::agent::Agent;
 
 /// What answers for an agent over HTTP, for one client at a time.
@@ -23,6 +23,11 @@ impl Offline {
     pub(crate) fn new(agent: &Agent) -> Result<Self, HttpError> {
         let token = Token::of(&agent.config().http)?;
         Ok(Self { site: Arc::new(Site::new(agent, token)) })
+    }
+
+    /// The page of metrics; none if the node does not answer.
+    pub(crate) async fn metrics(&self) -> Option<String> {
+        metrics::text(&self.site).await.ok()
     }
 
     /// Serves a client of the network for whom there is an ordinary place.
