@@ -5,7 +5,8 @@
 
 use minicbor::{Decode, Encode};
 
-use crate::election::{self, Bully, BullyLecture, Elects, Invitation, Ring};
+use super::Inner;
+use crate::election::{self, Algorithm, Bully, BullyLecture, Elects, Invitation, Ring};
 use crate::group::Counter;
 use crate::protocol::Protocol;
 
@@ -25,6 +26,16 @@ macro_rules! inner {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Timer {
             $( #[doc = stringify!($variant)] $variant(<$type as Protocol>::Timer) ),+
+        }
+
+        impl Inner {
+            /// The algorithm.
+            #[must_use]
+            pub const fn algorithm(self) -> Algorithm {
+                match self {
+                    $( Self::$variant => Algorithm::$variant ),+
+                }
+            }
         }
 
         impl From<Message> for election::Message {
@@ -72,7 +83,7 @@ macro_rules! inner {
     };
 }
 
-// As on the wire everywhere: never change a number, never use one again.
+// The one list of algorithms that can be inside. As on the wire everywhere: never change a number, never use one again.
 inner! {
     0 Bully(Bully),
     1 BullyLecture(BullyLecture),

@@ -1,6 +1,5 @@
 //! The switches of the super-peers.
 
-use crate::election::Algorithm;
 use crate::options::options;
 
 options! {
@@ -102,22 +101,6 @@ impl Options {
         match self.ratio.part() {
             Some(part) => living.div_ceil(part).max(1),
             None => self.k.count(),
-        }
-    }
-}
-
-impl Inner {
-    /// The algorithm.
-    #[must_use]
-    pub const fn algorithm(self) -> Algorithm {
-        match self {
-            Self::Bully => Algorithm::Bully,
-            Self::BullyLecture => Algorithm::BullyLecture,
-            Self::Invitation => Algorithm::Invitation,
-            Self::RingChangRoberts => Algorithm::RingChangRoberts,
-            Self::RingModified => Algorithm::RingModified,
-            Self::RingList => Algorithm::RingList,
-            Self::RingActiveList => Algorithm::RingActiveList,
         }
     }
 }
