@@ -229,12 +229,12 @@ impl Group {
 
     /// Runs a job on this node whenever, and only while, it leads.
     ///
-    /// The job is begun anew in every term. When the term is over it has `grace` to end by itself
+    /// The job is started again in every leadership. When that is over it has `grace` to end by itself
     /// ([`Lead::lost`] tells it); then it is dropped where it stands. This node answers the
     /// election only after that, and a new leader begins only when nobody whom it can reach is
     /// outside its group ([`Group::unopposed`]), so nodes that can reach each other never run two
     /// jobs. Across a cut each side runs one. Returns what the job returned, if it ended during its
-    /// term.
+    /// leadership.
     ///
     /// In a task that is spawned, move into the closure what the job needs, and give every job its
     /// own: `move |lead| job(lead, database.clone())`.

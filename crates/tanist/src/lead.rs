@@ -1,8 +1,8 @@
-//! Leading, for as long as it lasts: what a leader holds, and how it learns that it is over.
+//! One leadership, as long as it lasts: what a leader holds, and how it learns that it is over.
 //!
-//! The flag is lowered before the node answers anybody in the election that ends its term, and the
-//! answer waits until every [`LeadGuard`] is gone. That is stop-before-acknowledge, up to the
-//! user's own code.
+//! The flag is cleared before the node answers any message of the election that ends its leadership,
+//! and the answer waits until every [`LeadGuard`] is dropped. That is stop-before-acknowledge, up to
+//! the user's own code.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::role::View;
 
-/// One term of leading one group. Cheap to clone.
+/// One leadership of one group. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Lead {
     view: View,
@@ -26,27 +26,27 @@ impl Lead {
         &self.view
     }
 
-    /// Its number: what to write beside everything that is done in this term.
+    /// Its number: what to write beside everything that is done in this leadership.
     #[must_use]
     pub const fn group_number(&self) -> GroupNumber {
         self.view.group
     }
 
-    /// Whether this term lasts. True says that no election had reached this node when it was
+    /// Whether this leadership lasts. True says that no election had reached this node when it was
     /// asked; it is no lock.
     #[must_use]
     pub fn is_leading(&self) -> bool {
         *self.is_leading.borrow()
     }
 
-    /// Waits until the term is over.
+    /// Waits until the leadership is over.
     pub async fn lost(&self) {
         let mut is_leading = self.is_leading.clone();
-        // An error means that the node is gone, and its terms with it.
+        // An error means that the node is gone, and its leadership with it.
         let _ = is_leading.wait_for(|is_leading| !is_leading).await;
     }
 
-    /// Sleeps, but not beyond the end of the term. Ask [`Lead::is_leading`] of the result.
+    /// Sleeps, but not beyond the end of the leadership. Ask [`Lead::is_leading`] of the result.
     pub async fn sleep(&self, span: Duration) -> &Self {
         tokio::select! {
             () = self.lost() => {}
@@ -71,8 +71,8 @@ impl Lead {
     /// # Ok(()) }
     /// ```
     ///
-    /// None if the term is over. Whoever holds a guard for too long is left out of the next group
-    /// and taken in by a later one.
+    /// None if the leadership is over. A node whose guard is held for too long is left out of the
+    /// next group and joins a later one.
     #[must_use]
     pub fn guard(&self) -> Option<LeadGuard> {
         let guard = self.guards.upgrade()?;
@@ -80,7 +80,7 @@ impl Lead {
     }
 }
 
-/// Something that must be finished before this node may answer the next election.
+/// Held while work is done that must be finished before this node answers the next election.
 #[derive(Debug)]
 pub struct LeadGuard {
     _open: mpsc::Sender<()>,
@@ -88,14 +88,14 @@ pub struct LeadGuard {
 
 /// The driver's side of a [`Lead`].
 #[derive(Debug)]
-pub(crate) struct Term {
+pub(crate) struct Leadership {
     is_leading: Flag,
     guards: mpsc::Sender<()>,
     all_dropped: mpsc::Receiver<()>,
 }
 
-impl Term {
-    /// Begins a term.
+impl Leadership {
+    /// Begins one.
     pub(crate) fn begin(view: View) -> (Self, Lead) {
         let (is_leading, seen) = watch::channel(true);
         let (guards, all_dropped) = mpsc::channel(1);
@@ -111,7 +111,7 @@ impl Term {
     }
 }
 
-/// Leading. It ends when this is dropped, also where a driver fails or panics in its term.
+/// Whether the node leads. False as soon as this is dropped, also where a driver fails or panics.
 #[derive(Debug)]
 struct Flag(watch::Sender<bool>);
 
@@ -121,7 +121,7 @@ impl Drop for Flag {
     }
 }
 
-/// The guards of a term that is over.
+/// The guards of a leadership that is over.
 #[derive(Debug)]
 pub(crate) struct Guards {
     all_dropped: mpsc::Receiver<()>,
@@ -135,7 +135,7 @@ impl Guards {
 
     /// Waits until none is held.
     pub(crate) async fn dropped(mut self) {
-        // Nobody sends: the answer comes when the last sender is gone.
+        // Nothing is sent: the answer comes when the last sender is dropped.
         while self.all_dropped.recv().await.is_some() {}
     }
 }
@@ -146,35 +146,35 @@ mod tests {
 
     use super::*;
 
-    fn term() -> (Term, Lead) {
+    fn leadership() -> (Leadership, Lead) {
         let me = NodeId(1);
         let group = GroupNumber { counter: 4, node: me };
-        Term::begin(View { me, group, coordinator: me, members: NodeSet::from(vec![me]) })
+        Leadership::begin(View { me, group, coordinator: me, members: NodeSet::from(vec![me]) })
     }
 
     #[tokio::test]
     async fn the_flag_falls_before_the_guards_do() {
-        let (term, lead) = term();
+        let (leadership, lead) = leadership();
         assert!(lead.is_leading());
         let guard = lead.guard().unwrap();
-        let mut guards = term.end();
+        let mut guards = leadership.end();
         assert!(!lead.is_leading());
         lead.lost().await;
         assert!(!guards.are_dropped());
-        assert!(lead.guard().is_none(), "a term that is over gives no guard");
+        assert!(lead.guard().is_none(), "a leadership that is over gives no guard");
         drop(guard);
         guards.dropped().await;
     }
 
     #[tokio::test]
     async fn sleep_ends_with_the_term() {
-        let (term, lead) = term();
+        let (leadership, lead) = leadership();
         let sleeper = lead.clone();
         let asleep =
             tokio::spawn(
                 async move { sleeper.sleep(Duration::from_secs(3600)).await.is_leading() },
             );
-        assert!(term.end().are_dropped());
+        assert!(leadership.end().are_dropped());
         assert!(!asleep.await.unwrap());
     }
 }

@@ -1,10 +1,10 @@
-//! The agent's side of a job: tell a client to start it when the node leads, tell it to stop, and
-//! hold the next election up until nobody of the job is left.
+//! The agent's side of a job: tell a client to start it when the node is active, tell it to stop, and
+//! hold the next election up until no process of the job is left.
 //!
 //! The client's connection is held by its keeper as well, so it closes only when the job is gone;
 //! then, and when the client says so, the guard is dropped. A client that hangs is given its grace,
-//! then hung up on, which its keeper takes as an order to kill. What is assumed: that a killed job
-//! is gone within [`KILL_MAX`]; after that the node answers without it.
+//! then its connection is closed, which its keeper takes as an order to kill. Assumes that a killed
+//! job is gone within [`KILL_MAX`]; after that the node answers without it.
 
 use std::future::pending;
 use std::io;
@@ -24,7 +24,7 @@ use crate::agent::change::RoleChange;
 use crate::control::protocol::{JobNews, JobOrder};
 use crate::job::channel::Channel;
 
-/// Has a client run its job whenever the node leads, until one of them is gone.
+/// Has a client run its job whenever the node is active, until one of them is gone.
 pub(crate) async fn attend(stream: UnixStream, grace: Duration, agent: &Agent) -> io::Result<()> {
     let stream = stream.into_std()?;
     let mut ears = Channel::new(UnixStream::from_std(stream.try_clone()?)?);
@@ -38,7 +38,7 @@ pub(crate) async fn attend(stream: UnixStream, grace: Duration, agent: &Agent) -
     });
     let listen = async {
         while let Some(news) = ears.next::<JobNews>().await? {
-            // Nobody waits for news only when the conversation is over.
+            // An error means that the conversation is over.
             let _ = heard.send(news).await;
         }
         Ok(())
@@ -47,11 +47,11 @@ pub(crate) async fn attend(stream: UnixStream, grace: Duration, agent: &Agent) -
     let activity = agent.activity().clone();
     let told = Arc::clone(&client);
     let work = async move {
-        activity.while_active(limit, move |lead| term(lead, Arc::clone(&client))).await
+        activity.while_active(limit, move |lead| lead_once(lead, Arc::clone(&client))).await
     };
     let farewell = async {
         agent.leaves().await;
-        // One that is gone is heard of by `listen`, as is the end of one that obeys.
+        // `listen` notices a client that is gone, and the end of one that obeys.
         let _ = told.mouth.put(&JobOrder::Leave, &[]).await;
         pending::<()>().await;
     };
@@ -71,14 +71,14 @@ struct Client {
     agent: Agent,
 }
 
-/// One term of leading. When it returns, nobody of the job is left.
-async fn term(lead: Lead, client: Arc<Client>) {
+/// One leadership. When it returns, no process of the job is left.
+async fn lead_once(lead: Lead, client: Arc<Client>) {
     if client.is_given_up.load(Ordering::Relaxed) {
         return;
     }
     let mut news = client.news.lock().await;
     if client.start(&lead).await.is_err() {
-        // It is gone, and `attend` hears of it.
+        // The client is gone, and `attend` notices it.
         return;
     }
     tokio::select! {
@@ -90,9 +90,9 @@ async fn term(lead: Lead, client: Arc<Client>) {
         return;
     }
     if tokio::time::timeout(client.grace + STOP_MARGIN, news.recv()).await.is_err() {
-        tracing::warn!("a job does not stop within its grace and is killed");
+        tracing::warn!("a job did not stop within its grace and is killed");
         client.is_given_up.store(true, Ordering::Relaxed);
-        // Its keeper sees this even if `tanist run` hangs. `attend` hears when it has obeyed.
+        // Its keeper sees this even if `tanist run` hangs. `attend` notices when it has obeyed.
         let _ = rustix::net::shutdown(client.mouth.socket(), Shutdown::Write);
         tokio::time::sleep(KILL_MAX).await;
     }
@@ -113,7 +113,7 @@ impl Client {
         self.mouth.put(&JobOrder::Start { environment }, &descriptors).await
     }
 
-    /// What the history says of a term. None: the node has ended.
+    /// The change that began a leadership. None: the node has stopped.
     async fn change(&self, lead: &Lead) -> Option<Arc<RoleChange>> {
         let number = lead.group_number();
         let mut seen = None;
@@ -129,7 +129,7 @@ impl Client {
     }
 }
 
-/// How much longer than its grace a job's end may take to be heard of.
+/// How much longer than its grace a job's end may take to be reported.
 const STOP_MARGIN: Duration = Duration::from_secs(2);
 
 /// How long a killed job may take to be gone.

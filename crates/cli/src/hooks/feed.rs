@@ -20,11 +20,11 @@ pub(super) struct Feed {
     agent: Agent,
     activity: Activities,
     questions: Questions,
-    /// The newest change that was taken up.
+    /// The newest change that was queued.
     last: Option<Arc<RoleChange>>,
     /// A question whose change has not come yet.
     question: Option<Question>,
-    /// The group number of the term that was told as `leader`.
+    /// The number of the group for which `leader` was queued.
     told: Option<GroupNumber>,
     is_over: bool,
 }
@@ -36,7 +36,7 @@ impl Feed {
         Self { agent, activity, questions, last, question, told, is_over: false }
     }
 
-    /// Whether the node has ended and nothing more will happen.
+    /// Whether the node has stopped and nothing more will happen.
     pub(super) const fn is_over(&self) -> bool {
         self.is_over
     }
@@ -56,17 +56,17 @@ impl Feed {
                 },
                 None => self.is_over = true,
             },
-            // None: the node has ended, and the history tells so.
+            // None: the node has stopped, and the history says so.
             Some(()) = self.activity.changed() => {}
             Some(question) = self.questions.asked.recv() => self.question = Some(question),
         }
         self.ask(queue);
-        self.act(queue);
+        self.activate(queue);
     }
 
     fn take(&mut self, change: Arc<RoleChange>, queue: &mut Queue) {
         let event = match change.role {
-            // Told when it acts.
+            // Queued when the node is active.
             RoleKind::Leader => None,
             RoleKind::Member => Some(Event::Member),
             RoleKind::Suspended => Some(Event::Suspended),
@@ -81,13 +81,13 @@ impl Feed {
         }
     }
 
-    /// Takes up the question of the current term.
+    /// Queues the question of the current leadership.
     fn ask(&mut self, queue: &mut Queue) {
         let Some(question) = self.question.take() else { return };
         if question.reply.is_closed() {
             return;
         }
-        match self.term(question.lead.group_number()) {
+        match self.leadership(question.lead.group_number()) {
             Some(change) => {
                 let (since, reply) = (Instant::now(), Some(question.reply));
                 queue.push(News { event: Event::PreLeader, change, since, reply });
@@ -96,21 +96,21 @@ impl Feed {
         }
     }
 
-    /// Takes up that the node acts in the current term.
-    fn act(&mut self, queue: &mut Queue) {
+    /// Queues that the node is active in the current leadership.
+    fn activate(&mut self, queue: &mut Queue) {
         let Some(lead) = self.activity.active() else { return };
         let number = lead.group_number();
         if self.told == Some(number) {
             return;
         }
-        if let Some(change) = self.term(number) {
+        if let Some(change) = self.leadership(number) {
             queue.push(News { event: Event::Leader, change, since: Instant::now(), reply: None });
             self.told = Some(number);
         }
     }
 
     /// The newest change, if it says that the node leads this group.
-    fn term(&self, number: GroupNumber) -> Option<Arc<RoleChange>> {
+    fn leadership(&self, number: GroupNumber) -> Option<Arc<RoleChange>> {
         let is_this = |change: &&Arc<RoleChange>| {
             change.role == RoleKind::Leader && change.group_number == Some(number)
         };
@@ -118,8 +118,8 @@ impl Feed {
     }
 }
 
-/// The change before the first one: a node may be in a group before anybody looks, and hooks that
-/// clean up after a crash are told first that it came up.
+/// The change before the first one: a node may be in a group before hooks are run, and hooks that
+/// clean up after a crash are told first that it started.
 fn start(first: &RoleChange) -> RoleChange {
     RoleChange {
         index: first.index.saturating_sub(1),

@@ -4,7 +4,7 @@
 //! time its turn comes may be left out, so that hooks catch up with the node:
 //!
 //! - the newest news is never left out;
-//! - `leader` is left out if anything newer waits, since then the term is over;
+//! - `leader` is left out if anything newer waits, since then the leadership is over;
 //! - after a `leader` or a `pre_leader` that was run, the next `suspended` or `member` is run;
 //! - any other news is left out only if something newer waits and it has waited for too long.
 
@@ -34,7 +34,7 @@ pub(crate) struct News {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: VecDeque<News>,
-    /// Somebody was told that the node acts or is about to, and not yet that this is over.
+    /// A hook was told that the node is active or about to be, and none yet that this is over.
     has_led: bool,
 }
 
@@ -65,7 +65,7 @@ impl Queue {
     fn is_worth_telling(&self, news: &News, now: Instant) -> bool {
         let has_newer = self.waiting.iter().any(|later| later.reply.is_none());
         match news.event {
-            // The term is over when nobody waits for the answer.
+            // The leadership is over when the answer is not waited for.
             Event::PreLeader => news.reply.as_ref().is_some_and(|reply| !reply.is_closed()),
             Event::Leader => !has_newer,
             Event::Member | Event::Suspended => {

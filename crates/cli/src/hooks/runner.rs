@@ -46,11 +46,11 @@ impl Runner {
         let News { event, change, reply, .. } = news;
         if let Some(reply) = reply {
             let is_admitted = self.run(event, Arc::clone(&change)).await;
-            // The term may be over, and nobody waits.
+            // The leadership may be over; then the answer is not waited for.
             let _ = reply.send(is_admitted);
             return;
         }
-        if event == Event::Leader && !self.acts_in(&change) {
+        if event == Event::Leader && !self.is_active_in(&change) {
             self.skip(&[event]);
             return;
         }
@@ -114,9 +114,9 @@ impl Runner {
         }
     }
 
-    fn acts_in(&self, change: &RoleChange) -> bool {
-        let term = self.agent.activity().active();
-        term.is_some_and(|term| change.group_number == Some(term.group_number()))
+    fn is_active_in(&self, change: &RoleChange) -> bool {
+        let lead = self.agent.activity().active();
+        lead.is_some_and(|lead| change.group_number == Some(lead.group_number()))
     }
 
     fn hooks(&self) -> HooksTable {

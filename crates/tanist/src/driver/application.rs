@@ -15,7 +15,7 @@ use tanist_core::{Definition, Report};
 use tokio::sync::mpsc;
 
 use crate::driver::Request;
-use crate::lead::Term;
+use crate::lead::Leadership;
 use crate::panics::Guard;
 use crate::role::{Role, Suspension, View, Why};
 use crate::status::Shared;
@@ -26,7 +26,7 @@ use crate::task::{Answer, Ask, TaskError};
 pub(crate) struct Application {
     task: Option<mpsc::UnboundedSender<Ask>>,
     inbox: mpsc::UnboundedSender<Request>,
-    term: Option<Term>,
+    leadership: Option<Leadership>,
     drain: Option<Drain>,
     drains: u64,
     /// Plans that the task was asked for and has not made yet.
@@ -47,7 +47,7 @@ impl Application {
         task: Option<mpsc::UnboundedSender<Ask>>,
         inbox: mpsc::UnboundedSender<Request>,
     ) -> Self {
-        Self { task, inbox, term: None, drain: None, drains: 0, plans: 0 }
+        Self { task, inbox, leadership: None, drain: None, drains: 0, plans: 0 }
     }
 
     /// Stops it: no operation is accepted from here on. The answer may be there at once. One that
@@ -59,8 +59,8 @@ impl Application {
         self.drains += 1;
         let number = self.drains;
         let mut has_guards = false;
-        if let Some(term) = self.term.take() {
-            let mut guards = term.end();
+        if let Some(leadership) = self.leadership.take() {
+            let mut guards = leadership.end();
             has_guards = !guards.are_dropped();
             if has_guards {
                 let inbox = self.inbox.clone();
@@ -86,7 +86,7 @@ impl Application {
         Ok(self.drained())
     }
 
-    /// All guards of the term are gone.
+    /// All guards of the leadership are gone.
     pub(crate) fn guards_dropped(&mut self, number: u64) -> Option<Command> {
         let drain = self.drain.as_mut().filter(|drain| drain.number == number)?;
         drain.has_guards = false;
@@ -143,8 +143,8 @@ impl Application {
     ) -> Result<(), TaskError> {
         self.drain = None;
         if view.is_coordinator() {
-            let (term, lead) = Term::begin(view.clone());
-            self.term = Some(term);
+            let (leadership, lead) = Leadership::begin(view.clone());
+            self.leadership = Some(leadership);
             shared.publish(Role::Leader(lead));
         } else {
             shared.publish(Role::Member(view.clone()));

@@ -38,7 +38,7 @@ impl Inbox {
 /// What the rest of the program asks of a driver.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// All guards of the term that ended with this drain are gone.
+    /// All guards of the leadership that ended with this drain are gone.
     GuardsDropped { drain: u64 },
     /// The task answers.
     Answered(Answer),
