@@ -24,7 +24,7 @@ pub(crate) struct Control {
 
 #[derive(Debug, Default)]
 struct Inner {
-    is_aside: bool,
+    is_withdrawn: bool,
     is_paused: bool,
     /// Peers that said farewell and were not heard since.
     farewells: NodeSet,
@@ -33,12 +33,12 @@ struct Inner {
 }
 
 impl Control {
-    pub(crate) fn is_aside(&self) -> bool {
-        self.lock().is_aside
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.lock().is_withdrawn
     }
 
-    pub(crate) fn set_aside(&self, is_aside: bool) {
-        self.lock().is_aside = is_aside;
+    pub(crate) fn set_withdrawn(&self, is_withdrawn: bool) {
+        self.lock().is_withdrawn = is_withdrawn;
     }
 
     pub(crate) fn set_paused(&self, is_paused: bool) {
@@ -90,7 +90,7 @@ impl Group {
     /// # Errors
     /// If the node ends first.
     pub async fn step_down(&self, hold: Duration) -> Result<(), Ended> {
-        self.go_aside(Some(hold)).await
+        self.withdraw_for(Some(hold)).await
     }
 
     /// As [`Group::step_down`], until [`Group::take_part`].
@@ -98,7 +98,7 @@ impl Group {
     /// # Errors
     /// If the node ends first.
     pub async fn step_aside(&self) -> Result<(), Ended> {
-        self.go_aside(None).await
+        self.withdraw_for(None).await
     }
 
     /// Ends [`Group::step_aside`] or [`Group::step_down`]. Resolves when the node takes part again:
@@ -108,13 +108,13 @@ impl Group {
     /// If the node ends first.
     pub async fn take_part(&self) -> Result<(), Ended> {
         let (reply, done) = oneshot::channel();
-        self.ask(Request::TakePart(reply), done).await
+        self.ask(Request::Rejoin(reply), done).await
     }
 
     /// Whether this node has stepped aside and not come back.
     #[must_use]
     pub fn is_aside(&self) -> bool {
-        self.control.is_aside()
+        self.control.is_withdrawn()
     }
 
     /// The peers that said that they step aside, and were not heard since.
@@ -202,9 +202,9 @@ impl Group {
         self.control.lock().priority
     }
 
-    async fn go_aside(&self, hold: Option<Duration>) -> Result<(), Ended> {
+    async fn withdraw_for(&self, hold: Option<Duration>) -> Result<(), Ended> {
         let (reply, done) = oneshot::channel();
-        self.ask(Request::StepAside { hold, reply }, done).await
+        self.ask(Request::Withdraw { hold, reply }, done).await
     }
 
     async fn ask(&self, request: Request, done: oneshot::Receiver<()>) -> Result<(), Ended> {

@@ -78,12 +78,12 @@ impl Driver {
             }
             Notice::Aside => {
                 self.note(|node| Trace::Aside { node });
-                self.show_aside(true);
+                self.show_withdrawn(true);
                 Ok(None)
             }
             Notice::Returned => {
                 self.note(|node| Trace::Return { node });
-                self.show_aside(false);
+                self.show_withdrawn(false);
                 Ok(None)
             }
             Notice::Paused => {
@@ -116,17 +116,17 @@ impl Driver {
         }
     }
 
-    /// Shows that the node is aside, or is between groups again, and tells who waits for that.
-    fn show_aside(&mut self, is_aside: bool) {
-        if self.inbox.control.is_aside() != is_aside {
-            self.inbox.control.set_aside(is_aside);
+    /// Shows that the node is withdrawn, or is between groups again, and answers who waits for that.
+    fn show_withdrawn(&mut self, is_withdrawn: bool) {
+        if self.inbox.control.is_withdrawn() != is_withdrawn {
+            self.inbox.control.set_withdrawn(is_withdrawn);
             let left = self.shared.role().view().cloned();
-            let why = if is_aside { Why::Aside } else { Why::Election };
+            let why = if is_withdrawn { Why::Aside } else { Why::Election };
             self.shared.publish(Role::Suspended(Suspension { why, left }));
         }
-        let waiting = if is_aside { &mut self.leaving } else { &mut self.returning };
+        let waiting = if is_withdrawn { &mut self.withdrawing } else { &mut self.rejoining };
         for reply in waiting.drain(..) {
-            // Whoever asked may have gone away.
+            // The requester may be gone.
             let _ = reply.send(());
         }
     }

@@ -20,7 +20,7 @@ pub(crate) struct Inbox {
     /// At its end when nobody holds the node any more. The application has senders of requests, too,
     /// since the driver waits for it even then.
     pub(crate) holders: mpsc::Receiver<()>,
-    /// Where everybody sees whether the node is aside.
+    /// Where the program reads whether the node is withdrawn.
     pub(crate) control: Control,
 }
 
@@ -44,10 +44,10 @@ pub(crate) enum Request {
     Answered(Answer),
     /// Hold an election now.
     Call,
-    /// Step aside, for a while or until further notice, and say when that has come about.
-    StepAside { hold: Option<Duration>, reply: oneshot::Sender<()> },
-    /// Take part again, and say when.
-    TakePart(oneshot::Sender<()>),
+    /// Withdraw, for a while or until told to rejoin, and say when that is done.
+    Withdraw { hold: Option<Duration>, reply: oneshot::Sender<()> },
+    /// Rejoin, and say when.
+    Rejoin(oneshot::Sender<()>),
     /// Pause elections in the whole group, or hold them again.
     Pause { is_on: bool },
     /// Have another priority, and say whether that is possible.

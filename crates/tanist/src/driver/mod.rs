@@ -92,9 +92,9 @@ pub(crate) struct Driver {
     /// Which counters of other nodes are believed.
     cap: CounterCap,
     warning: Throttle,
-    /// Who waits for the node to be aside, or to take part again.
-    leaving: Vec<oneshot::Sender<()>>,
-    returning: Vec<oneshot::Sender<()>>,
+    /// Requests that wait for the node to be withdrawn, or to have rejoined.
+    withdrawing: Vec<oneshot::Sender<()>>,
+    rejoining: Vec<oneshot::Sender<()>>,
 }
 
 impl Driver {
@@ -141,8 +141,8 @@ impl Driver {
             reserve_at: clock::now() + RESERVE_AFTER,
             twin_seen_by: NodeSet::new(),
             warning: Throttle::default(),
-            leaving: Vec::new(),
-            returning: Vec::new(),
+            withdrawing: Vec::new(),
+            rejoining: Vec::new(),
         };
         driver.note(|node| Trace::Start { node, restarted: is_restarted });
         driver.tell_state();
@@ -178,8 +178,8 @@ impl Driver {
         }
     }
 
-    /// Steps aside and goes: the others elect as soon as the application has stopped here. Until
-    /// then the node answers as ever.
+    /// Withdraws and stops: the others elect as soon as the application has stopped here. Until then
+    /// the node answers as before.
     async fn leave(&mut self) -> Result<(), Failure> {
         let mut written = self.network.counters().frames_out;
         self.step(Event::Command(Command::StepAside { hold: None }))?;

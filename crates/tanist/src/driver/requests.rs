@@ -15,17 +15,17 @@ impl Driver {
             Request::GuardsDropped { drain } => self.application.guards_dropped(drain),
             Request::Answered(answer) => self.application.answered(answer)?,
             Request::Call => Some(Command::Call),
-            Request::StepAside { hold, reply } => {
-                self.leaving.push(reply);
+            Request::Withdraw { hold, reply } => {
+                self.withdrawing.push(reply);
                 Some(Command::StepAside { hold })
             }
-            Request::TakePart(reply) => {
+            Request::Rejoin(reply) => {
                 if self.node.takes_part() {
-                    // Whoever asked may have gone away.
+                    // The requester may be gone.
                     let _ = reply.send(());
                     return Ok(());
                 }
-                self.returning.push(reply);
+                self.rejoining.push(reply);
                 Some(Command::Return)
             }
             Request::Priority { priority, reply } => return self.rank(priority, reply),
@@ -48,7 +48,7 @@ impl Driver {
                     let ticket = self.network.probe(peer);
                     self.last_sent.insert(peer, ticket);
                 }
-                // Whoever asked may have gone away.
+                // The requester may be gone.
                 let reserved = self.saver.reserved();
                 let _ = reply.send(self.meter.read(&self.network, reserved));
                 None
@@ -77,7 +77,7 @@ impl Driver {
             self.step(Event::Command(Command::Priority(priority)))?;
             self.inbox.control.set_priority(self.node.rank(self.me));
         }
-        // Whoever asked may have gone away.
+        // The requester may be gone.
         let _ = reply.send(checked);
         Ok(())
     }
