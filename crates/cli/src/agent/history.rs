@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::agent::change::{Reason, RoleChange};
 
-/// The history of one life of a node. Cheap to clone.
+/// The history of one incarnation of a node. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     shared: Arc<Shared>,
@@ -23,7 +23,7 @@ pub(crate) struct History {
 
 #[derive(Debug)]
 struct Shared {
-    life: u64,
+    incarnation: u64,
     changes: Mutex<VecDeque<Arc<RoleChange>>>,
 }
 
@@ -40,8 +40,8 @@ impl History {
     /// Follows a node, in a task that ends with it.
     pub(crate) fn follow(group: &Group) -> Self {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let life = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-        let shared = Arc::new(Shared { life, changes: Mutex::default() });
+        let incarnation = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        let shared = Arc::new(Shared { incarnation, changes: Mutex::default() });
         let (numbers, newest) = watch::channel(None);
         let (writer, mut changes) = (Arc::clone(&shared), group.changes());
         let (mut recorder, group) = (ChangeRecorder::new(group.me()), group.clone());
@@ -54,9 +54,9 @@ impl History {
         Self { shared, newest }
     }
 
-    /// Which life of the node it is of: numbers of another one mean nothing here.
-    pub(crate) fn life(&self) -> u64 {
-        self.shared.life
+    /// The incarnation that it belongs to: indexes of another one mean nothing here.
+    pub(crate) fn incarnation(&self) -> u64 {
+        self.shared.incarnation
     }
 
     /// All that is remembered, oldest first.
@@ -100,7 +100,7 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<Arc<RoleChange>>> {
-        // Nobody panics while holding it: changes are only moved.
+        // No holder can panic: changes are only moved.
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -109,7 +109,7 @@ impl Shared {
 #[derive(Debug)]
 struct ChangeRecorder {
     me: NodeId,
-    /// The last group that it was in, in this life.
+    /// The last group that it was in, in this incarnation.
     before: Option<View>,
     /// Since when it is in none.
     left_at: Option<Time>,
@@ -202,7 +202,7 @@ mod tests {
 
     /// A history as a node's changes would make it.
     fn history_of(indices: std::ops::Range<u64>) -> (History, watch::Sender<Option<u64>>) {
-        let shared = Arc::new(Shared { life: 7, changes: Mutex::default() });
+        let shared = Arc::new(Shared { incarnation: 7, changes: Mutex::default() });
         let (numbers, newest) = watch::channel(None);
         for index in indices {
             let line = format!(

@@ -24,22 +24,24 @@ pub(crate) struct StatusReport {
     pub(crate) role: RoleKind,
     /// The textbook's status: `normal`, `election`, `reorganization` or `down`.
     pub(crate) state: String,
-    /// Whether it leads and nobody whom it can reach stands against it.
-    pub(crate) acts: bool,
-    /// Whether nobody in the group begins an election until it is resumed.
+    /// Whether it is the active leader: every node that it can reach is in its group.
+    #[serde(rename = "acts")]
+    pub(crate) active: bool,
+    /// Whether no node of the group begins an election until the group is resumed.
     #[serde(default)]
     pub(crate) paused: bool,
-    /// Whether the node has stepped aside and takes part in nothing for a while.
-    #[serde(default)]
-    pub(crate) aside: bool,
+    /// Whether the node has withdrawn and takes no part for a while.
+    #[serde(rename = "aside", default)]
+    pub(crate) withdrawn: bool,
     /// Whether its health check succeeds, if it has one.
     #[serde(rename = "fit", default = "is_healthy_unless_told")]
     pub(crate) healthy: bool,
     /// The number of the group that it is in, or was in last.
-    pub(crate) epoch: Option<Epoch>,
+    #[serde(rename = "epoch")]
+    pub(crate) group_number: Option<GroupNumberReport>,
     /// Who leads that group.
     pub(crate) leader: Option<LeaderReport>,
-    /// Everybody in it.
+    /// The members of it.
     pub(crate) members: Vec<String>,
     /// What it is among super-peers, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,10 +50,11 @@ pub(crate) struct StatusReport {
     pub(crate) peers_version: u32,
     /// Milliseconds of the wall clock since 1970 when it took this role.
     pub(crate) since_ms: u64,
-    /// Counts the roles of this life of the node.
+    /// Counts the roles of this incarnation of the node.
     pub(crate) index: u64,
-    /// Which life of the node it is.
-    pub(crate) life: u64,
+    /// Which incarnation of the node it is.
+    #[serde(rename = "life")]
+    pub(crate) incarnation: u64,
 }
 
 /// What a node is where groups select super-peers.
@@ -71,7 +74,7 @@ pub(crate) struct HierarchyReport {
 
 /// The number of a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Epoch {
+pub(crate) struct GroupNumberReport {
     /// Counts up on the node that formed the group.
     pub(crate) counter: u64,
     /// That node.
@@ -171,18 +174,18 @@ impl Agent {
             algorithm: status.algorithm.to_owned(),
             role: status.role,
             state: status.phase.to_string().to_lowercase(),
-            acts: self.activity().active().is_some(),
+            active: self.activity().active().is_some(),
             paused: self.group().is_paused(),
-            aside: self.group().is_aside(),
+            withdrawn: self.group().is_aside(),
             healthy: self.health().is_healthy(),
-            epoch: view.as_ref().map(|view| Epoch::from(view.group_number())),
+            group_number: view.as_ref().map(|view| view.group_number().into()),
             leader,
             members: view.iter().flat_map(|view| view.members().iter()).map(name).collect(),
             hierarchy: status.peerage.map(|peerage| self.hierarchy(&peerage)),
             peers_version: status.peers_version,
             since_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
             index: status.index,
-            life: self.history().life(),
+            incarnation: self.history().incarnation(),
         }
     }
 
@@ -288,7 +291,7 @@ impl Agent {
     }
 }
 
-impl From<GroupNumber> for Epoch {
+impl From<GroupNumber> for GroupNumberReport {
     fn from(number: GroupNumber) -> Self {
         Self { counter: number.counter, node: number.node.to_string(), text: number.to_string() }
     }

@@ -44,15 +44,15 @@ pub(crate) struct LocalGroup {
 pub(super) struct LocalNode {
     child: Option<Child>,
     is_paused: bool,
-    life: u32,
+    incarnation: u32,
     /// What it said last.
     pub(super) last: Option<RoleChange>,
 }
 
 #[derive(Debug)]
 enum Heard {
-    Change { node: NodeId, life: u32, line: Box<RoleChange> },
-    Closed { node: NodeId, life: u32 },
+    Change { node: NodeId, incarnation: u32, line: Box<RoleChange> },
+    Closed { node: NodeId, incarnation: u32 },
 }
 
 /// Something that a group did.
@@ -95,9 +95,10 @@ impl LocalGroup {
         for id in ids {
             let text = plan.agent_file(directory, id, &peers);
             std::fs::write(directory.join(format!("{id}.toml")), text)?;
-            group
-                .nodes
-                .insert(id, LocalNode { child: None, is_paused: false, life: 0, last: None });
+            group.nodes.insert(
+                id,
+                LocalNode { child: None, is_paused: false, incarnation: 0, last: None },
+            );
             group.spawn(id)?;
         }
         Ok(group)
@@ -257,23 +258,23 @@ impl LocalGroup {
             .with_context(|| format!("error: cannot start {id}"))?;
         let stdout = child.stdout.take().context("error: the child has no stdout")?;
         let node = self.node(id)?;
-        node.life += 1;
+        node.incarnation += 1;
         node.child = Some(child);
         node.is_paused = false;
         node.last = None;
-        let life = node.life;
+        let incarnation = node.incarnation;
         let hearing = self.hearing.clone();
         thread::Builder::new()
             .name(format!("hears-{id}"))
-            .spawn(move || hear(id, life, stdout, &hearing))?;
+            .spawn(move || hear(id, incarnation, stdout, &hearing))?;
         Ok(())
     }
 
     fn take(&mut self, heard: Heard) -> anyhow::Result<Option<Seen>> {
         match heard {
-            Heard::Change { node: id, life, line } => {
+            Heard::Change { node: id, incarnation, line } => {
                 let node = self.node(id)?;
-                if node.life != life || node.child.is_none() {
+                if node.incarnation != incarnation || node.child.is_none() {
                     return Ok(None);
                 }
                 let is_first = node.last.is_none();
@@ -283,9 +284,9 @@ impl LocalGroup {
                 }
                 Ok(Some(Seen::Change(*line)))
             }
-            Heard::Closed { node: id, life } => {
+            Heard::Closed { node: id, incarnation } => {
                 let node = self.node(id)?;
-                if node.life != life {
+                if node.incarnation != incarnation {
                     return Ok(None);
                 }
                 let Some(mut child) = node.child.take() else { return Ok(None) };
@@ -358,17 +359,17 @@ impl LocalNode {
     }
 }
 
-fn hear(node: NodeId, life: u32, stdout: ChildStdout, hearing: &Sender<Heard>) {
+fn hear(node: NodeId, incarnation: u32, stdout: ChildStdout, hearing: &Sender<Heard>) {
     for line in BufReader::new(stdout).lines() {
         let Ok(line) = line else { break };
         if let Ok(line) = serde_json::from_str(&line)
-            && hearing.send(Heard::Change { node, life, line }).is_err()
+            && hearing.send(Heard::Change { node, incarnation, line }).is_err()
         {
             return;
         }
     }
     // If nobody listens any more, nobody needs to know.
-    let _ = hearing.send(Heard::Closed { node, life });
+    let _ = hearing.send(Heard::Closed { node, incarnation });
 }
 
 fn log_of(directory: &Path, id: NodeId) -> anyhow::Result<Stdio> {

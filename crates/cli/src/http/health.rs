@@ -72,11 +72,11 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
         RoleKind::Suspended => Check::bad("group", status.state.clone()),
         RoleKind::Leader | RoleKind::Member => Check::good("group", status.state.clone()),
     });
-    let acts = site.agent.activity().active().is_some();
-    checks.extend(refusals(&status, acts, meter.as_deref().ok()));
+    let is_active = site.agent.activity().active().is_some();
+    checks.extend(refusals(&status, is_active, meter.as_deref().ok()));
     let leader = match &status.leader {
         None => Check::bad("leader", "unknown".to_owned()),
-        Some(leader) if leader.node == status.node && acts => {
+        Some(leader) if leader.node == status.node && is_active => {
             Check::good("leader", format!("{} acts", leader.node))
         }
         Some(leader) if leader.node == status.node => {
@@ -97,7 +97,7 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
 /// The peers with the right key that give this node no link, if that keeps it from being of use: it
 /// leads and must not act, it is in no group, or more nodes refuse it than are in its group. A node
 /// that was told something else must not make the healthy ones unready.
-fn refusals(status: &StatusReport, acts: bool, meter: Option<&Meter>) -> Option<Check> {
+fn refusals(status: &StatusReport, is_active: bool, meter: Option<&Meter>) -> Option<Check> {
     let told: Vec<String> = meter?
         .peers
         .iter()
@@ -105,15 +105,15 @@ fn refusals(status: &StatusReport, acts: bool, meter: Option<&Meter>) -> Option<
             Some(format!("{} refuses this node: {}", peer.id, peer.refusal.as_ref()?))
         })
         .collect();
-    let is_held = is_held_back(status.role, acts, told.len(), status.members.len());
+    let is_held = is_held_back(status.role, is_active, told.len(), status.members.len());
     is_held.then(|| Check::bad("peers", told.join("; ")))
 }
 
 /// Whether being refused by so many peers keeps a node from being of use.
-fn is_held_back(role: RoleKind, acts: bool, refusing: usize, members: usize) -> bool {
+fn is_held_back(role: RoleKind, is_active: bool, refusing: usize, members: usize) -> bool {
     refusing > 0
         && match role {
-            RoleKind::Leader => !acts,
+            RoleKind::Leader => !is_active,
             RoleKind::Member => refusing > members,
             RoleKind::Suspended => true,
         }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_refusal_makes_only_those_unready_whom_it_holds_back() {
-        for (role, acts, refusing, members, expected) in [
+        for (role, is_active, refusing, members, expected) in [
             (RoleKind::Leader, false, 0, 1, false),
             (RoleKind::Leader, false, 1, 1, true),
             (RoleKind::Leader, true, 1, 2, false),
@@ -182,7 +182,11 @@ mod tests {
             (RoleKind::Member, false, 3, 2, true),
             (RoleKind::Suspended, false, 1, 0, true),
         ] {
-            assert_eq!(is_held_back(role, acts, refusing, members), expected, "{role} {refusing}");
+            assert_eq!(
+                is_held_back(role, is_active, refusing, members),
+                expected,
+                "{role} {refusing}"
+            );
         }
     }
 }

@@ -77,23 +77,23 @@ impl Form {
     }
 }
 
-/// Which change of which life of the node.
+/// Which change of which incarnation of the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Id {
-    life: u64,
+    incarnation: u64,
     index: u64,
 }
 
 impl Id {
     fn parse(text: &str) -> Option<Self> {
-        let (life, index) = text.split_once('.')?;
-        Some(Self { life: life.parse().ok()?, index: index.parse().ok()? })
+        let (incarnation, index) = text.split_once('.')?;
+        Some(Self { incarnation: incarnation.parse().ok()?, index: index.parse().ok()? })
     }
 }
 
 impl std::fmt::Display for Id {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.life, self.index)
+        write!(f, "{}.{}", self.incarnation, self.index)
     }
 }
 
@@ -153,10 +153,10 @@ impl Feeding {
     /// Sends everything that the watcher has not seen. None: one side has gone.
     async fn feed(self, seen: Seen) -> Option<()> {
         let history = self.site.agent.history();
-        let life = history.life();
+        let incarnation = history.incarnation();
         let newest = self.site.agent.status().index;
         let mut index = match seen {
-            Seen::UpTo(id) if id.life == life && id.index <= newest => {
+            Seen::UpTo(id) if id.incarnation == incarnation && id.index <= newest => {
                 self.send(self.form.nothing()).await?;
                 id.index
             }
@@ -175,7 +175,7 @@ impl Feeding {
                     }
                     for change in later.changes {
                         index = change.index;
-                        self.send(self.form.event(Id { life, index }, "change", &*change)).await?;
+                        self.send(self.form.event(Id { incarnation, index }, "change", &*change)).await?;
                     }
                 }
                 () = tokio::time::sleep(KEEP_ALIVE) => self.send(self.form.nothing()).await?,
@@ -186,7 +186,7 @@ impl Feeding {
     /// Sends the whole state; the number of the change that made it.
     async fn snapshot(&self, is_reset: bool) -> Option<u64> {
         let status = self.site.agent.status();
-        let id = Id { life: status.life, index: status.index };
+        let id = Id { incarnation: status.incarnation, index: status.index };
         let data = json!({"reset": is_reset, "status": status});
         self.send(self.form.event(id, "snapshot", &data)).await?;
         Some(id.index)
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn an_id_is_read_as_it_was_written_and_nothing_else_is_one() {
-        let id = Id { life: 1_731_000_000_000, index: 7 };
+        let id = Id { incarnation: 1_731_000_000_000, index: 7 };
         assert_eq!(Id::parse(&id.to_string()), Some(id));
         for text in ["", "7", "7.", ".7", "a.7", "1.2.3", "1.-2"] {
             assert_eq!(Id::parse(text), None, "{text}");

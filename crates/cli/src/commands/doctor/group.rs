@@ -104,7 +104,7 @@ fn state(seen: &MembersReport, settings: &SettingsReport, findings: &mut Finding
             let what = format!("{} follows {}, state {}.", status.node, leader.node, status.state);
             findings.well("state", what);
         }
-        None if status.aside => {}
+        None if status.withdrawn => {}
         None => {
             let what = format!("{} is in no group: it is {}.", status.node, status.state);
             findings.warn("state", what, "look again; if it lasts: tanist why");

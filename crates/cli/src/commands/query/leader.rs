@@ -38,7 +38,8 @@ impl Leader {
     /// Prints it.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
         let status: StatusReport = self.agent.ask(&Ask::Status)?;
-        let number = status.epoch.filter(|_| status.leader.is_some()).map(|epoch| epoch.text);
+        let number = status.group_number.filter(|_| status.leader.is_some());
+        let number = number.map(|number| number.text);
         let (name, address) = match &status.leader {
             Some(leader) => (Some(&leader.node), Some(&leader.address)),
             None => (None, None),
@@ -66,22 +67,22 @@ impl IsLeader {
         if !self.quiet {
             self.tell(&status)?;
         }
-        Ok(if status.acts { Exit::Well } else { Exit::Broken })
+        Ok(if status.active { Exit::Well } else { Exit::Broken })
     }
 
     fn tell(&self, status: &StatusReport) -> anyhow::Result<()> {
-        let number = status.epoch.as_ref().map(|epoch| &epoch.text);
+        let number = status.group_number.as_ref().map(|number| &number.text);
         if let Some(machine) = self.output.machine() {
             let value = json!({
                 "node": status.node,
-                "is_leader": status.acts,
+                "is_leader": status.active,
                 "role": status.role,
                 "group": number,
             });
             return output::print_value(&value, machine);
         }
         let leader = status.leader.as_ref().map(|leader| &leader.node);
-        let text = match (status.acts, status.role, leader) {
+        let text = match (status.active, status.role, leader) {
             (true, ..) => "yes".to_owned(),
             (false, RoleKind::Leader, _) => {
                 "no: it leads, and does not act before it knows that nobody opposes it".to_owned()

@@ -63,9 +63,9 @@ pub(crate) fn alarms(status: &StatusReport) -> Vec<String> {
         alarms.push(what.to_owned());
     }
     let node = &status.node;
-    if status.aside && !status.healthy {
+    if status.withdrawn && !status.healthy {
         alarms.push(format!("{node} is ASIDE: its health check fails"));
-    } else if status.aside {
+    } else if status.withdrawn {
         alarms.push(format!("{node} is ASIDE: it takes no part. Bring it back: tanist take-part"));
     }
     alarms

@@ -50,9 +50,9 @@ impl Status {
         row("algorithm", status.algorithm.clone());
         row("role", status.role.to_string());
         row("state", status.state.clone());
-        if let Some(epoch) = &status.epoch {
+        if let Some(number) = &status.group_number {
             let leader = status.leader.as_ref();
-            row("number", epoch.text.clone());
+            row("number", number.text.clone());
             row("leader", leader.map_or_else(|| "-".to_owned(), |leader| leader.node.clone()));
             row("members", status.members.join(" "));
         }
@@ -68,7 +68,7 @@ impl Status {
                 row("above", above.join(" "));
             }
         }
-        row("acts", if status.acts { "yes" } else { "no" }.to_owned());
+        row("acts", if status.active { "yes" } else { "no" }.to_owned());
         row("since", format!("{} ago", moment::span(moment::ago(status.since_ms))));
         if self.output == LookFormat::Wide {
             row("at", moment::utc(status.since_ms));
@@ -76,7 +76,7 @@ impl Status {
                 row("address", format!("{} (of the leader)", leader.address));
             }
             row("peers", format!("version {} of the list", status.peers_version));
-            row("index", format!("{} of life {}", status.index, status.life));
+            row("index", format!("{} of life {}", status.index, status.incarnation));
         }
         let mut text: String = alarms(status).iter().map(|alarm| format!("{alarm}\n")).collect();
         text.push_str(&table.to_string());
