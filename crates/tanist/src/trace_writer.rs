@@ -26,7 +26,7 @@ pub(crate) struct TraceWriter {
 }
 
 impl TraceWriter {
-    /// Opens the file, and begins a new part of it if there is one from an earlier life.
+    /// Opens the file, and begins a new part of it if there is one from an earlier incarnation.
     pub(crate) fn open(
         path: &Path,
         group: &str,
@@ -138,7 +138,7 @@ impl Ring {
     }
 }
 
-/// An earlier life may have been killed in the middle of a line.
+/// An earlier incarnation may have been killed in the middle of a line.
 fn drop_half_line(file: &mut File) -> io::Result<()> {
     let length = file.metadata()?.len();
     let from = length.saturating_sub(LINE_MAX);

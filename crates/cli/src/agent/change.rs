@@ -11,7 +11,7 @@ use super::json_form;
 /// What an agent says when its role changes. Names stay as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RoleChange {
-    /// Counts the roles of this life of the node.
+    /// Counts the roles of this incarnation of the node.
     pub(crate) index: u64,
     /// When, on the machine's boot-time clock.
     #[serde(rename = "at_us", with = "json_form::boot_micros")]

@@ -158,7 +158,7 @@ async fn watch(
     to: &mut (impl AsyncWriteExt + Unpin),
 ) -> io::Result<()> {
     let newest = agent.history().last().map(|change| change.index);
-    // A number that was never given is of an earlier life of the node: begin with what is now.
+    // An index that was never given out belongs to an earlier incarnation: begin with the newest.
     let mut seen = match after.filter(|after| Some(*after) <= newest) {
         Some(after) => Some(after),
         None => newest.and_then(|newest| newest.checked_sub(1)),

@@ -7,7 +7,7 @@ use super::exposition::Histogram;
 use crate::agent::change::{Reason, RoleChange};
 use crate::agent::history::History;
 
-/// Counts of one life of a node.
+/// Counts of one incarnation of a node.
 #[derive(Debug)]
 pub(super) struct Counters {
     counts: Mutex<Counts>,

@@ -1,6 +1,6 @@
 //! `/metrics`: what the node is, what it counts, and what its transport counts.
 //!
-//! Counters begin with the node's life. How long a failover took is what this node saw of it: from
+//! Counters begin with the node's start. How long a failover took is what this node saw of it: from
 //! the moment when it left the old group to the one when it was in the new.
 
 use hyper::StatusCode;

@@ -125,7 +125,7 @@ pub(super) fn events(site: &Arc<Site>, query: &Query) -> Result<Reply, Refusal> 
     let recent = site.agent.group().recent();
     let mut header = after.is_none().then(|| site.agent.group().trace_header());
     let next = recent.forgotten + recent.entries.len() as u64;
-    // A number that was never given out is of another life of the node: everything is new.
+    // An index that was never given out belongs to another incarnation: everything is new.
     let after = after.unwrap_or(0);
     let after = if after > next { 0 } else { after };
     let forgotten = recent.forgotten.saturating_sub(after);

@@ -198,7 +198,7 @@ fn share(headers: &mut HeaderMap, origin: &str) {
     }
 }
 
-/// Counts the roles of this life of the node.
+/// Counts the roles of this incarnation of the node.
 pub(super) const INDEX: HeaderName = HeaderName::from_static("tanist-index");
 const SHOWN: &str = "tanist-index, tanist-events-next, tanist-events-forgotten";
 

@@ -80,7 +80,7 @@ pub(crate) struct Driver {
     told: Option<NodeState>,
     /// Evidence about a message counts only if no later one was sent to that peer.
     last_sent: BTreeMap<NodeId, Ticket>,
-    /// Names the next message in traces, uniquely over all nodes and lives.
+    /// Names the next message in traces, uniquely over all nodes and incarnations.
     next_message: u64,
     meter: Meter,
     /// For frames that are no message.
@@ -299,7 +299,7 @@ const RESERVE_AFTER: Duration = Duration::from_secs(1);
 /// How often a disk that took nothing is tried again.
 const RESERVE_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
-/// Node and clock in one number: two lives of a node never send the same one, unless they send
+/// Node and clock in one number: two incarnations of a node never send the same one, unless they send
 /// more than a message each microsecond.
 fn first_message(me: NodeId) -> u64 {
     (u64::from(me.0) << 48) | (clock::now().as_micros() & ((1 << 48) - 1))

@@ -159,7 +159,7 @@ struct Prepared {
     recent: Arc<RecentTrace>,
 }
 
-/// The life of a node's thread. None: it never got as far as living.
+/// What a node's thread does. None: the node did not start.
 fn run(
     setup: Setup,
     prepared: Prepared,

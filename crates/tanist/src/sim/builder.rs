@@ -188,7 +188,7 @@ impl<T: GroupTask> WorldBuilder<T> {
         self
     }
 
-    /// Starts all nodes. The function makes the task of a node, once for each of its lives.
+    /// Starts all nodes. The function makes the task of a node, once for each of its incarnations.
     ///
     /// # Errors
     /// If no live group could be started like this.

@@ -67,7 +67,7 @@
 //!
 //! A crash drops the task: its memory is lost. A restart makes a new one with the function that the
 //! world was given. What is to survive, as a disk would, lives outside: an `Arc` that the function
-//! clones into every life of a node.
+//! clones into every incarnation of a node.
 //!
 //! # Failures
 //!

@@ -1,4 +1,4 @@
-//! One life of a simulated node's application: the task, and the code that runs it in a live node.
+//! One incarnation of a simulated node's application: the task, and the code that runs it in a live node.
 //!
 //! The parts are a live node's own: [`Application`] decides when it has stopped, [`Runner`] calls
 //! the task. Assumes that nobody holds guards, since nobody can get hold of the role.
@@ -16,7 +16,7 @@ use crate::role::View;
 use crate::status::Shared;
 use crate::task::{Answer, Ask, GroupTask, Runner, TaskError};
 
-/// The application of one life of a node.
+/// The application of one incarnation of a node.
 pub(super) struct Seat<T> {
     application: Application,
     shared: Shared,

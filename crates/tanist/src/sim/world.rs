@@ -62,7 +62,7 @@ impl<T> Work<T> {
 impl<T: GroupTask> World<T> {
     /// A group of so many nodes, as [`WorldBuilder`] describes it without further words.
     ///
-    /// The function makes the task of a node, once for each of its lives.
+    /// The function makes the task of a node, once for each of its incarnations.
     ///
     /// # Panics
     /// If there are to be no nodes.
@@ -285,9 +285,9 @@ impl<T: GroupTask> World<T> {
         for at in 0..self.seats.len() {
             let node = node_at(at);
             let Some(seen) = self.inner.watch.board.seat(node) else { continue };
-            let life = seen.is_up.then_some(seen.lives);
-            if self.seats[at].as_ref().map(|(life, _)| *life) != life {
-                self.seats[at] = life.map(|life| (life, Seat::new((self.make)(node))));
+            let incarnation = seen.is_up.then_some(seen.lives);
+            if self.seats[at].as_ref().map(|(known, _)| *known) != incarnation {
+                self.seats[at] = incarnation.map(|number| (number, Seat::new((self.make)(node))));
             }
         }
         let (now, pace) = (self.inner.now(), self.scenario.pace);

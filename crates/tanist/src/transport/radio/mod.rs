@@ -1,17 +1,17 @@
-//! How nodes reach those around them without knowing who that is: by broadcast, one hop far.
+//! How nodes reach their neighbours without knowing them: by broadcast, one hop far.
 //!
 //! ```text
-//! driver --broadcast--> one datagram per interface ---> whoever is in reach      sealed
+//! driver --broadcast--> one datagram per interface ---> all nodes in reach       sealed
 //! driver --send-------> the same, with an addressee --> the others ignore it
 //! driver <--Incoming-- packets of neighbours that have answered a question of ours
 //! ```
 //!
-//! There are no links: nothing is sent again, nothing is in order for certain, and nobody is ever
-//! known to be gone. Passing on what is for others further away is the protocol's own business.
-//! Whoever has the group's key and an id of the list may speak; everything else is dropped and
-//! counted. What was said before and is played again is not taken (`neighbour.rs`).
+//! There are no links: nothing is retransmitted, order is not guaranteed, and there is never
+//! evidence that a node is gone. Forwarding to nodes further away is the protocol's own business.
+//! A process with the group's key and a configured id may send; everything else is dropped and
+//! counted. A packet that is replayed is refused (`neighbour.rs`).
 //!
-//! Leaves out: frames over one datagram, and interfaces that appear while the node runs.
+//! Leaves out: frames longer than one datagram, and interfaces that appear while the node runs.
 
 mod antenna;
 mod neighbour;
@@ -38,7 +38,7 @@ use self::antenna::Antenna;
 pub use self::antenna::{AntennaError, Antennas, Cast, CastError, Interfaces, Reach};
 use self::neighbour::{Neighbour, Reaction, Said};
 use self::packet::{Body, Kind, PACKET_MAX, PAYLOAD_MAX, Packet, PacketError};
-use self::seal::{Life, Seal};
+use self::seal::{IncarnationId, Seal};
 use super::Throttle;
 use super::counters::{Cells, Counters};
 use super::session::SealError;
@@ -85,9 +85,9 @@ impl Radio {
         if config.group.len() > GROUP_NAME_MAX {
             return Err(StartError::GroupName { length: config.group.len() });
         }
-        let life = Life::new().map_err(StartError::Incarnation)?;
+        let incarnation = IncarnationId::new().map_err(StartError::Incarnation)?;
         let greeting = getrandom::u64().map_err(StartError::Incarnation)?;
-        let seal = Seal::new(config.keyring.active(), &config.group, config.me, life);
+        let seal = Seal::new(config.keyring.active(), &config.group, config.me, incarnation);
         let now = clock::now();
         let mut neighbours: BTreeMap<NodeId, Neighbour> =
             config.peers.iter().map(|peer| (*peer, Neighbour::default())).collect();
@@ -97,7 +97,7 @@ impl Radio {
             neighbour.greet(now, greeting);
         }
         let body = Body::new(Kind::Ask, None, greeting, &[]);
-        let bytes = packet::encode(&seal, config.me, life, 0, &body);
+        let bytes = packet::encode(&seal, config.me, incarnation, 0, &body);
         let antennas = antennas.greet(&bytes.expect("a question fits into a packet"))?;
         let mut sockets = Vec::new();
         for antenna in &antennas {
@@ -106,7 +106,7 @@ impl Radio {
         }
         let station = Arc::new(Station {
             config,
-            life,
+            incarnation,
             seal,
             sequence: AtomicU64::new(1),
             antennas,
@@ -132,7 +132,7 @@ impl Radio {
         self.station.say_to(Kind::Frame, to, id, payload);
     }
 
-    /// Says a sign of life that only one node takes, if it is in reach.
+    /// Sends a heartbeat that only one node accepts, if it is in reach.
     pub fn send_datagram(&mut self, to: NodeId, payload: &[u8]) {
         self.station.say_to(Kind::Datagram, to, 0, payload);
     }
@@ -205,7 +205,7 @@ impl Radio {
 #[derive(Debug)]
 struct Station {
     config: RadioConfig,
-    life: Life,
+    incarnation: IncarnationId,
     seal: Seal,
     sequence: AtomicU64,
     antennas: Vec<Antenna>,
@@ -228,7 +228,7 @@ impl Station {
     fn say(&self, kind: Kind, to: Option<NodeId>, number: u64, payload: &[u8]) {
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
         let body = Body::new(kind, to, number, payload);
-        match packet::encode(&self.seal, self.config.me, self.life, sequence, &body) {
+        match packet::encode(&self.seal, self.config.me, self.incarnation, sequence, &body) {
             Ok(bytes) => self.transmit(kind, &bytes),
             Err(SealError::Exhausted) => self.counters.datagrams_dropped.bump(),
             Err(SealError::TooLong) => {
@@ -296,7 +296,7 @@ impl Station {
         let Some(of) = neighbours.get_mut(&packet.sender) else {
             return counters.refused_unknown_peer.bump();
         };
-        let opened = match of.seal(packet.life) {
+        let opened = match of.seal(packet.incarnation) {
             Some(seal) => packet.open(seal).ok().map(|plaintext| (None, plaintext)),
             None => self.open_new(&packet).map(|(seal, plaintext)| (Some(seal), plaintext)),
         };
@@ -314,7 +314,7 @@ impl Station {
         }
         let is_for_us = body.to.is_none_or(|to| to == self.config.me.0);
         let said = Said { kind, number: body.number, payload: body.payload.to_vec(), is_for_us };
-        let packet_of = (packet.life, new, packet.sequence);
+        let packet_of = (packet.incarnation, new, packet.sequence);
         let reaction = of.hear(packet_of, said, now, fresh);
         if reaction.is_replayed {
             return counters.refused_replay.bump();
@@ -341,7 +341,7 @@ impl Station {
     fn open_new(&self, packet: &Packet<'_>) -> Option<(Seal, Vec<u8>)> {
         let RadioConfig { keyring, group, .. } = &self.config;
         keyring.keys().iter().find_map(|key| {
-            let seal = Seal::new(key, group, packet.sender, packet.life);
+            let seal = Seal::new(key, group, packet.sender, packet.incarnation);
             let opened = packet.open(&seal).ok()?;
             Some((seal, opened))
         })
@@ -349,7 +349,9 @@ impl Station {
 
     /// Tells the driver, in order: the lock of the neighbours is held meanwhile.
     fn hand_over(&self, peer: NodeId, reaction: &Reaction) {
-        let met = reaction.met.map(|life| Incoming::Met { peer, incarnation: life.incarnation() });
+        let met = reaction
+            .met
+            .map(|incarnation| Incoming::Met { peer, incarnation: incarnation.short() });
         let said = reaction.take.iter().filter_map(|said| {
             let payload = said.payload.clone();
             match said.kind {
@@ -372,7 +374,7 @@ impl Station {
 
     /// Our own voice comes back from most interfaces; another one's with our id should not.
     fn notice_own_id(&self, packet: &Packet<'_>) {
-        if packet.life == self.life {
+        if packet.incarnation == self.incarnation {
             return;
         }
         let me = self.config.me;
@@ -383,14 +385,14 @@ impl Station {
         if let Some(held_back) = self.warning.pass() {
             tracing::warn!(
                 node = %me, held_back,
-                "somebody else speaks with this node's id, or an old recording is played; if it \
-                 goes on, look for a second node with the same `node`"
+                "another process sends with this node's id, or an old recording is replayed; if it \
+                 continues, look for a second node with the same `node`"
             );
         }
     }
 
-    /// What a new question is recognised by. The system's source of chance gave this node its life,
-    /// so it works; were it to stop, a number that was not used before is the next best.
+    /// A number by which the answer to a new question is recognised. If the system gives no random
+    /// number, one that was not used before is the next best.
     fn fresh(&self) -> u64 {
         getrandom::u64().unwrap_or_else(|_| self.sequence.load(Ordering::Relaxed))
     }

@@ -1,17 +1,18 @@
-//! What is known of one node that may be in reach: which life of it speaks, and what was heard.
+//! What is known of one node that may be in reach: which incarnation sends, and what was received.
 //!
 //! ```text
-//!   a frame of a life that nobody vouches for         the answer to our question, in that life
-//!   [unknown] ---- hold it, and ask once ----> [asked] ----> [known: frames are taken, each once]
+//!   a frame of an unverified incarnation       the answer to our question, from that incarnation
+//!   [unknown] ---- hold it, and ask once ----> [asked] ----> [known: frames are accepted, once]
 //!       ^                                                        |
-//!       +------------ the same for another life -----------------+
+//!       +---------- the same for another incarnation ------------+
 //! ```
 //!
-//! A packet says which life sent it, but a recording of an earlier life says the same. So a life
-//! counts only once it has answered a question that was made up after this node began to wonder:
-//! nobody can have recorded that answer before. Frames that came meanwhile are held and taken then.
-//! Within a life a sliding window refuses what was seen before. Nothing has to survive a restart,
-//! on either side, and no clock has to be right. Pure: time and chance are handed in.
+//! A packet names the incarnation that sent it, but so does a recording of an earlier incarnation.
+//! So an incarnation is accepted only after it has answered a question that was made up after its
+//! first frame: that answer cannot have been recorded before. Frames that arrive meanwhile are held
+//! and accepted then. Within an incarnation a sliding window refuses what was received before.
+//! Nothing has to survive a restart, on either side, and no clock has to be right. Pure: time and
+//! random numbers are handed in.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use tanist_core::Time;
 
 use super::super::session::ReplayWindow;
 use super::packet::Kind;
-use super::seal::{Life, Seal};
+use super::seal::{IncarnationId, Seal};
 
 /// What is known of one node.
 #[derive(Debug, Default)]
@@ -28,9 +29,9 @@ pub(super) struct Neighbour {
     known: Option<Known>,
     question: Option<Question>,
     held: VecDeque<Held>,
-    /// When a life that nobody vouches for was answered last.
+    /// When an unverified incarnation was answered last.
     answered: Option<Time>,
-    /// When something came last from the life that is known.
+    /// When something came last from the incarnation that is known.
     pub(super) heard: Option<Time>,
     pub(super) round_trip: Option<Duration>,
     /// Where that came from, as people are told.
@@ -41,7 +42,7 @@ pub(super) struct Neighbour {
 
 #[derive(Debug)]
 struct Known {
-    life: Life,
+    incarnation: IncarnationId,
     seal: Seal,
     window: ReplayWindow,
 }
@@ -56,7 +57,7 @@ struct Question {
 
 #[derive(Debug)]
 struct Held {
-    life: Life,
+    incarnation: IncarnationId,
     sequence: u64,
     said: Said,
 }
@@ -74,9 +75,9 @@ pub(super) struct Said {
 /// What follows from a packet.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Reaction {
-    /// A life of which nothing was known before; comes before its frames.
-    pub(super) met: Option<Life>,
-    /// Frames and signs of life for the driver, in order.
+    /// A incarnation of which nothing was known before; comes before its frames.
+    pub(super) met: Option<IncarnationId>,
+    /// Frames and heartbeats for the driver, in order.
     pub(super) take: Vec<Said>,
     /// Ask it this.
     pub(super) ask: Option<u64>,
@@ -86,9 +87,12 @@ pub(super) struct Reaction {
 }
 
 impl Neighbour {
-    /// The key of the life that is known, if it is this one.
-    pub(super) fn seal(&self, life: Life) -> Option<&Seal> {
-        self.known.as_ref().filter(|known| known.life == life).map(|known| &known.seal)
+    /// The key of the incarnation that is known, if it is this one.
+    pub(super) fn seal(&self, incarnation: IncarnationId) -> Option<&Seal> {
+        self.known
+            .as_ref()
+            .filter(|known| known.incarnation == incarnation)
+            .map(|known| &known.seal)
     }
 
     /// Whether something came from it within this time.
@@ -112,20 +116,20 @@ impl Neighbour {
     /// Takes what a packet said that opened with `seal`.
     pub(super) fn hear(
         &mut self,
-        (life, seal, sequence): (Life, Option<Seal>, u64),
+        (incarnation, seal, sequence): (IncarnationId, Option<Seal>, u64),
         said: Said,
         now: Time,
         fresh: u64,
     ) -> Reaction {
         match &mut self.known {
-            Some(known) if known.life == life => {
+            Some(known) if known.incarnation == incarnation => {
                 if !known.window.take(sequence) {
                     return Reaction { is_replayed: true, ..Reaction::default() };
                 }
                 self.heard = Some(now);
                 self.hear_known(said, now)
             }
-            Some(_) | None => self.hear_unknown((life, seal, sequence), said, now, fresh),
+            Some(_) | None => self.hear_unknown((incarnation, seal, sequence), said, now, fresh),
         }
     }
 
@@ -144,7 +148,7 @@ impl Neighbour {
 
     fn hear_unknown(
         &mut self,
-        (life, seal, sequence): (Life, Option<Seal>, u64),
+        (incarnation, seal, sequence): (IncarnationId, Option<Seal>, u64),
         said: Said,
         now: Time,
         fresh: u64,
@@ -153,7 +157,7 @@ impl Neighbour {
         match said.kind {
             Kind::Answer if said.is_for_us && self.is_answered(said.number, now) => {
                 if let Some(seal) = seal {
-                    return self.meet((life, seal, sequence), now);
+                    return self.meet((incarnation, seal, sequence), now);
                 }
             }
             // A recording of such a question costs an answer, so there are not many.
@@ -167,7 +171,7 @@ impl Neighbour {
                 if self.held.len() == HELD_MAX {
                     self.held.pop_front();
                 }
-                self.held.push_back(Held { life, sequence, said });
+                self.held.push_back(Held { incarnation, sequence, said });
             }
             Kind::Frame | Kind::Datagram | Kind::Ask | Kind::Answer => {}
         }
@@ -178,20 +182,24 @@ impl Neighbour {
         reaction
     }
 
-    /// From here on this life is the node, and no other.
-    fn meet(&mut self, (life, seal, sequence): (Life, Seal, u64), now: Time) -> Reaction {
+    /// From here on this incarnation is the node, and no other.
+    fn meet(
+        &mut self,
+        (incarnation, seal, sequence): (IncarnationId, Seal, u64),
+        now: Time,
+    ) -> Reaction {
         let mut window = ReplayWindow::default();
         let mut take = Vec::new();
-        for held in self.held.drain(..).filter(|held| held.life == life) {
+        for held in self.held.drain(..).filter(|held| held.incarnation == incarnation) {
             if window.take(held.sequence) {
                 take.push(held.said);
             }
         }
         window.take(sequence);
-        self.known = Some(Known { life, seal, window });
+        self.known = Some(Known { incarnation, seal, window });
         self.heard = Some(now);
         self.settle(now);
-        Reaction { met: Some(life), take, ..Reaction::default() }
+        Reaction { met: Some(incarnation), take, ..Reaction::default() }
     }
 
     fn is_answered(&self, number: u64, now: Time) -> bool {
@@ -232,10 +240,10 @@ mod tests {
         Said { kind, number, payload: Vec::new(), is_for_us: true }
     }
 
-    fn life(name: u8) -> (Life, Option<Seal>) {
-        let life = Life([name; 16]);
+    fn incarnation(name: u8) -> (IncarnationId, Option<Seal>) {
+        let incarnation = IncarnationId([name; 16]);
         let key = GroupKey::parse(&format!("tanist-key-1:{}", "ab".repeat(32))).unwrap();
-        (life, Some(Seal::new(&key, "jobs", NodeId(1), life)))
+        (incarnation, Some(Seal::new(&key, "jobs", NodeId(1), incarnation)))
     }
 
     fn hear(
@@ -246,8 +254,8 @@ mod tests {
         number: u64,
         now: u64,
     ) -> Reaction {
-        let (life, seal) = life(name);
-        of.hear((life, seal, sequence), said(kind, number), at(now), 1000 + now)
+        let (incarnation, seal) = incarnation(name);
+        of.hear((incarnation, seal, sequence), said(kind, number), at(now), 1000 + now)
     }
 
     #[test]
@@ -258,7 +266,7 @@ mod tests {
         assert_eq!(hear(&mut of, 1, 4, Kind::Frame, 40, 1).ask, None);
         assert_eq!(hear(&mut of, 1, 5, Kind::Frame, 50, 2).take, []);
         let met = hear(&mut of, 1, 6, Kind::Answer, 1000, 30);
-        assert_eq!(met.met, Some(Life([1; 16])));
+        assert_eq!(met.met, Some(IncarnationId([1; 16])));
         assert_eq!(met.take, [said(Kind::Frame, 40), said(Kind::Frame, 50)]);
         assert_eq!(of.round_trip, Some(Duration::from_millis(30)));
         assert!(hear(&mut of, 1, 5, Kind::Frame, 50, 31).is_replayed);
@@ -269,14 +277,14 @@ mod tests {
     fn a_recording_of_an_earlier_life_is_never_taken() {
         let mut of = Neighbour::default();
         hear(&mut of, 1, 0, Kind::Frame, 1, 0);
-        // The answer to another question, recorded, and the right one of another life's recording.
+        // A recorded answer to another question, and the right answer from another incarnation.
         assert_eq!(hear(&mut of, 1, 1, Kind::Answer, 7, 1).met, None);
         assert!(hear(&mut of, 2, 9, Kind::Answer, 1000, 2).met.is_some());
-        // The earlier life again: it is asked once more, and its recorded answers do not fit.
+        // The earlier incarnation again: it is asked once more, and its recorded answers do not fit.
         let again = hear(&mut of, 1, 2, Kind::Frame, 2, 500);
         assert_eq!((again.take.len(), again.ask), (0, Some(1500)));
         assert_eq!(hear(&mut of, 1, 3, Kind::Answer, 1000, 501).met, None);
-        // Meanwhile the life that is known goes on.
+        // Meanwhile the incarnation that is known goes on.
         assert_eq!(hear(&mut of, 2, 10, Kind::Frame, 3, 502).take.len(), 1);
     }
 
@@ -298,7 +306,7 @@ mod tests {
         assert_eq!(hear(&mut of, 1, 0, Kind::Ask, 5, 1).ask, Some(77));
         assert_eq!(hear(&mut of, 1, 1, Kind::Frame, 6, 2).ask, None);
         let met = hear(&mut of, 1, 2, Kind::Answer, 77, 3);
-        assert_eq!((met.met, met.take.len()), (Some(Life([1; 16])), 1));
+        assert_eq!((met.met, met.take.len()), (Some(IncarnationId([1; 16])), 1));
         assert_eq!(of.round_trip, Some(Duration::from_millis(2)));
     }
 
@@ -319,9 +327,9 @@ mod tests {
         let mut of = Neighbour::default();
         hear(&mut of, 1, 0, Kind::Ask, 5, 0);
         hear(&mut of, 1, 1, Kind::Answer, 1000, 1);
-        let (life, seal) = life(1);
+        let (incarnation, seal) = incarnation(1);
         let other = Said { is_for_us: false, ..said(Kind::Frame, 9) };
-        let reaction = of.hear((life, seal, 2), other, at(50), 0);
+        let reaction = of.hear((incarnation, seal, 2), other, at(50), 0);
         assert_eq!(reaction, Reaction::default());
         assert!(of.is_near(at(149), Duration::from_millis(100)));
         assert!(!of.is_near(at(150), Duration::from_millis(100)));

@@ -18,7 +18,7 @@ use super::super::throttle::Throttle;
 use super::super::{Incoming, session::SealError};
 use super::neighbour::Neighbour;
 use super::packet::{self, Body, Kind};
-use super::seal::{LIFE_LENGTH, Life, Seal};
+use super::seal::{INCARNATION_LENGTH, IncarnationId, Seal};
 use super::{RadioConfig, Station};
 use crate::key::GroupKey;
 
@@ -44,15 +44,15 @@ impl Receiver {
     /// A node that has not heard anything, and has asked nothing.
     #[must_use]
     pub fn new(config: RadioConfig) -> Self {
-        let life = Life([0; LIFE_LENGTH]);
-        let seal = Seal::new(config.keyring.active(), &config.group, config.me, life);
+        let incarnation = IncarnationId([0; INCARNATION_LENGTH]);
+        let seal = Seal::new(config.keyring.active(), &config.group, config.me, incarnation);
         let mut neighbours: BTreeMap<NodeId, Neighbour> =
             config.peers.iter().map(|peer| (*peer, Neighbour::default())).collect();
         neighbours.remove(&config.me);
         let (sender, incoming) = mpsc::channel(INCOMING_MAX);
         let station = Station {
             config,
-            life,
+            incarnation,
             seal,
             sequence: AtomicU64::new(1),
             antennas: Vec::new(),
@@ -94,22 +94,22 @@ impl Receiver {
 #[derive(Debug)]
 pub struct Incarnation {
     node: NodeId,
-    life: Life,
+    incarnation: IncarnationId,
     seal: Seal,
 }
 
 impl Incarnation {
     /// The process of a node that chose this name.
     #[must_use]
-    pub fn new(key: &GroupKey, group: &str, node: NodeId, name: [u8; LIFE_LENGTH]) -> Self {
-        let life = Life(name);
-        Self { node, life, seal: Seal::new(key, group, node, life) }
+    pub fn new(key: &GroupKey, group: &str, node: NodeId, name: [u8; INCARNATION_LENGTH]) -> Self {
+        let incarnation = IncarnationId(name);
+        Self { node, incarnation, seal: Seal::new(key, group, node, incarnation) }
     }
 
     /// The number by which a driver knows it.
     #[must_use]
     pub fn number(&self) -> u64 {
-        self.life.incarnation()
+        self.incarnation.short()
     }
 
     /// A packet with any number and any content, of a known kind or not.
@@ -121,12 +121,12 @@ impl Incarnation {
         (number, payload): (u64, &[u8]),
     ) -> Result<Vec<u8>, SealError> {
         let body = Body { kind, to: to.map(|node| node.0), number, payload };
-        packet::encode(&self.seal, self.node, self.life, sequence, &body)
+        packet::encode(&self.seal, self.node, self.incarnation, sequence, &body)
     }
 
     /// A packet with a body that may be anything.
     pub fn say_nonsense(&self, sequence: u64, body: &[u8]) -> Result<Vec<u8>, SealError> {
-        packet::encode_body(&self.seal, self.node, self.life, sequence, body)
+        packet::encode_body(&self.seal, self.node, self.incarnation, sequence, body)
     }
 }
 

@@ -1,24 +1,24 @@
-//! What goes through the air: one datagram, heard by whoever is in reach.
+//! The format of a radio packet: one datagram for all nodes in reach.
 //!
 //! ```text
-//! [version u8] [sender u32] [life 16 bytes] [sequence u64] [sealed body]        1200 bytes at most
+//! [version u8] [sender u32] [incarnation 16 bytes] [sequence u64] [sealed body]   at most 1200 bytes
 //! body  [CBOR map: 0 kind, 1 addressee, 2 number, 3 payload]
 //! ```
 //!
-//! An addressee does not change who hears a packet, only who takes it. Numbers are big-endian.
-//! Fields are numbered, so a later version can add some. Pure: bytes in, values out.
+//! An addressee does not change which nodes receive a packet, only which one accepts it. Numbers are
+//! big-endian. Fields are numbered, so a later version can add some. Pure: bytes in, values out.
 
 use minicbor::{Decode, Encode};
 use tanist_core::membership::NodeId;
 
 use super::super::session::{OpenError, SEAL_LENGTH, SealError};
-use super::seal::{LIFE_LENGTH, Life, Seal};
+use super::seal::{INCARNATION_LENGTH, IncarnationId, Seal};
 
 /// The parts of a packet, the body still sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packet<'a> {
     pub(super) sender: NodeId,
-    pub(super) life: Life,
+    pub(super) incarnation: IncarnationId,
     pub(super) sequence: u64,
     header: &'a [u8],
     sealed: &'a [u8],
@@ -36,18 +36,18 @@ impl<'a> Packet<'a> {
             return Err(PacketError::Version);
         }
         let (sender, rest) = rest.split_first_chunk().ok_or(PacketError::Short)?;
-        let (life, rest) = rest.split_first_chunk().ok_or(PacketError::Short)?;
+        let (incarnation, rest) = rest.split_first_chunk().ok_or(PacketError::Short)?;
         let (sequence, _) = rest.split_first_chunk().ok_or(PacketError::Short)?;
         Ok(Self {
             sender: NodeId(u32::from_be_bytes(*sender)),
-            life: Life(*life),
+            incarnation: IncarnationId(*incarnation),
             sequence: u64::from_be_bytes(*sequence),
             header,
             sealed,
         })
     }
 
-    /// The body, if the seal is the sender's in this life.
+    /// The body, if the seal is the sender's in this incarnation.
     pub(super) fn open(&self, seal: &Seal) -> Result<Vec<u8>, OpenError> {
         seal.open(self.sequence, self.header, self.sealed)
     }
@@ -57,7 +57,7 @@ impl<'a> Packet<'a> {
 pub(super) fn encode(
     seal: &Seal,
     sender: NodeId,
-    life: Life,
+    incarnation: IncarnationId,
     sequence: u64,
     body: &Body<'_>,
 ) -> Result<Vec<u8>, SealError> {
@@ -66,21 +66,21 @@ pub(super) fn encode(
     }
     let mut plaintext = Vec::with_capacity(body.payload.len() + BODY_OVERHEAD_MAX);
     minicbor::encode(body, &mut plaintext).expect("writing to memory cannot fail");
-    encode_body(seal, sender, life, sequence, &plaintext)
+    encode_body(seal, sender, incarnation, sequence, &plaintext)
 }
 
 /// Seals the bytes of a body into a packet.
 pub(super) fn encode_body(
     seal: &Seal,
     sender: NodeId,
-    life: Life,
+    incarnation: IncarnationId,
     sequence: u64,
     plaintext: &[u8],
 ) -> Result<Vec<u8>, SealError> {
     let mut header = Vec::with_capacity(HEADER_LENGTH + plaintext.len() + SEAL_LENGTH);
     header.push(VERSION);
     header.extend_from_slice(&sender.0.to_be_bytes());
-    header.extend_from_slice(&life.0);
+    header.extend_from_slice(&incarnation.0);
     header.extend_from_slice(&sequence.to_be_bytes());
     seal.close(sequence, plaintext, header)
 }
@@ -116,9 +116,9 @@ impl<'a> Body<'a> {
 pub(super) enum Kind {
     /// A frame for the driver.
     Frame,
-    /// A sign of life for the driver.
+    /// A heartbeat for the driver.
     Datagram,
-    /// Is the addressee there, in this life? Also how a node says that it has come up.
+    /// Is the addressee there, in this incarnation? Also how a node says that it has come up.
     Ask,
     /// It is.
     Answer,
@@ -158,7 +158,7 @@ pub(super) enum PacketError {
 pub(super) const PACKET_MAX: usize = 1200;
 /// The longest payload.
 pub(super) const PAYLOAD_MAX: usize = PACKET_MAX - HEADER_LENGTH - SEAL_LENGTH - BODY_OVERHEAD_MAX;
-const HEADER_LENGTH: usize = 1 + 4 + LIFE_LENGTH + 8;
+const HEADER_LENGTH: usize = 1 + 4 + INCARNATION_LENGTH + 8;
 /// The largest body without its payload has 25 bytes.
 const BODY_OVERHEAD_MAX: usize = 32;
 const VERSION: u8 = 1;
@@ -168,32 +168,32 @@ mod tests {
     use super::*;
     use crate::key::GroupKey;
 
-    fn seal() -> (Seal, Life) {
-        let life = Life::new().unwrap();
-        (Seal::new(&GroupKey::generate().unwrap(), "jobs", NodeId(3), life), life)
+    fn seal() -> (Seal, IncarnationId) {
+        let incarnation = IncarnationId::new().unwrap();
+        (Seal::new(&GroupKey::generate().unwrap(), "jobs", NodeId(3), incarnation), incarnation)
     }
 
     #[test]
     fn the_longest_payload_fits_and_one_byte_more_is_refused() {
-        let (seal, life) = seal();
+        let (seal, incarnation) = seal();
         let payload = vec![7; PAYLOAD_MAX];
         let body = Body::new(Kind::Frame, Some(NodeId(u32::MAX)), u64::MAX, &payload);
-        let bytes = encode(&seal, NodeId(3), life, u64::MAX - 1, &body).unwrap();
+        let bytes = encode(&seal, NodeId(3), incarnation, u64::MAX - 1, &body).unwrap();
         assert!(bytes.len() <= PACKET_MAX, "{}", bytes.len());
         let packet = Packet::decode(&bytes).unwrap();
-        assert_eq!((packet.sender, packet.life), (NodeId(3), life));
+        assert_eq!((packet.sender, packet.incarnation), (NodeId(3), incarnation));
         let plaintext = packet.open(&seal).unwrap();
         assert_eq!(Body::decode(&plaintext), Some(body));
         let longer = vec![7; PAYLOAD_MAX + 1];
         let body = Body::new(Kind::Frame, None, 1, &longer);
-        assert_eq!(encode(&seal, NodeId(3), life, 1, &body), Err(SealError::TooLong));
+        assert_eq!(encode(&seal, NodeId(3), incarnation, 1, &body), Err(SealError::TooLong));
     }
 
     #[test]
     fn every_flipped_bit_and_every_cut_of_a_packet_is_refused() {
-        let (seal, life) = seal();
+        let (seal, incarnation) = seal();
         let body = Body::new(Kind::Frame, None, 1, b"hello");
-        let bytes = encode(&seal, NodeId(3), life, 9, &body).unwrap();
+        let bytes = encode(&seal, NodeId(3), incarnation, 9, &body).unwrap();
         for bit in 0..bytes.len() * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
