@@ -38,11 +38,11 @@ fn whole(source: &mut Unstructured<'_>) -> Result<()> {
     assert_eq!(read, greeting);
     let (dialler, first) = dial(&read, &hello);
     assert!(first.len() <= MESSAGE_MAX);
-    let (listener, heard) = hear(&greeting, &first).expect("the genuine message");
+    let (listener, heard) = receive(&greeting, &first).expect("the genuine message");
     assert_eq!(heard, hello);
     let (second, answered) = listener.answer(&answer).expect("an answer fits");
     assert!(second.len() <= MESSAGE_MAX);
-    let (told, shown, confirming) = dialler.hear(&second).expect("the genuine message");
+    let (told, shown, confirming) = dialler.receive(&second).expect("the genuine message");
     assert_eq!(told, answer);
     assert_eq!(shown, LISTENER.public());
     let id = answered.id();
@@ -78,7 +78,7 @@ fn changed_greeting(source: &mut Unstructured<'_>) -> Result<()> {
     let Some(key) = heard.choose(&KEYRING) else { return Ok(()) };
     let begun = Dialler::begin(key, &DIALLER, &heard, &hello);
     let (_, first) = begun.expect("a hello of usual length");
-    match hear(&said, &first) {
+    match receive(&said, &first) {
         Ok(_) => assert_eq!(bytes, said.bytes(), "message 1 answers another greeting"),
         Err(error) => {
             assert_ne!(bytes, said.bytes(), "the genuine message was refused");
@@ -93,7 +93,7 @@ fn changed_first(source: &mut Unstructured<'_>) -> Result<()> {
     let (hello, greeting) = (any_hello(source)?, greeting());
     let (_, first) = dial(&greeting, &hello);
     let changed = mutated(source, &first)?;
-    match hear(&greeting, &changed) {
+    match receive(&greeting, &changed) {
         Ok((_, heard)) => {
             assert_eq!(changed, first, "another message was taken");
             assert_eq!(heard, hello);
@@ -111,8 +111,8 @@ fn recorded_first(source: &mut Unstructured<'_>) -> Result<()> {
     let hello = any_hello(source)?;
     let (_, first) = dial(&greeting(), &hello);
     let later = greeting();
-    assert_eq!(hear(&later, &first).err(), Some(HandshakeError::Seal), "a recording was taken");
-    let error = hear(&later, &mutated(source, &first)?).err();
+    assert_eq!(receive(&later, &first).err(), Some(HandshakeError::Seal), "a recording was taken");
+    let error = receive(&later, &mutated(source, &first)?).err();
     assert!(error.is_some_and(is_unauthentic), "{error:?} for a changed recording");
     Ok(())
 }
@@ -122,16 +122,16 @@ fn changed_second(source: &mut Unstructured<'_>) -> Result<()> {
     let (hello, answer) = (any_hello(source)?, any_answer(source)?);
     let greeting = greeting();
     let (dialler, first) = dial(&greeting, &hello);
-    let (listener, _) = hear(&greeting, &first).expect("the genuine message");
+    let (listener, _) = receive(&greeting, &first).expect("the genuine message");
     let (second, _) = listener.answer(&answer).expect("an answer fits");
     if source.arbitrary()? {
         // The same hello to the same greeting: only the ephemeral key differs.
         let (other, _) = dial(&greeting, &hello);
-        assert_eq!(other.hear(&second).err(), Some(HandshakeError::Seal), "of another dial");
+        assert_eq!(other.receive(&second).err(), Some(HandshakeError::Seal), "of another dial");
         return Ok(());
     }
     let changed = mutated(source, &second)?;
-    match dialler.hear(&changed) {
+    match dialler.receive(&changed) {
         Ok((told, _, _)) => {
             assert_eq!(changed, second, "another message was taken");
             assert_eq!(told, answer);
@@ -169,15 +169,15 @@ fn foreign_key(source: &mut Unstructured<'_>) -> Result<()> {
     let (hello, greeting) = (any_hello(source)?, greeting());
     let begun = Dialler::begin(&FOREIGN, &DIALLER, &greeting, &hello);
     let (dialler, mut first) = begun.expect("a hello of usual length");
-    assert_eq!(hear(&greeting, &first).err(), Some(HandshakeError::NoCommonKey));
+    assert_eq!(receive(&greeting, &first).err(), Some(HandshakeError::NoCommonKey));
     // Under the name of a key that the listener has.
     first[1..5].copy_from_slice(&KEYRING.active().id().0);
-    assert_eq!(hear(&greeting, &first).err(), Some(HandshakeError::Seal));
+    assert_eq!(receive(&greeting, &first).err(), Some(HandshakeError::Seal));
     // A listener of this group answers another dial; the foreign dialler gets that answer.
     let (_, first) = dial(&greeting, &hello);
-    let (listener, _) = hear(&greeting, &first).expect("the genuine message");
+    let (listener, _) = receive(&greeting, &first).expect("the genuine message");
     let (second, _) = listener.answer(&any_answer(source)?).expect("an answer fits");
-    assert_eq!(dialler.hear(&second).err(), Some(HandshakeError::Seal));
+    assert_eq!(dialler.receive(&second).err(), Some(HandshakeError::Seal));
     Ok(())
 }
 
@@ -187,13 +187,13 @@ fn made_up(source: &mut Unstructured<'_>) -> Result<()> {
     let greeting = greeting();
     let bytes = source.bytes(source.len())?;
     let error = match reader {
-        0 => hear(&greeting, bytes).err(),
+        0 => receive(&greeting, bytes).err(),
         // After a right header.
         1 => {
             let (_, first) = dial(&greeting, &hello);
-            hear(&greeting, &[&first[..HEADER_LENGTH], bytes].concat()).err()
+            receive(&greeting, &[&first[..HEADER_LENGTH], bytes].concat()).err()
         }
-        2 => dial(&greeting, &hello).0.hear(bytes).err(),
+        2 => dial(&greeting, &hello).0.receive(bytes).err(),
         _ => confirm(confirmed(&hello).0, bytes).err(),
     };
     assert!(error.is_some_and(is_unauthentic), "{error:?} for made-up bytes");
@@ -204,10 +204,10 @@ fn made_up(source: &mut Unstructured<'_>) -> Result<()> {
 fn confirmed(hello: &Hello) -> (Answered, Vec<u8>) {
     let greeting = greeting();
     let (dialler, first) = dial(&greeting, hello);
-    let (listener, _) = hear(&greeting, &first).expect("the genuine message");
+    let (listener, _) = receive(&greeting, &first).expect("the genuine message");
     let welcome = Answer::Welcome { from: hello.to, incarnation: 1, version: 2 };
     let (second, answered) = listener.answer(&welcome).expect("an answer fits");
-    let (_, _, confirming) = dialler.hear(&second).expect("the genuine message");
+    let (_, _, confirming) = dialler.receive(&second).expect("the genuine message");
     let (third, _) = confirming.confirm(2).expect("an empty confirmation");
     (answered, third)
 }

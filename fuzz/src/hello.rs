@@ -84,7 +84,7 @@ fn check_greeting(bytes: &[u8]) {
 fn check_hello(payload: &[u8]) {
     let greeting = greeting();
     let (_, message) = say_first(&greeting, payload);
-    match hear(&greeting, &message) {
+    match receive(&greeting, &message) {
         Ok((listener, heard)) => {
             assert!(
                 listener.answer(&welcome()).is_ok(),
@@ -93,7 +93,7 @@ fn check_hello(payload: &[u8]) {
             // One that fits only with fields that nobody knows need not fit once more.
             let begun = Dialler::begin(KEYRING.active(), &DIALLER, &greeting, &heard);
             let Ok((_, again)) = begun else { return };
-            assert_eq!(hear(&greeting, &again).expect("a hello that was heard").1, heard);
+            assert_eq!(receive(&greeting, &again).expect("a hello that was heard").1, heard);
         }
         Err(error) => assert_eq!(error, HandshakeError::Malformed),
     }
@@ -103,12 +103,12 @@ fn check_answer(payload: &[u8]) {
     let greeting = greeting();
     let (dialler, first) = dial(&greeting, &HELLO_SAID);
     let mut noise = responder(&greeting, &first);
-    match dialler.hear(&write(&mut noise, payload)) {
+    match dialler.receive(&write(&mut noise, payload)) {
         Ok((answer, _, confirming)) => {
             if let Answer::Refused(refused) = &answer {
                 check_refused(refused);
             }
-            let (listener, _) = hear(&greeting, &first).expect("the genuine message");
+            let (listener, _) = receive(&greeting, &first).expect("the genuine message");
             assert!(listener.answer(&answer).is_ok(), "{answer:?} cannot be said");
             assert!(confirming.confirm(2).is_ok(), "{answer:?} cannot be confirmed");
         }
@@ -119,7 +119,7 @@ fn check_answer(payload: &[u8]) {
 fn check_confirmation(payload: &[u8]) {
     let greeting = greeting();
     let (mut noise, message) = say_first(&greeting, &HELLO_PAYLOAD);
-    let (listener, _) = hear(&greeting, &message).expect("a genuine hello");
+    let (listener, _) = receive(&greeting, &message).expect("a genuine hello");
     let (second, answered): (_, Answered) = listener.answer(&welcome()).expect("an answer fits");
     read(&mut noise, &second);
     match answered.confirm(&write(&mut noise, payload)) {
@@ -222,7 +222,7 @@ fn header() -> [u8; HEADER_LENGTH] {
 fn said_by_listener(answer: &Answer) -> Vec<u8> {
     let greeting = greeting();
     let (mut noise, message) = say_first(&greeting, &HELLO_PAYLOAD);
-    let (listener, _) = hear(&greeting, &message).expect("a genuine hello");
+    let (listener, _) = receive(&greeting, &message).expect("a genuine hello");
     read(&mut noise, &listener.answer(answer).expect("an answer fits").0)
 }
 
@@ -232,7 +232,7 @@ fn said_last(say: impl FnOnce(Confirming) -> Vec<u8>) -> Vec<u8> {
     let (dialler, first) = dial(&greeting, &HELLO_SAID);
     let mut noise = responder(&greeting, &first);
     let second = write(&mut noise, &said_by_listener(&welcome()));
-    read(&mut noise, &say(dialler.hear(&second).expect("a genuine answer").2))
+    read(&mut noise, &say(dialler.receive(&second).expect("a genuine answer").2))
 }
 
 fn welcome() -> Answer {

@@ -57,11 +57,11 @@ pub(crate) fn dial(greeting: &Greeting, hello: &Hello) -> (Dialler, Vec<u8>) {
 }
 
 /// What the listener makes of message 1.
-pub(crate) fn hear(
+pub(crate) fn receive(
     greeting: &Greeting,
     message: &[u8],
 ) -> std::result::Result<(Listener, Hello), HandshakeError> {
-    let heard = Listener::hear(&KEYRING, &LISTENER, greeting, message);
+    let heard = Listener::receive(&KEYRING, &LISTENER, greeting, message);
     heard.map(|(listener, hello, _)| (listener, hello))
 }
 
@@ -80,10 +80,10 @@ pub(crate) fn sessions(version: u8) -> (Session, Session) {
     };
     let greeting = greeting();
     let (dialler, first) = dial(&greeting, &hello);
-    let (listener, _) = hear(&greeting, &first).expect("the genuine message");
+    let (listener, _) = receive(&greeting, &first).expect("the genuine message");
     let welcome = Answer::Welcome { from: NodeId(2), incarnation: 2, version };
     let (second, answered) = listener.answer(&welcome).expect("a short answer");
-    let (_, _, confirming) = dialler.hear(&second).expect("the genuine message");
+    let (_, _, confirming) = dialler.receive(&second).expect("the genuine message");
     let (third, ours) = confirming.confirm(version).expect("an empty confirmation");
     let confirmed = answered.confirm(&third).expect("the genuine message");
     (ours, confirmed.expect("a confirmation").0)

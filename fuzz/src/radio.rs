@@ -150,7 +150,7 @@ impl Air {
         let fresh = FRESH | self.questions;
         self.questions += 1;
         self.said[at].was_heard = true;
-        let heard = self.receiver.hear(&self.said[at].bytes, self.now, fresh);
+        let heard = self.receiver.receive(&self.said[at].bytes, self.now, fresh);
         let packet = &self.said[at];
         if packet.kind > ANSWER {
             assert_eq!(heard, Heard::default(), "a kind that a later version knows");
@@ -235,7 +235,7 @@ impl Air {
 
     /// Bytes that no node of the group has said: nothing follows from them.
     fn deliver_false(&mut self, bytes: &[u8]) {
-        let heard = self.receiver.hear(bytes, self.now, FRESH | self.questions);
+        let heard = self.receiver.receive(bytes, self.now, FRESH | self.questions);
         assert_eq!(heard, Heard::default(), "{bytes:02x?} was believed");
     }
 
@@ -306,15 +306,15 @@ fn sealed_nonsense(source: &mut Unstructured<'_>) -> Result<()> {
     let mut air = Air::new();
     let process = Incarnation::new(KEYRING.active(), GROUP, NodeId(2), [7; 16]);
     let hello = process.say(0, ASK, None, (1, b"")).expect("short");
-    let asked = air.receiver.hear(&hello, air.now, FRESH).ask.expect("an unknown process is asked");
+    let asked = air.receiver.receive(&hello, air.now, FRESH).ask.expect("an unknown process is asked");
     if source.arbitrary()? {
         let answer = process.say(1, ANSWER, None, (asked, b"")).expect("short");
-        assert!(!air.receiver.hear(&answer, air.now, FRESH | 1).incoming.is_empty());
+        assert!(!air.receiver.receive(&answer, air.now, FRESH | 1).incoming.is_empty());
     }
     let (sequence, length) = (source.int_in_range(2..=u64::MAX - 1)?, source.len().min(1100));
     let body = source.bytes(length)?;
     let packet = process.say_nonsense(sequence, body).expect("short");
-    let heard = air.receiver.hear(&packet, air.now, FRESH | 2);
+    let heard = air.receiver.receive(&packet, air.now, FRESH | 2);
     assert!(heard.incoming.len() <= 1);
     Ok(())
 }

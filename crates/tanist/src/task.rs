@@ -152,7 +152,7 @@ impl<T: GroupTask> Runner<T> {
     }
 
     /// Carries out one request. Nothing to answer after a start.
-    pub(crate) async fn obey(&mut self, ask: Ask) -> Option<Answer> {
+    pub(crate) async fn run(&mut self, ask: Ask) -> Option<Answer> {
         match self.carry_out(ask).await {
             Ok(answer) => answer,
             Err(error) => Some(Answer::Failed(error)),
@@ -199,7 +199,7 @@ pub(crate) async fn serve<T: GroupTask>(
     let answers = LastWord(answers);
     let mut runner = Runner::new(task);
     while let Some(ask) = asked.recv().await {
-        if let Some(answer) = runner.obey(ask).await {
+        if let Some(answer) = runner.run(ask).await {
             (answers.0)(answer);
         }
     }

@@ -29,8 +29,8 @@ use crate::control::protocol::Ask;
 pub(crate) struct LocalGroup {
     directory: PathBuf,
     pub(super) nodes: BTreeMap<NodeId, LocalNode>,
-    heard: Receiver<Heard>,
-    hearing: Sender<Heard>,
+    received: Receiver<Report>,
+    sender: Sender<Report>,
     harness: Option<Harness>,
     /// Whether members learn from their coordinator who else is one.
     pub(super) knows_members: bool,
@@ -50,7 +50,7 @@ pub(super) struct LocalNode {
 }
 
 #[derive(Debug)]
-enum Heard {
+enum Report {
     Change { node: NodeId, incarnation: u32, line: Box<RoleChange> },
     Closed { node: NodeId, incarnation: u32 },
 }
@@ -81,12 +81,12 @@ impl LocalGroup {
         if plan.is_traced {
             places::private(&traces)?;
         }
-        let (hearing, heard) = mpsc::channel();
+        let (sender, received) = mpsc::channel();
         let mut group = Self {
             directory: directory.to_owned(),
             nodes: BTreeMap::new(),
-            heard,
-            hearing,
+            received,
+            sender,
             harness: plan.is_traced.then(|| Harness::new(&traces)),
             knows_members: plan.algorithm.descriptor().handover.is_some(),
             groups: plan.groups()?,
@@ -222,9 +222,9 @@ impl LocalGroup {
         let end = Instant::now() + limit;
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            match self.heard.recv_timeout(left) {
-                Ok(heard) => {
-                    if let Some(seen) = self.take(heard)? {
+            match self.received.recv_timeout(left) {
+                Ok(received) => {
+                    if let Some(seen) = self.take(received)? {
                         return Ok(Some(seen));
                     }
                 }
@@ -263,16 +263,16 @@ impl LocalGroup {
         node.is_paused = false;
         node.last = None;
         let incarnation = node.incarnation;
-        let hearing = self.hearing.clone();
+        let sender = self.sender.clone();
         thread::Builder::new()
             .name(format!("hears-{id}"))
-            .spawn(move || hear(id, incarnation, stdout, &hearing))?;
+            .spawn(move || read_changes(id, incarnation, stdout, &sender))?;
         Ok(())
     }
 
-    fn take(&mut self, heard: Heard) -> anyhow::Result<Option<Seen>> {
-        match heard {
-            Heard::Change { node: id, incarnation, line } => {
+    fn take(&mut self, received: Report) -> anyhow::Result<Option<Seen>> {
+        match received {
+            Report::Change { node: id, incarnation, line } => {
                 let node = self.node(id)?;
                 if node.incarnation != incarnation || node.child.is_none() {
                     return Ok(None);
@@ -284,7 +284,7 @@ impl LocalGroup {
                 }
                 Ok(Some(Seen::Change(*line)))
             }
-            Heard::Closed { node: id, incarnation } => {
+            Report::Closed { node: id, incarnation } => {
                 let node = self.node(id)?;
                 if node.incarnation != incarnation {
                     return Ok(None);
@@ -359,17 +359,17 @@ impl LocalNode {
     }
 }
 
-fn hear(node: NodeId, incarnation: u32, stdout: ChildStdout, hearing: &Sender<Heard>) {
+fn read_changes(node: NodeId, incarnation: u32, stdout: ChildStdout, sender: &Sender<Report>) {
     for line in BufReader::new(stdout).lines() {
         let Ok(line) = line else { break };
         if let Ok(line) = serde_json::from_str(&line)
-            && hearing.send(Heard::Change { node, incarnation, line }).is_err()
+            && sender.send(Report::Change { node, incarnation, line }).is_err()
         {
             return;
         }
     }
     // If nobody listens any more, nobody needs to know.
-    let _ = hearing.send(Heard::Closed { node, incarnation });
+    let _ = sender.send(Report::Closed { node, incarnation });
 }
 
 fn log_of(directory: &Path, id: NodeId) -> anyhow::Result<Stdio> {

@@ -201,7 +201,7 @@ impl Keeper {
             let phase = self.phase;
             tokio::select! {
                 order = self.channel.next::<Order>(), if self.is_led => match order {
-                    Ok(Some(order)) => self.obey(order),
+                    Ok(Some(order)) => self.on_order(order),
                     Ok(None) | Err(_) => {
                         self.is_led = false;
                         self.kill();
@@ -220,7 +220,7 @@ impl Keeper {
         }
     }
 
-    fn obey(&mut self, order: Order) {
+    fn on_order(&mut self, order: Order) {
         match order {
             Order::Stop => {
                 self.was_told |= self.ending.is_none();

@@ -158,16 +158,16 @@ impl Driver {
             tokio::select! {
                 biased;
                 Some(incoming) = self.incoming.recv() => {
-                    self.hear(incoming)?;
+                    self.on_incoming(incoming)?;
                     // Whatever has arrived meanwhile comes before any timer.
                     while let Ok(incoming) = self.incoming.try_recv() {
-                        self.hear(incoming)?;
+                        self.on_incoming(incoming)?;
                     }
                 }
                 request = self.inbox.next() => match request {
                     // None: everybody who could shut it down is gone, so it goes.
                     Some(Request::Shutdown) | None => return self.leave().await,
-                    Some(request) => self.obey(request)?,
+                    Some(request) => self.on_request(request)?,
                 },
                 reserved = self.saver.reservation() => self.note_reservation(reserved?),
                 rung = self.alarm.ring() => {
@@ -188,9 +188,9 @@ impl Driver {
             self.alarm.set(self.timers.next()).map_err(Failure::Clock)?;
             tokio::select! {
                 biased;
-                Some(incoming) = self.incoming.recv() => self.hear(incoming)?,
+                Some(incoming) = self.incoming.recv() => self.on_incoming(incoming)?,
                 request = self.inbox.requests.recv() => match request {
-                    Some(request) => self.obey(request)?,
+                    Some(request) => self.on_request(request)?,
                     // The application is gone, and nobody is left to wait for.
                     None => break,
                 },
@@ -204,7 +204,7 @@ impl Driver {
         // A task that was planning when it was told to go is not left in the middle of it.
         while self.application.is_planning() {
             match self.inbox.requests.recv().await {
-                Some(request) => self.obey(request)?,
+                Some(request) => self.on_request(request)?,
                 None => break,
             }
         }

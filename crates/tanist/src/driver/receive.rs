@@ -9,7 +9,7 @@ use crate::error::Failure;
 use crate::transport::Incoming;
 
 impl Driver {
-    pub(super) fn hear(&mut self, incoming: Incoming) -> Result<(), Failure> {
+    pub(super) fn on_incoming(&mut self, incoming: Incoming) -> Result<(), Failure> {
         match incoming {
             Incoming::Frame { from, id, payload } => match wire::decode(&payload) {
                 Ok(message) => {

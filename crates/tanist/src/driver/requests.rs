@@ -10,7 +10,7 @@ use super::{Driver, Request};
 use crate::error::Failure;
 
 impl Driver {
-    pub(super) fn obey(&mut self, request: Request) -> Result<(), Failure> {
+    pub(super) fn on_request(&mut self, request: Request) -> Result<(), Failure> {
         let command = match request {
             Request::GuardsDropped { drain } => self.application.guards_dropped(drain),
             Request::Answered(answer) => self.application.answered(answer)?,

@@ -87,7 +87,7 @@ impl<T: GroupTask> Seat<T> {
 
     /// Takes what the node tells its application, and runs the task. What it answers at once is
     /// returned, what takes time comes with [`Seat::answers`].
-    pub(super) fn hear(
+    pub(super) fn receive(
         &mut self,
         listener: Listener,
         notice: Notice,
@@ -119,7 +119,7 @@ impl<T: GroupTask> Seat<T> {
             | Notice::Resumed => None,
         };
         while let Ok(ask) = self.asked.try_recv() {
-            self.obey(listener, ask, now, pace)?;
+            self.carry_out(listener, ask, now, pace)?;
         }
         Ok(command)
     }
@@ -140,7 +140,7 @@ impl<T: GroupTask> Seat<T> {
         Ok(commands)
     }
 
-    fn obey(
+    fn carry_out(
         &mut self,
         listener: Listener,
         ask: Ask,
@@ -152,7 +152,7 @@ impl<T: GroupTask> Seat<T> {
             Ask::Plan { .. } => ("plan", pace.plan),
             Ask::Start { .. } => ("start", Duration::ZERO),
         };
-        let answer = executor::finish(self.runner.obey(ask)).ok_or(SeatError::Waits(method))?;
+        let answer = executor::finish(self.runner.run(ask)).ok_or(SeatError::Waits(method))?;
         self.is_busy_until = self.is_busy_until.max(now) + takes;
         if let Some(answer) = answer {
             // In order, since the task is never free earlier than before.

@@ -294,7 +294,7 @@ impl<T: GroupTask> World<T> {
         for Told { listener, notice } in self.inner.take_notices() {
             let node = listener.node();
             let Some((_, seat)) = &mut self.seats[index(node)] else { continue };
-            match seat.hear(listener, notice, now, pace) {
+            match seat.receive(listener, notice, now, pace) {
                 Ok(Some(command)) => self.inner.answer(listener, command, Duration::ZERO),
                 Ok(None) => {}
                 Err(error) => self.give_up(node, &error),

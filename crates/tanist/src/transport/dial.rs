@@ -200,7 +200,7 @@ async fn greet(
     write_message(&mut stream, &message).await.map_err(|_| DialError::Closed)?;
     let message = read_message(&mut stream).await.map_err(|_| DialError::Closed)?;
     let round_trip = begun.elapsed();
-    let (answer, shown, confirming) = dialler.hear(&message)?;
+    let (answer, shown, confirming) = dialler.receive(&message)?;
     let proof = match secrets.identities.prove(peer.id, shown) {
         Ok(proof) => proof,
         Err(error) => {

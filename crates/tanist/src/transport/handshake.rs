@@ -123,7 +123,7 @@ impl Dialler {
     }
 
     /// Takes message 2: the answer, and the key that the listener has shown.
-    pub fn hear(
+    pub fn receive(
         mut self,
         message: &[u8],
     ) -> Result<(Answer, PublicKey, Confirming), HandshakeError> {
@@ -164,7 +164,7 @@ pub struct Listener(HandshakeState);
 impl Listener {
     /// Takes message 1, which must answer this greeting with a key of the ring. Does no arithmetic
     /// on curves.
-    pub fn hear(
+    pub fn receive(
         keyring: &Keyring,
         own: &NodeKey,
         greeting: &Greeting,

@@ -142,7 +142,7 @@ async fn shake_hands(
     write_message(&mut stream, greeting.bytes()).await?;
     let message = read_message(&mut stream).await?;
     let own = secrets.identities.own();
-    let (listener, hello, key) = Listener::hear(&secrets.keyring, own, &greeting, &message)?;
+    let (listener, hello, key) = Listener::receive(&secrets.keyring, own, &greeting, &message)?;
     connection.has_shown_key.store(true, Ordering::Relaxed);
     let Accepted { peer, version, proof } = match judge(hub, &hello).await {
         Ok(accepted) => accepted,

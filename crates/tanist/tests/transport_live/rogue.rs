@@ -86,7 +86,7 @@ impl Rogue {
         let (dialler, message) = Dialler::begin(key, own, &greeting, hello).unwrap();
         write_message(&mut stream, &message);
         let message = read_message(&mut stream).expect("an answer");
-        let (answer, _, confirming) = dialler.hear(&message).unwrap();
+        let (answer, _, confirming) = dialler.receive(&message).unwrap();
         Asked { stream, answer, confirming }
     }
 
@@ -119,7 +119,7 @@ impl Rogue {
         write_message(&mut stream, greeting.bytes());
         let message = read_message(&mut stream).expect("a hello");
         let own = NodeKey::generate().unwrap();
-        let (handshake, _, _) = Listener::hear(&keyring, &own, &greeting, &message).unwrap();
+        let (handshake, _, _) = Listener::receive(&keyring, &own, &greeting, &message).unwrap();
         let welcome = Answer::Welcome { from: NodeId(me), incarnation: 666, version: 2 };
         let (message, answered) = handshake.answer(&welcome).unwrap();
         write_message(&mut stream, &message);

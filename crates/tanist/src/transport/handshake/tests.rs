@@ -42,8 +42,8 @@ impl Pair {
         Dialler::begin(key, &self.dialler, &self.greeting, &self.hello()).unwrap()
     }
 
-    fn hear(&self, message: &[u8]) -> Result<(Listener, Hello, KeyId), HandshakeError> {
-        Listener::hear(&self.keyring, &self.listener, &self.greeting, message)
+    fn receive(&self, message: &[u8]) -> Result<(Listener, Hello, KeyId), HandshakeError> {
+        Listener::receive(&self.keyring, &self.listener, &self.greeting, message)
     }
 }
 
@@ -51,9 +51,9 @@ impl Pair {
 pub(in super::super) fn session_pair() -> (Session, Session) {
     let pair = Pair::new();
     let (dialler, first) = pair.dial();
-    let (listener, _, _) = pair.hear(&first).unwrap();
+    let (listener, _, _) = pair.receive(&first).unwrap();
     let (second, answered) = listener.answer(&welcome()).unwrap();
-    let (_, _, confirming) = dialler.hear(&second).unwrap();
+    let (_, _, confirming) = dialler.receive(&second).unwrap();
     let (third, ours) = confirming.confirm(2).unwrap();
     let (theirs, _) = answered.confirm(&third).unwrap().unwrap();
     (ours, theirs)
@@ -68,11 +68,11 @@ fn both_sides_learn_who_the_other_is_and_share_a_session() {
     let pair = Pair::new();
     let (dialler, first) = pair.dial();
     assert!(first.len() <= MESSAGE_MAX);
-    let (listener, heard, key) = pair.hear(&first).unwrap();
+    let (listener, heard, key) = pair.receive(&first).unwrap();
     assert_eq!(heard, pair.hello());
     assert_eq!(key, pair.keyring.active().id());
     let (second, answered) = listener.answer(&welcome()).unwrap();
-    let (answer, shown, confirming) = dialler.hear(&second).unwrap();
+    let (answer, shown, confirming) = dialler.receive(&second).unwrap();
     assert_eq!(answer, welcome());
     assert_eq!(shown, pair.listener.public());
     let id = answered.id();
@@ -93,7 +93,7 @@ fn the_longest_hello_fits() {
     let key = pair.keyring.active();
     let (_, first) = Dialler::begin(key, &pair.dialler, &pair.greeting, &hello).unwrap();
     assert!(first.len() <= MESSAGE_MAX, "{}", first.len());
-    assert_eq!(pair.hear(&first).unwrap().1, hello);
+    assert_eq!(pair.receive(&first).unwrap().1, hello);
 }
 
 #[test]
@@ -103,9 +103,9 @@ fn every_refusal_arrives_as_itself_on_either_side() {
         let refused = Refused::with(Refusal::numbered(number), "why");
         assert_eq!(refused.reason.number(), number);
         let (dialler, first) = pair.dial();
-        let (listener, _, _) = pair.hear(&first).unwrap();
+        let (listener, _, _) = pair.receive(&first).unwrap();
         let (second, answered) = listener.answer(&Answer::Refused(refused.clone())).unwrap();
-        let (answer, _, confirming) = dialler.hear(&second).unwrap();
+        let (answer, _, confirming) = dialler.receive(&second).unwrap();
         assert_eq!(answer, Answer::Refused(refused.clone()));
         let third = confirming.refuse(&refused).unwrap();
         assert_eq!(answered.confirm(&third).unwrap().unwrap_err(), refused);
@@ -118,9 +118,9 @@ fn control_characters_in_the_detail_of_a_refusal_do_not_arrive() {
     for (reason, heard) in [(Refusal::Version, "2 [31m  9"), (Refusal::Settings, "2 [31m \n9")] {
         let refused = Refused { reason, detail: "2\u{1b}[31m\u{85}\n9".to_owned() };
         let (dialler, first) = pair.dial();
-        let (listener, _, _) = pair.hear(&first).unwrap();
+        let (listener, _, _) = pair.receive(&first).unwrap();
         let (second, answered) = listener.answer(&Answer::Refused(refused.clone())).unwrap();
-        let (answer, _, confirming) = dialler.hear(&second).unwrap();
+        let (answer, _, confirming) = dialler.receive(&second).unwrap();
         let expected = Refused { reason, detail: heard.to_owned() };
         assert_eq!(answer, Answer::Refused(expected.clone()));
         let third = confirming.refuse(&refused).unwrap();
@@ -132,20 +132,20 @@ fn control_characters_in_the_detail_of_a_refusal_do_not_arrive() {
 fn another_key_opens_nothing() {
     let (pair, other) = (Pair::new(), Pair::new());
     let (_, first) = pair.dial();
-    assert_eq!(other.hear(&first).unwrap_err(), HandshakeError::NoCommonKey);
+    assert_eq!(other.receive(&first).unwrap_err(), HandshakeError::NoCommonKey);
     // With the name of a key that is there, and another secret.
     let mut renamed = first.clone();
     renamed[1..5].copy_from_slice(&other.keyring.active().id().0);
-    assert_eq!(other.hear(&renamed).unwrap_err(), HandshakeError::Seal);
+    assert_eq!(other.receive(&renamed).unwrap_err(), HandshakeError::Seal);
 }
 
 #[test]
 fn a_recorded_first_message_does_not_open_under_another_greeting() {
     let mut pair = Pair::new();
     let (_, first) = pair.dial();
-    assert!(pair.hear(&first).is_ok());
+    assert!(pair.receive(&first).is_ok());
     pair.greeting = Greeting::fresh(&pair.keyring).unwrap();
-    assert_eq!(pair.hear(&first).unwrap_err(), HandshakeError::Seal);
+    assert_eq!(pair.receive(&first).unwrap_err(), HandshakeError::Seal);
 }
 
 #[test]
@@ -157,10 +157,10 @@ fn every_flipped_bit_and_every_cut_of_message_one_is_refused() {
         flipped[bit / 8] ^= 1 << (bit % 8);
         // X25519 ignores the top bit of a public key, but the hash of the handshake does not; and
         // the reserved bytes are hashed, too.
-        assert!(pair.hear(&flipped).is_err(), "bit {bit}");
+        assert!(pair.receive(&flipped).is_err(), "bit {bit}");
     }
     for length in 0..first.len() {
-        assert!(pair.hear(&first[..length]).is_err(), "length {length}");
+        assert!(pair.receive(&first[..length]).is_err(), "length {length}");
     }
 }
 
@@ -169,15 +169,15 @@ fn every_flipped_bit_of_messages_two_and_three_is_refused() {
     let pair = Pair::new();
     for bit in (0..8 * 40).step_by(7) {
         let (dialler, first) = pair.dial();
-        let (listener, _, _) = pair.hear(&first).unwrap();
+        let (listener, _, _) = pair.receive(&first).unwrap();
         let (mut second, answered) = listener.answer(&welcome()).unwrap();
         let honest = second.clone();
         second[bit / 8] ^= 1 << (bit % 8);
-        assert!(dialler.hear(&second).is_err(), "bit {bit}");
+        assert!(dialler.receive(&second).is_err(), "bit {bit}");
         let (again, first) = pair.dial();
-        let (listener, _, _) = pair.hear(&first).unwrap();
+        let (listener, _, _) = pair.receive(&first).unwrap();
         let (second, confirmed) = listener.answer(&welcome()).unwrap();
-        let (mut third, _) = again.hear(&second).unwrap().2.confirm(2).unwrap();
+        let (mut third, _) = again.receive(&second).unwrap().2.confirm(2).unwrap();
         third[bit / 8] ^= 1 << (bit % 8);
         assert!(confirmed.confirm(&third).is_err(), "bit {bit}");
         assert!(answered.confirm(&honest).is_err());
@@ -188,10 +188,10 @@ fn every_flipped_bit_of_messages_two_and_three_is_refused() {
 fn an_answer_to_another_dial_is_refused() {
     let pair = Pair::new();
     let (_, first) = pair.dial();
-    let (listener, _, _) = pair.hear(&first).unwrap();
+    let (listener, _, _) = pair.receive(&first).unwrap();
     let (second, _) = listener.answer(&welcome()).unwrap();
     let (later, _) = pair.dial();
-    assert_eq!(later.hear(&second).unwrap_err(), HandshakeError::Seal);
+    assert_eq!(later.receive(&second).unwrap_err(), HandshakeError::Seal);
 }
 
 #[test]
@@ -206,9 +206,9 @@ fn random_bytes_never_panic() {
             chance ^= chance << 17;
             bytes.push((chance >> 24) as u8);
         }
-        assert!(pair.hear(&bytes).is_err(), "seed={seed}");
+        assert!(pair.receive(&bytes).is_err(), "seed={seed}");
         let (dialler, _) = pair.dial();
-        assert!(dialler.hear(&bytes).is_err(), "seed={seed}");
+        assert!(dialler.receive(&bytes).is_err(), "seed={seed}");
         let _ = Greeting::decode(&bytes);
     }
 }

@@ -315,7 +315,7 @@ impl Station {
         let is_for_us = body.to.is_none_or(|to| to == self.config.me.0);
         let said = Said { kind, number: body.number, payload: body.payload.to_vec(), is_for_us };
         let packet_of = (packet.incarnation, new, packet.sequence);
-        let reaction = of.hear(packet_of, said, now, fresh);
+        let reaction = of.receive(packet_of, said, now, fresh);
         if reaction.is_replayed {
             return counters.refused_replay.bump();
         }

@@ -114,7 +114,7 @@ impl Neighbour {
     }
 
     /// Takes what a packet said that opened with `seal`.
-    pub(super) fn hear(
+    pub(super) fn receive(
         &mut self,
         (incarnation, seal, sequence): (IncarnationId, Option<Seal>, u64),
         said: Said,
@@ -129,7 +129,7 @@ impl Neighbour {
                 self.heard = Some(now);
                 self.hear_known(said, now)
             }
-            Some(_) | None => self.hear_unknown((incarnation, seal, sequence), said, now, fresh),
+            Some(_) | None => self.receive_unknown((incarnation, seal, sequence), said, now, fresh),
         }
     }
 
@@ -146,7 +146,7 @@ impl Neighbour {
         reaction
     }
 
-    fn hear_unknown(
+    fn receive_unknown(
         &mut self,
         (incarnation, seal, sequence): (IncarnationId, Option<Seal>, u64),
         said: Said,
@@ -246,7 +246,7 @@ mod tests {
         (incarnation, Some(Seal::new(&key, "jobs", NodeId(1), incarnation)))
     }
 
-    fn hear(
+    fn receive(
         of: &mut Neighbour,
         name: u8,
         sequence: u64,
@@ -255,57 +255,57 @@ mod tests {
         now: u64,
     ) -> Reaction {
         let (incarnation, seal) = incarnation(name);
-        of.hear((incarnation, seal, sequence), said(kind, number), at(now), 1000 + now)
+        of.receive((incarnation, seal, sequence), said(kind, number), at(now), 1000 + now)
     }
 
     #[test]
     fn frames_are_held_until_the_question_is_answered_and_then_taken_in_order_once() {
         let mut of = Neighbour::default();
-        let first = hear(&mut of, 1, 4, Kind::Frame, 40, 0);
+        let first = receive(&mut of, 1, 4, Kind::Frame, 40, 0);
         assert_eq!((first.take.len(), first.ask), (0, Some(1000)));
-        assert_eq!(hear(&mut of, 1, 4, Kind::Frame, 40, 1).ask, None);
-        assert_eq!(hear(&mut of, 1, 5, Kind::Frame, 50, 2).take, []);
-        let met = hear(&mut of, 1, 6, Kind::Answer, 1000, 30);
+        assert_eq!(receive(&mut of, 1, 4, Kind::Frame, 40, 1).ask, None);
+        assert_eq!(receive(&mut of, 1, 5, Kind::Frame, 50, 2).take, []);
+        let met = receive(&mut of, 1, 6, Kind::Answer, 1000, 30);
         assert_eq!(met.met, Some(IncarnationId([1; 16])));
         assert_eq!(met.take, [said(Kind::Frame, 40), said(Kind::Frame, 50)]);
         assert_eq!(of.round_trip, Some(Duration::from_millis(30)));
-        assert!(hear(&mut of, 1, 5, Kind::Frame, 50, 31).is_replayed);
-        assert_eq!(hear(&mut of, 1, 7, Kind::Frame, 70, 32).take, [said(Kind::Frame, 70)]);
+        assert!(receive(&mut of, 1, 5, Kind::Frame, 50, 31).is_replayed);
+        assert_eq!(receive(&mut of, 1, 7, Kind::Frame, 70, 32).take, [said(Kind::Frame, 70)]);
     }
 
     #[test]
     fn a_recording_of_an_earlier_life_is_never_taken() {
         let mut of = Neighbour::default();
-        hear(&mut of, 1, 0, Kind::Frame, 1, 0);
+        receive(&mut of, 1, 0, Kind::Frame, 1, 0);
         // A recorded answer to another question, and the right answer from another incarnation.
-        assert_eq!(hear(&mut of, 1, 1, Kind::Answer, 7, 1).met, None);
-        assert!(hear(&mut of, 2, 9, Kind::Answer, 1000, 2).met.is_some());
+        assert_eq!(receive(&mut of, 1, 1, Kind::Answer, 7, 1).met, None);
+        assert!(receive(&mut of, 2, 9, Kind::Answer, 1000, 2).met.is_some());
         // The earlier incarnation again: it is asked once more, and its recorded answers do not fit.
-        let again = hear(&mut of, 1, 2, Kind::Frame, 2, 500);
+        let again = receive(&mut of, 1, 2, Kind::Frame, 2, 500);
         assert_eq!((again.take.len(), again.ask), (0, Some(1500)));
-        assert_eq!(hear(&mut of, 1, 3, Kind::Answer, 1000, 501).met, None);
+        assert_eq!(receive(&mut of, 1, 3, Kind::Answer, 1000, 501).met, None);
         // Meanwhile the incarnation that is known goes on.
-        assert_eq!(hear(&mut of, 2, 10, Kind::Frame, 3, 502).take.len(), 1);
+        assert_eq!(receive(&mut of, 2, 10, Kind::Frame, 3, 502).take.len(), 1);
     }
 
     #[test]
     fn a_question_is_repeated_as_it_was_until_it_is_old() {
         let mut of = Neighbour::default();
-        assert_eq!(hear(&mut of, 1, 0, Kind::Frame, 1, 0).ask, Some(1000));
-        assert_eq!(hear(&mut of, 1, 1, Kind::Frame, 2, 99).ask, None);
-        assert_eq!(hear(&mut of, 1, 2, Kind::Frame, 3, 100).ask, Some(1000));
-        assert_eq!(hear(&mut of, 1, 3, Kind::Frame, 4, 10_000).ask, Some(11_000));
-        assert_eq!(hear(&mut of, 1, 4, Kind::Answer, 1000, 10_001).met, None);
-        assert!(hear(&mut of, 1, 5, Kind::Answer, 11_000, 10_002).met.is_some());
+        assert_eq!(receive(&mut of, 1, 0, Kind::Frame, 1, 0).ask, Some(1000));
+        assert_eq!(receive(&mut of, 1, 1, Kind::Frame, 2, 99).ask, None);
+        assert_eq!(receive(&mut of, 1, 2, Kind::Frame, 3, 100).ask, Some(1000));
+        assert_eq!(receive(&mut of, 1, 3, Kind::Frame, 4, 10_000).ask, Some(11_000));
+        assert_eq!(receive(&mut of, 1, 4, Kind::Answer, 1000, 10_001).met, None);
+        assert!(receive(&mut of, 1, 5, Kind::Answer, 11_000, 10_002).met.is_some());
     }
 
     #[test]
     fn somebody_who_comes_after_the_greeting_is_asked_at_once() {
         let mut of = Neighbour::default();
         of.greet(at(0), 77);
-        assert_eq!(hear(&mut of, 1, 0, Kind::Ask, 5, 1).ask, Some(77));
-        assert_eq!(hear(&mut of, 1, 1, Kind::Frame, 6, 2).ask, None);
-        let met = hear(&mut of, 1, 2, Kind::Answer, 77, 3);
+        assert_eq!(receive(&mut of, 1, 0, Kind::Ask, 5, 1).ask, Some(77));
+        assert_eq!(receive(&mut of, 1, 1, Kind::Frame, 6, 2).ask, None);
+        let met = receive(&mut of, 1, 2, Kind::Answer, 77, 3);
         assert_eq!((met.met, met.take.len()), (Some(IncarnationId([1; 16])), 1));
         assert_eq!(of.round_trip, Some(Duration::from_millis(2)));
     }
@@ -313,23 +313,23 @@ mod tests {
     #[test]
     fn a_stranger_is_answered_now_and_then_and_a_known_life_always() {
         let mut of = Neighbour::default();
-        assert_eq!(hear(&mut of, 1, 0, Kind::Ask, 5, 0).answer, Some(5));
-        assert_eq!(hear(&mut of, 1, 1, Kind::Ask, 6, 10).answer, None);
-        assert_eq!(hear(&mut of, 1, 2, Kind::Ask, 7, 60).answer, Some(7));
-        assert!(hear(&mut of, 1, 3, Kind::Answer, 1000, 61).met.is_some());
-        assert_eq!(hear(&mut of, 1, 4, Kind::Ask, 8, 62).answer, Some(8));
-        assert_eq!(hear(&mut of, 1, 5, Kind::Ask, 9, 62).answer, Some(9));
-        assert!(hear(&mut of, 1, 5, Kind::Ask, 9, 63).is_replayed);
+        assert_eq!(receive(&mut of, 1, 0, Kind::Ask, 5, 0).answer, Some(5));
+        assert_eq!(receive(&mut of, 1, 1, Kind::Ask, 6, 10).answer, None);
+        assert_eq!(receive(&mut of, 1, 2, Kind::Ask, 7, 60).answer, Some(7));
+        assert!(receive(&mut of, 1, 3, Kind::Answer, 1000, 61).met.is_some());
+        assert_eq!(receive(&mut of, 1, 4, Kind::Ask, 8, 62).answer, Some(8));
+        assert_eq!(receive(&mut of, 1, 5, Kind::Ask, 9, 62).answer, Some(9));
+        assert!(receive(&mut of, 1, 5, Kind::Ask, 9, 63).is_replayed);
     }
 
     #[test]
     fn what_is_meant_for_others_is_a_sign_of_life_and_nothing_else() {
         let mut of = Neighbour::default();
-        hear(&mut of, 1, 0, Kind::Ask, 5, 0);
-        hear(&mut of, 1, 1, Kind::Answer, 1000, 1);
+        receive(&mut of, 1, 0, Kind::Ask, 5, 0);
+        receive(&mut of, 1, 1, Kind::Answer, 1000, 1);
         let (incarnation, seal) = incarnation(1);
         let other = Said { is_for_us: false, ..said(Kind::Frame, 9) };
-        let reaction = of.hear((incarnation, seal, 2), other, at(50), 0);
+        let reaction = of.receive((incarnation, seal, 2), other, at(50), 0);
         assert_eq!(reaction, Reaction::default());
         assert!(of.is_near(at(149), Duration::from_millis(100)));
         assert!(!of.is_near(at(150), Duration::from_millis(100)));

@@ -65,7 +65,7 @@ impl Receiver {
     }
 
     /// Hears a packet at this time; a new question, if it leads to one, gets the number `fresh`.
-    pub fn hear(&mut self, bytes: &[u8], now: Time, fresh: u64) -> Heard {
+    pub fn receive(&mut self, bytes: &[u8], now: Time, fresh: u64) -> Heard {
         let heard = RefCell::new(Heard::default());
         let from = (SocketAddr::from((Ipv4Addr::LOCALHOST, 1)), "lo");
         self.station.receive(bytes, from, (now, fresh), |kind, _, number| {
