@@ -14,6 +14,7 @@ mod commands;
 mod config;
 mod control;
 mod dev;
+mod duration;
 mod exit;
 #[doc(hidden)]
 pub mod fuzzing;

@@ -142,7 +142,7 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
 pub(crate) fn algorithm(name: &str) -> Result<Algorithm, String> {
     Algorithm::from_name(name).ok_or_else(|| {
         let known: Vec<&str> = Algorithm::ALL.iter().map(|known| known.name()).collect();
-        format!("there is {}; see: tanist algorithms", known.join(", "))
+        format!("expected one of: {} (details: tanist algorithms)", known.join(", "))
     })
 }
 
@@ -153,7 +153,7 @@ fn mutant(name: &str) -> Result<Mutant, String> {
     }
     Mutant::from_name(name).ok_or_else(|| {
         let known: Vec<&str> = Mutant::all().map(Mutant::name).collect();
-        format!("there is {}", known.join(", "))
+        format!("expected one of: {}", known.join(", "))
     })
 }
 

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::query::{Agent, duration};
+use super::query::Agent;
 use crate::agent::action::{Action, Done};
 use crate::control::protocol::Ask;
 use crate::exit::Exit;
@@ -43,7 +43,7 @@ pub(crate) struct StepDown {
     #[command(flatten)]
     told: Told,
     /// For how long the node stays out of elections.
-    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = duration)]
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = crate::duration::read)]
     hold: Duration,
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 use serde_json::Value;
-use tanist_core::duration;
 use tokio::net::UnixStream;
 
 use crate::agent::Agent;
@@ -54,10 +53,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "GROUP")]
     group: Option<String>,
     /// Wait at most this long to lead, each time; then exit with 124.
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = crate::duration::read)]
     wait: Option<Duration>,
     /// How long the command has between SIGTERM and SIGKILL.
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10s")]
+    #[arg(long, value_name = "DURATION", value_parser = crate::duration::read, default_value = "10s")]
     grace: Duration,
     /// What to do when leadership is lost; the command is stopped in any case.
     #[arg(long, value_name = "WHAT", default_value = "restart")]
@@ -230,10 +229,6 @@ impl Become {
 
 /// How long a command that was killed, and the node with it, may take to be gone.
 const KILL_MAX: Duration = Duration::from_secs(10);
-
-fn duration(text: &str) -> Result<Duration, String> {
-    duration::parse(text).ok_or_else(|| "write a duration with its unit, such as 10s".to_owned())
-}
 
 const EXAMPLES: &str = "\
 Examples:

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tanist_core::Time;
-use tanist_core::duration;
 use tanist_core::trace::Entry;
 use tanist_sim::monitors::Selection;
 use tanist_sim::pictures::diagram;
@@ -86,7 +85,7 @@ struct Files {
     #[arg(required = true, value_name = "FILE|DIR")]
     files: Vec<PathBuf>,
     /// By how much stamps of one machine may contradict each other [default: 10ms].
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::read)]
     tolerance: Option<Duration>,
 }
 
@@ -94,10 +93,10 @@ struct Files {
 #[derive(Debug, clap::Args)]
 struct Part {
     /// Show it from here on, counted from the start of the run (250us, 1.5ms, 2s).
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::read)]
     from: Option<Duration>,
     /// Show it up to here.
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::read)]
     to: Option<Duration>,
     /// Show the K-th crash, from a little before to when all survivors are Normal again.
     #[arg(long, value_name = "K", conflicts_with_all = ["from", "to"])]
@@ -242,12 +241,6 @@ fn verdict(judged: &Judged) -> Exit {
         .collect();
     breaks.iter().for_each(|line| output::complain(line));
     if breaks.is_empty() { Exit::Well } else { Exit::Broken }
-}
-
-/// Reads a span of time.
-fn duration(text: &str) -> Result<Duration, String> {
-    duration::parse(text)
-        .ok_or_else(|| "expected a time with its unit, as in 250us, 1.5ms, 2s".to_owned())
 }
 
 /// Examples of the whole family.

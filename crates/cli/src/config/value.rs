@@ -35,7 +35,7 @@ impl Value {
                 .parse()
                 .map(Self::Bool)
                 .map_err(|_| format!("`{text}` is not a truth value; write true or false")),
-            Kind::Duration => duration(text).map(Self::Duration),
+            Kind::Duration => crate::duration::read(text).map(Self::Duration),
             Kind::Address => text
                 .parse()
                 .map(Self::Address)
@@ -176,22 +176,11 @@ fn number(digits: &str, radix: u32) -> Result<Value, String> {
         .map_err(|_| format!("`{digits}` is no whole number between 0 and {}", u32::MAX))
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
-    let is_number = !text.is_empty() && text.parse::<f64>().is_ok();
-    duration::parse(text).ok_or_else(|| {
-        if is_number {
-            format!("`{text}` has no unit; write {text}ms or {text}s")
-        } else {
-            format!("`{text}` is no duration; write 250ms, 2s or 5m")
-        }
-    })
-}
-
 fn preempt(text: &str) -> Result<Preempt, String> {
     match text {
         "always" => Ok(Preempt::Always),
         "never" => Ok(Preempt::Never),
-        span => duration(span).map(Preempt::After).map_err(|_| {
+        span => crate::duration::read(span).map(Preempt::After).map_err(|_| {
             format!("`{span}` is neither always nor never nor a duration such as 30s")
         }),
     }

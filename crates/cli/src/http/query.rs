@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use tanist_core::duration;
-
 use super::refusal::Refusal;
 
 /// Parameters by name, in order.
@@ -53,14 +51,14 @@ impl Query {
 
     /// Its value as a number.
     pub(super) fn number(&self, name: &str) -> Result<Option<u64>, Refusal> {
-        let wrong = |text| Refusal::BadQuery(format!("{name}={text} is no number"));
+        let wrong = |text| Refusal::BadQuery(format!("{name}={text} is not a number"));
         self.text(name).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
     }
 
     /// Its value as a span of time.
     pub(super) fn duration(&self, name: &str) -> Result<Option<Duration>, Refusal> {
-        let wrong = |text| Refusal::BadQuery(format!("{name}={text} is no duration; write 60s"));
-        self.text(name).map(|text| duration::parse(text).ok_or_else(|| wrong(text))).transpose()
+        let wrong = |what| Refusal::BadQuery(format!("{name}: {what}"));
+        self.text(name).map(|text| crate::duration::read(text).map_err(wrong)).transpose()
     }
 }
 

@@ -46,7 +46,7 @@ fn a_mistake_is_told_with_its_line_and_the_remedy() {
         (7, "peers_version = 1.5", "peers_version", "not float"),
         (7, "socket = 5", "socket", "it must be a text, not integer"),
         (7, "listen = \"n1\"", "listen", "`n1` is no address to listen on"),
-        (7, "algorithm = \"raft\"", "algorithm", "there is bully"),
+        (7, "algorithm = \"raft\"", "algorithm", "expected one of: bully"),
         (8, "[options]\nwaitz = \"x\"", "options.waitz", "has no option \"waitz\""),
         (7, "options = { x = 1 }", "options.x", "it must be a text"),
         (7, "priorities = { n7 = 1 }", "priorities.n7", "not one of the peers n1, n2"),

@@ -6,7 +6,6 @@ use anyhow::Context;
 use serde::Serialize;
 use serde_json::Value;
 use tanist::{Algorithm, NodeId};
-use tanist_core::duration;
 
 use super::process::{Usage, usage};
 use crate::control::protocol::Ask;
@@ -31,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long = "timing", value_name = "NAME=VALUE", value_parser = crate::commands::pair)]
     timing: Vec<(String, String)>,
     /// How long to look, once all have agreed.
-    #[arg(long = "for", value_name = "DURATION", default_value = "10s", value_parser = span)]
+    #[arg(long = "for", value_name = "DURATION", default_value = "10s", value_parser = crate::duration::read)]
     span: Duration,
     /// How it is written.
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
@@ -190,10 +189,6 @@ impl Result {
         text.push_str(&table.to_string());
         Ok(output::print(&text)?)
     }
-}
-
-fn span(text: &str) -> std::result::Result<Duration, String> {
-    duration::parse(text).ok_or_else(|| "write a duration with its unit, such as 10s".to_owned())
 }
 
 const AGREE_MAX: Duration = Duration::from_secs(120);

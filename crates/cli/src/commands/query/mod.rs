@@ -18,7 +18,7 @@ pub(crate) use self::history::History;
 pub(crate) use self::leader::{IsLeader, Leader};
 pub(crate) use self::members::Members;
 pub(crate) use self::status::Status;
-pub(crate) use self::wait::{Wait, duration};
+pub(crate) use self::wait::Wait;
 pub(crate) use self::watch::Watch;
 use crate::agent::report::{MemberReport, StatusReport};
 use crate::control::client::Client;

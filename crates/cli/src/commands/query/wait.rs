@@ -3,8 +3,6 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tanist_core::duration;
-
 use crate::agent::change::RoleChange;
 use crate::agent::report::{MembersReport, StatusReport};
 use crate::commands::query::Agent;
@@ -45,7 +43,7 @@ struct How {
     #[command(flatten)]
     agent: Agent,
     /// For how long at most, such as 500ms, 30s or 5m.
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = crate::duration::read)]
     timeout: Duration,
     /// How the node's status is written when it is so; without it, nothing is.
     #[arg(short, long, value_name = "FORMAT")]
@@ -149,11 +147,6 @@ impl What {
                 Self::Merged(_) => all.iter().all(is_member),
             }
     }
-}
-
-/// Reads a span of time.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    duration::parse(text).ok_or_else(|| "write it with its unit: 500ms, 30s, 5m".to_owned())
 }
 
 const RETRY: Duration = Duration::from_millis(50);

@@ -3,7 +3,6 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use tanist_core::duration;
 use tanist_sim::world::places::Area;
 use tanist_sim::world::topology::Fading;
 
@@ -50,8 +49,7 @@ impl FromStr for Span {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let read = duration::parse(text).map(Self);
-        read.ok_or_else(|| format!("{text:?} is not a span of time; expected such as 2ms, 10s, 5m"))
+        crate::duration::read(text).map(Self)
     }
 }
 
