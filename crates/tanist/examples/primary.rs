@@ -91,7 +91,7 @@ async fn write(text: &str, services: &[String]) -> Result<String, Box<dyn Error>
         match answer.trim_end().split_once(' ') {
             Some(("ok", told)) => return Ok(told.to_owned()),
             Some(("ask", primary)) if primary != address => primary.clone_into(&mut address),
-            // An election is on, or this node has ended: ask again, somebody else.
+            // An election is on, or this node has stopped: ask another node.
             Some(_) | None => {
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 others.next().ok_or("there are no services")?.clone_into(&mut address);
@@ -127,7 +127,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     local::gathered(&groups).await?;
     println!("client: {}", write("first", &services).await?);
     let position = groups.iter().position(|group| group.role().is_leader());
-    let primary = groups.swap_remove(position.ok_or("nobody leads")?);
+    let primary = groups.swap_remove(position.ok_or("no node leads")?);
     primary.shutdown().await?;
     println!("client: {}", write("second", &services).await?);
     Ok(())

@@ -5,7 +5,7 @@
 //! cargo run --example shared_work          # four nodes in one process; ends by itself
 //! ```
 //!
-//! Pieces of work are numbers. Whenever the group re-forms, everybody hands up what it knows to be
+//! Pieces of work are numbers. Whenever the group re-forms, every node reports what it knows to be
 //! done, and the coordinator shares out what is left. The two halves of a cut group both go on with
 //! all that is left; a piece that both have done counts once when they meet again.
 
@@ -95,7 +95,7 @@ async fn in_group_of(members: usize, group: &Group) -> Result<(), Box<dyn Error>
             return Ok(());
         }
     }
-    Err("a node has ended".into())
+    Err("a node has stopped".into())
 }
 
 /// What several nodes know together. A piece that was done on both sides of a cut counts once.

@@ -22,12 +22,12 @@ use tokio::sync::mpsc;
 /// How long a job may go on after its node has lost the lead.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The job: begun anew in every term, told when the term is over.
+/// The job: started again in every leadership, told when it is over.
 async fn job(lead: Lead, rounds: mpsc::UnboundedSender<Lead>) {
     println!("{} runs the job in group {}", lead.view().me(), lead.group_number());
     while lead.sleep(Duration::from_millis(200)).await.is_leading() {
         println!("{} does a round", lead.view().me());
-        // Nobody counts the rounds of a program that is about to end.
+        // An error means that the program is about to end.
         let _ = rounds.send(lead.clone());
     }
     println!("{} has stopped the job", lead.view().me());
@@ -63,7 +63,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             done.recv().await;
         }
         let position = groups.iter().position(|group| group.role().is_leader());
-        let leader = groups.swap_remove(position.ok_or("nobody leads")?);
+        let leader = groups.swap_remove(position.ok_or("no node leads")?);
         println!("{} leaves", leader.me());
         leader.shutdown().await?;
         // What it did while it was leaving is no round of the next one.

@@ -1,15 +1,15 @@
 //! Whether this node may act as the leader of its group: the one place that decides it.
 //!
 //! ```text
-//!   Standby --leads--> Waiting (for nodes outside the group; for a veto) --nobody left--> Active
+//!   Standby --leads--> Waiting (for nodes outside the group; for a veto) --none left--> Active
 //!      ^---------------------------- the leadership is over -------------------------------/
 //! ```
 //!
 //! A group number is unique, but nodes that have just started may lead groups of their own until
-//! they have met, and a node that is slow to stop is left out of the next group for a while. So that
-//! the same work is not done twice, a new leader waits until every node that it can reach is in its
-//! group. It is asked once, when a leadership begins: a leader that is active stays active until its
-//! leadership is over, and newcomers wait for it.
+//! they have met, and a node that is slow to stop is left out of the next group for a while. So
+//! that the same work is not done twice, a new leader waits until every node that it can reach is
+//! in its group. It is asked once, when a leadership begins: a leader that is active stays active
+//! until its leadership is over, and newcomers wait for it.
 //!
 //! Assumes that a refused connection means that no process listens there, and that a node which
 //! answers nothing for as long as the detector is patient has crashed or is cut off. So across a
@@ -219,9 +219,9 @@ impl Group {
     async fn opposed_by(&self, lead: &Lead, began: Time, patience: Duration) -> Option<NodeSet> {
         let members = lead.view().members();
         let seen = self.meter().await?;
-        // Whoever said farewell had stopped before, and does nothing until it is heard again.
+        // A node that said farewell had stopped before, and does nothing until it is heard again.
         let farewells = self.farewells();
-        // Nobody of another group of a hierarchy can be meant to be in this one.
+        // A node of another group of a hierarchy is not expected in this one.
         let outside = |peer: &&PeerView| {
             let (is_in, has_left) = (members.contains(peer.id), farewells.contains(&peer.id));
             self.is_fellow(peer.id) && !is_in && !has_left

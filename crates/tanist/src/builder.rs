@@ -104,7 +104,7 @@ impl Builder {
         self
     }
 
-    /// Which version of the list of peers this is, for whoever changes it: 1 if not given. It is
+    /// Which version of the list of peers this is, for those who change it: 1 if not given. It is
     /// shown in [`crate::Status`], so that a node that was left behind can be found.
     pub const fn peers_version(mut self, version: u32) -> Self {
         self.peers_version = version;
@@ -118,8 +118,8 @@ impl Builder {
         self
     }
 
-    /// The zone of a node, the same on all nodes: a name of up to 16 bytes. [`Algorithm::SuperPeer`]
-    /// makes groups of nodes that are in one place.
+    /// The zone of a node, the same on all nodes: a name of up to 16 bytes.
+    /// [`Algorithm::SuperPeer`] makes groups of nodes that are in one place.
     pub fn zone(mut self, node: impl Into<String>, zone: impl Into<String>) -> Self {
         self.zones.push((node.into(), zone.into()));
         self
@@ -152,7 +152,7 @@ impl Builder {
     /// Whether a node of higher priority takes over from an established leader, the same on all
     /// nodes; [`Preempt::Always`] if not given. Only [`Algorithm::Invitation`] can do otherwise.
     ///
-    /// With [`Preempt::Never`] and [`Preempt::After`] a node that comes up waits to be found, for
+    /// With [`Preempt::Never`] and [`Preempt::After`] a node that starts waits to be found, for
     /// a little more than two periods of [`TimingConfig::check_every`], before it looks for others.
     pub const fn preempt(mut self, preempt: Preempt) -> Self {
         self.preempt = preempt;
@@ -185,7 +185,7 @@ impl Builder {
         self
     }
 
-    /// The file with the keys, as `tanist keygen` writes it. Nobody else may be able to read it.
+    /// The file with the keys, as `tanist keygen` writes it. No other user may be able to read it.
     pub fn key_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.key_file = Some(path.into());
         self
@@ -197,9 +197,9 @@ impl Builder {
         self
     }
 
-    /// Reaches those around it by broadcast, one hop far, instead of everybody by links: for
-    /// networks in which nobody knows who is near. Then [`Builder::peers`] are names alone, `n1`,
-    /// and the algorithm is one of those for ad-hoc networks.
+    /// Reaches its neighbours by broadcast, one hop far, instead of all nodes by links: for
+    /// networks in which neighbours are not known beforehand. Then [`Builder::peers`] are names
+    /// alone, `n1`, and the algorithm is one of those for ad-hoc networks.
     ///
     /// ```no_run
     /// use tanist::transport::radio::{Cast, Interfaces, Reach};
@@ -270,7 +270,7 @@ impl Builder {
         let me = parse_node(&name).ok_or_else(|| StartError::Name(name.clone()))?;
         let mut peers = Vec::new();
         for peer in &self.peers {
-            // By radio nobody has an address.
+            // By radio nodes have no addresses.
             let named = self.radio.as_ref().and_then(|_| parse_node(peer));
             let parsed = named.map(|id| (id, String::new())).or_else(|| parse_peer(peer));
             peers.push(parsed.ok_or_else(|| StartError::Peer(peer.clone()))?);
@@ -348,7 +348,7 @@ fn limits(timing: &Timing) -> Limits {
     }
 }
 
-/// Timings for one data centre or one machine: a process that dies is noticed by its closed
+/// Timings for one data centre or one machine: a process that crashes is noticed by its closed
 /// connection at once, one that hangs after a second.
 ///
 /// | what | how long |
@@ -397,7 +397,7 @@ mod tests {
         assert!(refusal(full().key(key()).option("waits", "no")).contains("waits"));
         let sticky = full().key(key()).algorithm(Algorithm::Bully).preempt(Preempt::Never);
         assert!(refusal(sticky).contains("the highest node always takes over"));
-        let hasty = TimingConfig { silence: Some(Duration::from_millis(1)), ..default_timing() };
-        assert!(refusal(full().key(key()).timing(hasty)).contains("at least"));
+        let short = TimingConfig { silence: Some(Duration::from_millis(1)), ..default_timing() };
+        assert!(refusal(full().key(key()).timing(short)).contains("at least"));
     }
 }

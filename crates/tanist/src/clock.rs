@@ -36,7 +36,7 @@ impl Alarm {
     pub(crate) fn new() -> io::Result<Self> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let timer = timerfd_create(TimerfdClockId::Boottime, flags)?;
-        #[expect(deprecated, reason = "sound for an OwnedFd, which nobody closes behind its back")]
+        #[expect(deprecated, reason = "sound for an OwnedFd, which nothing else closes")]
         let timer = AsyncFd::new(timer)?;
         Ok(Self { timer, set_to: Time::NEVER })
     }
@@ -44,7 +44,7 @@ impl Alarm {
     /// Rings at the given moment, at once if that is past, and not at all if it is
     /// [`Time::NEVER`].
     ///
-    /// An alarm that is set too early is left as it is: whoever wakes looks at its deadlines
+    /// An alarm that is set too early is left as it is: the driver looks at its deadlines
     /// anyway, and one spurious wake costs less than a system call for every heartbeat heard.
     pub(crate) fn set(&mut self, to: Time) -> io::Result<()> {
         if self.set_to <= to {

@@ -193,7 +193,7 @@ fn is_transport_temporary(error: &transport::StartError) -> bool {
 }
 
 /// Whether an error about a path or an address can go away without a change of the configuration. A
-/// path that is missing, of the wrong kind or not allowed stays so until somebody changes it; a
+/// path that is missing, of the wrong kind or not allowed stays so until a person changes it; a
 /// full disk, a failed read, or a lack of descriptors or memory does not.
 #[must_use]
 pub fn is_temporary(error: &io::Error) -> bool {
@@ -238,7 +238,7 @@ pub enum Failure {
     Clock(io::Error),
     /// A part of the node panicked: its thread, a task on it, or the thread of its store.
     #[error(
-        "a part of the node panicked, so all of it has ended; the message of the panic is on \
+        "a part of the node panicked, so all of it has stopped; the message of the panic is on \
          stderr: please report it, and start the node again"
     )]
     Panicked,

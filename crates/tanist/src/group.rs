@@ -25,7 +25,7 @@ use crate::trace_writer::{Recent, RecentTrace};
 
 /// A node of a group, running in a thread of its own. Cheap to clone.
 ///
-/// When the last clone is dropped the node leaves as if it had been shut down, but nobody waits
+/// When the last clone is dropped the node leaves as if it had been shut down, but without waiting
 /// for it.
 ///
 /// ```no_run
@@ -98,7 +98,7 @@ impl Group {
         Roles::new(self.changes())
     }
 
-    /// The same with times and numbers, for whoever keeps a record.
+    /// The same with times and indexes, for a history.
     #[must_use]
     pub fn changes(&self) -> Changes {
         self.shared.follow()
@@ -129,7 +129,7 @@ impl Group {
         self.shared.index()
     }
 
-    /// What it counted so far, and what it knows of its peers. None if the node has ended.
+    /// What it counted so far, and what it knows of its peers. None if the node has stopped.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -183,9 +183,10 @@ impl Group {
 
     /// The listening socket of this node once more, for a process that outlives it for a moment.
     ///
-    /// While anybody holds it, the port does not refuse connections, so the others take a dead node
+    /// While it is held, the port does not refuse connections, so the others take a crashed node
     /// for a silent one. A supervisor that ends what the node has started, and closes this
-    /// afterwards, so keeps the others from starting the same too early. None if the node has ended.
+    /// afterwards, so keeps the others from starting the same too early. None if the node has
+    /// stopped.
     ///
     /// # Errors
     /// If the system has no descriptor left.
@@ -229,11 +230,11 @@ impl Group {
 
     /// Runs a job on this node whenever, and only while, it leads.
     ///
-    /// The job is started again in every leadership. When that is over it has `grace` to end by itself
-    /// ([`Lead::lost`] tells it); then it is dropped where it stands. This node answers the
-    /// election only after that, and a new leader begins only when nobody whom it can reach is
-    /// outside its group ([`Group::unopposed`]), so nodes that can reach each other never run two
-    /// jobs. Across a cut each side runs one. Returns what the job returned, if it ended during its
+    /// The job is started again in every leadership. When that is over it has `grace` to end by
+    /// itself ([`Lead::lost`] tells it); then it is dropped where it stands. This node answers the
+    /// election only after that, and a new leader begins only when every node that it can reach is
+    /// in its group ([`Group::unopposed`]), so nodes that can reach each other never run two jobs.
+    /// Across a cut each side runs one. Returns what the job returned, if it ended during its
     /// leadership.
     ///
     /// In a task that is spawned, move into the closure what the job needs, and give every job its
@@ -264,7 +265,7 @@ impl Group {
 
     /// Holds an election now, if the algorithm sees a reason for one.
     pub fn call_election(&self) {
-        // A node that has ended holds no elections.
+        // A node that has stopped holds no elections.
         let _ = self.requests.send(Request::Call);
     }
 
@@ -274,7 +275,7 @@ impl Group {
     ///
     /// ```no_run
     /// # fn example(groups: &[tanist::Group]) {
-    /// // n3 on one side, everybody else on the other.
+    /// // n3 on one side, all others on the other.
     /// for group in groups {
     ///     let is_alone = group.me() == tanist::NodeId(3);
     ///     let others = groups.iter().map(tanist::Group::me);
@@ -315,7 +316,7 @@ impl Group {
         self.ended().await
     }
 
-    /// Waits until the node has ended, for whatever reason.
+    /// Waits until the node has stopped, for whatever reason.
     ///
     /// # Errors
     /// If it failed.
@@ -347,7 +348,7 @@ impl Group {
     }
 }
 
-/// The node has ended, so what was asked of it cannot happen any more.
+/// The node has stopped, so what was asked of it cannot be done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{node} has ended: {reason}")]
 pub struct Ended {

@@ -2,7 +2,7 @@
 //!
 //! N processes agree who leads them, without running a store beside them. Each process starts one
 //! node with [`Group::builder`]; the nodes find each other over TCP, elect a coordinator, notice
-//! when a process dies, and elect again.
+//! when a process crashes, and elect again.
 //!
 //! ```text
 //!                     your program
@@ -70,7 +70,7 @@
 //! ```
 //!
 //! **Work that the group shares.** A [`GroupTask`] is stopped and reports whenever the group
-//! re-forms; the coordinator plans from all reports, and everybody goes on under that plan. What
+//! re-forms; the coordinator plans from all reports, and all members continue under that plan. What
 //! two halves of a cut network did apart is combined when they meet again. `tanist::sim` tests your
 //! task against crashes and cuts in your own `cargo test`; this runs here, without a socket:
 //!
@@ -78,7 +78,7 @@
 //! use tanist::sim::World;
 //! use tanist::{GroupTask, Reports, View};
 //!
-//! /// Counts together: nobody's share is lost.
+//! /// Counts together: no share is lost.
 //! #[derive(Default)]
 //! struct Tally { mine: u32, all: u32 }
 //!
@@ -121,8 +121,8 @@
 //! # What is promised
 //!
 //! - One coordinator in every group of nodes that can all reach each other, eventually.
-//! - Group numbers are unique and never used again: the counter is on disk before anybody hears a
-//!   number.
+//! - Group numbers are unique and never used again: the counter is on disk before a number is
+//!   sent.
 //! - Stop before acknowledge: a node answers an election only when its jobs, guards and tasks have
 //!   stopped. So the members of one group never run two jobs; two groups do, until
 //!   they are one.
@@ -134,7 +134,7 @@
 //!
 //! # How failures are noticed
 //!
-//! A process that dies closes its connections: its peers notice at once. A machine that hangs or
+//! A process that crashes closes its connections: its peers notice at once. A machine that hangs or
 //! vanishes is silent: its peers notice after [`TimingConfig::silence`], a second unless told
 //! otherwise. A disk that does not take a record ends the node; see [`Failure`].
 //!
@@ -144,7 +144,7 @@
 //!   the same peers, priorities, algorithm, options and timing.
 //! - Reports and plans travel as JSON in one message each: stay below 1 MiB.
 //! - Every node reaches every other directly; groups of up to about a hundred nodes.
-//! - One key for the whole group. Whoever holds it is trusted.
+//! - One key for the whole group. Every process that has it is trusted.
 //! - Linux.
 //!
 //! # Features

@@ -8,7 +8,7 @@ use tanist_core::trace::Kind;
 use crate::driver::Network;
 use crate::transport::{Counters, PeerView};
 
-/// Counts since the node came up, and what it knows of its peers.
+/// Counts since the node started, and what it knows of its peers.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Meter {
     /// Elections of its own that it began.

@@ -1,8 +1,8 @@
-//! What people ask of a running node: that it steps aside and comes back, that its group holds no
-//! elections for a while, and that its priority is another.
+//! What an operator asks of a running node: withdraw and rejoin, pause and resume elections, change
+//! its priority.
 //!
-//! The rules are the core's (`policy.rs` there); this is how a program reaches them, and what it can
-//! see of them. Leaves out: keeping any of it over a restart. A node that comes up takes part.
+//! The rules are the core's (`policy.rs` there); this is how a program reaches them, and what it
+//! can see of them. Leaves out: keeping any of it over a restart. A node that starts takes part.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::group::{Ended, Group};
 use crate::key::{Identities, Keyring};
 use crate::transport::Secrets;
 
-/// What the driver shows of this to everybody who holds the node.
+/// What the driver shows of this to the program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Control {
     inner: Arc<Mutex<Inner>>,
@@ -60,18 +60,18 @@ impl Control {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nobody panics while holding it: every change above is a plain assignment.
+        // No holder can panic: every change above is a plain assignment.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Group {
     /// Hands over now: stops the application here, tells the others, who elect at once, and takes
-    /// no part for `hold`. Then the node comes back as one that has just come up, and leads again
+    /// no part for `hold`. Then the node rejoins like one that has just started, and leads again
     /// if the algorithm says so.
     ///
-    /// Resolves when the node is aside: its jobs, guards and task have stopped, and everybody was
-    /// told. It does not wait for the next leader; [`Group::roles`] of the others tell that.
+    /// Resolves when the node has withdrawn: its jobs, guards and task have stopped, and all others
+    /// were told. It does not wait for the next leader; [`Group::roles`] of the others tell that.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -83,7 +83,7 @@ impl Group {
     /// let lead = group.leading().await?;
     /// group.step_down(std::time::Duration::from_millis(10)).await?;
     /// assert!(!lead.is_leading());
-    /// group.leading().await?; // nobody else is there, so it leads again
+    /// group.leading().await?; // it is alone, so it leads again
     /// # Ok(()) }
     /// ```
     ///
@@ -102,7 +102,7 @@ impl Group {
     }
 
     /// Ends [`Group::step_aside`] or [`Group::step_down`]. Resolves when the node takes part again:
-    /// at once, or when the time T has passed in which everybody must have heard its farewell.
+    /// at once, or when the time T has passed in which all others must have received its farewell.
     ///
     /// # Errors
     /// If the node ends first.
@@ -111,13 +111,13 @@ impl Group {
         self.ask(Request::Rejoin(reply), done).await
     }
 
-    /// Whether this node has stepped aside and not come back.
+    /// Whether this node has withdrawn and not rejoined.
     #[must_use]
     pub fn is_aside(&self) -> bool {
         self.control.is_withdrawn()
     }
 
-    /// The peers that said that they step aside, and were not heard since.
+    /// The peers that said farewell, and were not heard since.
     #[must_use]
     pub fn farewells(&self) -> Vec<NodeId> {
         self.control.lock().farewells.iter().collect()
@@ -126,14 +126,15 @@ impl Group {
     /// Pauses elections in the whole group, for maintenance: until [`Group::resume`] a dead
     /// coordinator is not replaced, a lost member is not missed, and groups are not merged.
     ///
-    /// Elections that run go on, and a node that comes up still stands for election; with
+    /// Elections in progress continue, and a node that starts still stands for election; with
     /// [`crate::Algorithm::Bully`] and the rings it takes over if it is the highest. The pause is
-    /// forgotten only when all nodes are down at the same time. Does nothing if the node has ended.
+    /// forgotten only when all nodes are down at the same time. Does nothing if the node has
+    /// stopped.
     pub fn pause(&self) {
         let _ = self.requests.send(Request::Pause { is_on: true });
     }
 
-    /// Ends [`Group::pause`], whoever began it: what was put off is done at once.
+    /// Ends [`Group::pause`], on whichever node it began: what was postponed is done at once.
     pub fn resume(&self) {
         let _ = self.requests.send(Request::Pause { is_on: false });
     }
@@ -147,9 +148,9 @@ impl Group {
     /// Gives this node another priority, for as long as it runs, and tells the others.
     ///
     /// It counts when the next group is formed: at the next election or merge. An established
-    /// leader leads on, unless the group is configured with [`crate::Preempt::After`]: then it makes
-    /// room for a higher member, also for one that is higher by this. A peer that cannot be reached
-    /// goes by what it knew until one of the two comes up again, or it steps aside itself.
+    /// leader leads on, unless the group is configured with [`crate::Preempt::After`]: then it
+    /// makes room for a higher member, also for one that is higher by this. A peer that cannot be
+    /// reached uses what it knew until one of the two restarts, or it withdraws itself.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -167,14 +168,14 @@ impl Group {
     /// If the algorithm needs all nodes to agree on who is higher, or the node ends first.
     pub async fn set_priority(&self, priority: u32) -> Result<(), PriorityError> {
         let (reply, done) = oneshot::channel();
-        // A node that has ended drops the request, and with it the way back.
+        // A node that has stopped drops the request, and with it the reply.
         let _ = self.requests.send(Request::Priority { priority, reply });
         Ok(done.await.map_err(|_| self.why_ended())??)
     }
 
     /// Uses other keys from here on, without a break: links move to the key in use, and those that
     /// rest on a key which is no longer accepted are closed and made again. With a radio, other
-    /// keys count from the next start on. Does nothing if the node has ended.
+    /// keys count from the next start on. Does nothing if the node has stopped.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -208,19 +209,19 @@ impl Group {
     }
 
     async fn ask(&self, request: Request, done: oneshot::Receiver<()>) -> Result<(), Ended> {
-        // A node that has ended drops the request, and with it the way back.
+        // A node that has stopped drops the request, and with it the reply.
         let _ = self.requests.send(request);
         done.await.map_err(|_| self.why_ended())
     }
 }
 
-/// Why a node's priority is what it was.
+/// Why the priority of a node was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PriorityError {
     /// The group's configuration does not allow it.
     #[error(transparent)]
     Fixed(#[from] RankError),
-    /// The node has ended.
+    /// The node has stopped.
     #[error(transparent)]
     Ended(#[from] Ended),
 }

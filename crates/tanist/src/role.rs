@@ -10,7 +10,7 @@ use crate::lead::Lead;
 
 /// A group as one of its members sees it.
 ///
-/// Everything that a user is told carries one of these, so that nobody has to ask again.
+/// Every role carries one of these, so that no further question is needed.
 ///
 /// ```
 /// # let mut world = tanist::sim::World::new(7, 3, |_| tanist::sim::Idle);
@@ -54,7 +54,7 @@ impl View {
         self.coordinator
     }
 
-    /// Everybody in it, this node and the coordinator included.
+    /// Its members, this node and the coordinator included.
     #[must_use]
     pub const fn members(&self) -> &NodeSet {
         &self.members
@@ -216,11 +216,11 @@ pub struct Suspension {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// It has just come up.
+    /// It has just started.
     Starting,
     /// An election or the reorganization after it is on.
     Election,
-    /// It stepped aside, and takes no part until it comes back.
+    /// It has withdrawn, and takes no part until it rejoins.
     Aside,
     /// The user shut it down, or its disk failed.
     Ended,

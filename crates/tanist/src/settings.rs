@@ -170,7 +170,7 @@ fn short(value: &str) -> String {
     format!("{count} of digest {}", hex(&blake2s(&[value.as_bytes()])[..8]))
 }
 
-/// The length of the digest: nobody finds two settings with the same one.
+/// The length of the digest: no two settings with the same one can be found.
 pub const DIGEST_LENGTH: usize = 16;
 /// Room for the members of a group of ten; all values together fit into a message.
 const VALUE_MAX: usize = 80;

@@ -1,4 +1,4 @@
-//! What the driver shows to everybody who holds a [`crate::Group`].
+//! What the driver shows to all holders of a [`crate::Group`].
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -40,7 +40,7 @@ struct Current {
 }
 
 impl Shared {
-    /// A node that is coming up.
+    /// A node that is starting.
     pub(crate) fn new() -> Self {
         let role = Role::Suspended(Suspension { why: Why::Starting, left: None });
         let change = Change { index: 0, at: clock::now(), when: SystemTime::now(), role };
@@ -49,7 +49,7 @@ impl Shared {
         Self { inner: Mutex::new(inner) }
     }
 
-    /// Shows a new role to everybody. Only the driver does, so no other change comes between.
+    /// Shows a new role to all readers. Only the driver does, so no other change comes between.
     pub(crate) fn publish(&self, role: Role) {
         let old = self.current();
         let index = old.change.index + 1;
@@ -130,7 +130,7 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nobody panics while holding it: every change above is a plain assignment.
+        // No holder can panic: every change above is a plain assignment.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -153,7 +153,7 @@ pub(crate) struct Identity {
 /// A role that a node took, and when.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// Counts the node's roles since it came up.
+    /// Counts the node's roles since it started.
     pub index: u64,
     /// When, by the boot-time clock, which all processes of one machine share.
     pub at: Time,
@@ -174,7 +174,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// The next change; none when the node has ended.
+    /// The next change; none when the node has stopped.
     pub async fn next(&mut self) -> Option<Change> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
@@ -199,7 +199,7 @@ impl Roles {
         Self { changes }
     }
 
-    /// The next role; none when the node has ended.
+    /// The next role; none when the node has stopped.
     pub async fn next(&mut self) -> Option<Role> {
         self.changes.next().await.map(|change| change.role)
     }
@@ -234,7 +234,7 @@ pub struct Status {
     /// Whom it takes for its super-peers, and what it is above its own group, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peerage: Option<Peerage>,
-    /// How many roles the node has had since it came up.
+    /// How many roles the node has had since it started.
     pub index: u64,
     /// When it took this one, by the wall clock.
     #[serde(serialize_with = "as_milliseconds")]

@@ -1,8 +1,8 @@
-//! Work that a group shares: stop, report, plan anew, go on.
+//! Work that a group shares: stop, report, plan, start again.
 //!
 //! Whenever a group re-forms, every member's task is stopped and hands up a report; the
-//! coordinator's task makes a plan from the reports of all; everybody goes on under that plan. So
-//! work survives the loss of a coordinator, and what two halves of a cut network did apart is
+//! coordinator's task makes a plan from the reports of all; all members continue under that plan.
+//! So work survives the loss of a coordinator, and what two halves of a cut network did apart is
 //! combined when they meet again.
 
 use std::collections::BTreeMap;
@@ -19,14 +19,14 @@ use crate::role::View;
 /// Work that a group shares. Reports and plans travel as JSON.
 ///
 /// The calls come one at a time: `start`, then `stop`, and so on; `stop` only after a `start`.
-/// `plan` is called on the coordinator alone, between its `stop` and its `start`. Whoever takes
-/// longer than the others wait is left out of the group and taken in by a later one.
+/// `plan` is called on the coordinator alone, between its `stop` and its `start`. A node
+/// that takes longer than the others wait is left out of the group and joins a later one.
 ///
 /// ```
 /// use std::collections::BTreeSet;
 /// use tanist::{GroupTask, Reports, View};
 ///
-/// /// Counts to a hundred together; nobody counts a number twice.
+/// /// Counts to a hundred together; no number is counted twice.
 /// #[derive(Default)]
 /// struct Count { mine: Vec<u32>, done: BTreeSet<u32> }
 ///
@@ -139,13 +139,13 @@ impl<T: GroupTask> Runner<T> {
         Self { task, started_in: None }
     }
 
-    /// The task, for whoever looks at a simulated node.
+    /// The task, for a test that looks at a simulated node.
     #[cfg(feature = "sim")]
     pub(crate) const fn task(&self) -> &T {
         &self.task
     }
 
-    /// The task, for whoever works in a simulated node.
+    /// The task, for a test that works in a simulated node.
     #[cfg(feature = "sim")]
     pub(crate) const fn task_mut(&mut self) -> &mut T {
         &mut self.task
@@ -205,8 +205,8 @@ pub(crate) async fn serve<T: GroupTask>(
     }
 }
 
-/// Says that the task is gone, however that came about: nobody would wait for its answers else. A
-/// driver that is gone itself does not hear it.
+/// Says that the task is gone, for whatever reason, so that the driver does not wait for its
+/// answers.
 struct LastWord<F: Fn(Answer)>(F);
 
 impl<F: Fn(Answer)> Drop for LastWord<F> {

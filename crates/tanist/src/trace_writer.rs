@@ -121,7 +121,7 @@ impl RecentTrace {
     }
 
     fn lock(&self) -> MutexGuard<'_, Ring> {
-        // Nobody panics while holding it: entries are only moved.
+        // No holder can panic: entries are only moved.
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,7 @@
 //! Where the nodes of an example find each other on this machine, and the key that they share.
 //!
-//! Not every example uses all of it. A program of your own has its peers, its key file and its data directory configured instead.
+//! Not every example uses all of it. A program of your own has its peers, its key file and its data
+//! directory configured instead.
 
 #![allow(dead_code, reason = "every example takes what it needs")]
 
@@ -41,7 +42,7 @@ impl Place {
         std::fs::create_dir_all(&directory)?;
         let path = directory.join("group.key");
         if !path.exists() {
-            // Whoever comes first makes the key. If that was somebody else just now, theirs counts.
+            // The first process makes the key. If another one just did, its key counts.
             let _ = GroupKey::generate()?.write_new(&path);
         }
         let peers = (1..=3).map(|node| format!("n{node}=127.0.0.1:{}", 7400 + node)).collect();
@@ -58,12 +59,12 @@ impl Place {
     }
 }
 
-/// Waits until all these nodes, and nobody else, are in one group.
+/// Waits until all these nodes, and no others, are in one group.
 pub(crate) async fn gathered(groups: &[Group]) -> Result<(), Box<dyn Error>> {
     for group in groups {
         let mut roles = group.roles();
         loop {
-            match roles.next().await.ok_or("a node has ended")? {
+            match roles.next().await.ok_or("a node has stopped")? {
                 Role::Leader(lead) if lead.view().members().len() == groups.len() => break,
                 Role::Member(view) if view.members().len() == groups.len() => break,
                 Role::Leader(_) | Role::Member(_) | Role::Suspended(_) => {}

@@ -33,7 +33,7 @@ pub(crate) struct Application {
     plans: u64,
 }
 
-/// A stop that is under way.
+/// A stop in progress.
 #[derive(Debug)]
 struct Drain {
     number: u64,
@@ -67,7 +67,7 @@ impl Application {
                 tokio::spawn(async move {
                     let _guard = Guard;
                     guards.dropped().await;
-                    // A driver that is gone waits for nobody.
+                    // A driver that is gone does not wait.
                     let _ = inbox.send(Request::GuardsDropped { drain: number });
                 });
             }
@@ -110,7 +110,7 @@ impl Application {
         }
     }
 
-    /// Asks for a plan. Without a task there is none, and nobody misses it.
+    /// Asks for a plan. Without a task there is none.
     pub(crate) fn plan(
         &mut self,
         view: View,

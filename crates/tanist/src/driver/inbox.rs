@@ -17,15 +17,15 @@ use crate::transport::Secrets;
 #[derive(Debug)]
 pub(crate) struct Inbox {
     pub(crate) requests: mpsc::UnboundedReceiver<Request>,
-    /// At its end when nobody holds the node any more. The application has senders of requests, too,
-    /// since the driver waits for it even then.
+    /// At its end when every handle of the node is dropped. The application has senders of
+    /// requests, too, since the driver waits for it even then.
     pub(crate) holders: mpsc::Receiver<()>,
     /// Where the program reads whether the node is withdrawn.
     pub(crate) control: Control,
 }
 
 impl Inbox {
-    /// The next request; none when nobody holds the node any more.
+    /// The next request; none when every handle of the node is dropped.
     pub(super) async fn next(&mut self) -> Option<Request> {
         tokio::select! {
             biased;

@@ -1,9 +1,9 @@
 //! One node, driven: events in, effects carried out in order, each finished before the next begins.
 //!
 //! The driver has a thread and a runtime of its own, so that a program that blocks its own runtime
-//! does not make its node look dead. The disk has another one ([`saver`]), and is waited for only
-//! where a number is about to be used that it does not hold yet. The driver decides nothing about
-//! elections: those rules are [`tanist_core`]'s, and the simulator runs the same.
+//! does not make its node look crashed. The disk has another one ([`saver`]), and is waited for
+//! only where a number is about to be used that it does not hold yet. The driver decides nothing
+//! about elections: those rules are [`tanist_core`]'s, and the simulator runs the same.
 
 pub(crate) mod application;
 mod dice;
@@ -165,7 +165,7 @@ impl Driver {
                     }
                 }
                 request = self.inbox.next() => match request {
-                    // None: everybody who could shut it down is gone, so it goes.
+                    // None: every handle of the node is dropped, so it stops.
                     Some(Request::Shutdown) | None => return self.leave().await,
                     Some(request) => self.on_request(request)?,
                 },
@@ -178,8 +178,8 @@ impl Driver {
         }
     }
 
-    /// Withdraws and stops: the others elect as soon as the application has stopped here. Until then
-    /// the node answers as before.
+    /// Withdraws and stops: the others elect as soon as the application has stopped here. Until
+    /// then the node answers as before.
     async fn leave(&mut self) -> Result<(), Failure> {
         let mut written = self.network.counters().frames_out;
         self.step(Event::Command(Command::StepAside { hold: None }))?;
@@ -191,7 +191,7 @@ impl Driver {
                 Some(incoming) = self.incoming.recv() => self.on_incoming(incoming)?,
                 request = self.inbox.requests.recv() => match request {
                     Some(request) => self.on_request(request)?,
-                    // The application is gone, and nobody is left to wait for.
+                    // The application is gone, so there is nothing to wait for.
                     None => break,
                 },
                 rung = self.alarm.ring() => {
@@ -285,7 +285,7 @@ impl Driver {
     }
 }
 
-/// Shows the end of a node, however it ends: a panic must not leave anybody waiting for a role.
+/// Shows the end of a node, however it ends: after a panic no reader may wait for a role.
 struct Ending(Arc<Shared>);
 
 impl Drop for Ending {
@@ -299,8 +299,8 @@ const RESERVE_AFTER: Duration = Duration::from_secs(1);
 /// How often a disk that took nothing is tried again.
 const RESERVE_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
-/// Node and clock in one number: two incarnations of a node never send the same one, unless they send
-/// more than a message each microsecond.
+/// Node and clock in one number: two incarnations of a node never send the same one, unless they
+/// send more than a message each microsecond.
 fn first_message(me: NodeId) -> u64 {
     (u64::from(me.0) << 48) | (clock::now().as_micros() & ((1 << 48) - 1))
 }

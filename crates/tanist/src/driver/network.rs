@@ -1,7 +1,7 @@
-//! What carries messages to others: links to everybody, or the air to those around.
+//! The network of a node: links to all others, or broadcasts to its neighbours.
 //!
-//! The driver says what is to be said and to whom; only here does it matter which of the two a node
-//! has. Over links that join everybody with everybody, all others are in reach of a broadcast.
+//! The driver says what is sent and to which node; only here does it matter which of the two a node
+//! has. With links every node is linked to every other, so a broadcast reaches all others.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,7 +11,7 @@ use tanist_core::NodeId;
 use crate::transport::radio::Radio;
 use crate::transport::{Counters, PeerView, Secrets, Ticket, Transport};
 
-/// What carries messages to others.
+/// The network of a node.
 #[derive(Debug)]
 pub(crate) enum Network {
     /// One link per pair.
@@ -21,8 +21,8 @@ pub(crate) enum Network {
 }
 
 impl Network {
-    /// Hands over a message for one node. Of the air there is never evidence, so its tickets are
-    /// all the same.
+    /// Hands over a message for one node. A radio never gives evidence, so its tickets are all the
+    /// same.
     pub(super) fn send(&mut self, to: NodeId, id: u64, payload: Vec<u8>) -> Ticket {
         match self {
             Self::Links(links) => links.send(to, id, payload),
@@ -33,7 +33,7 @@ impl Network {
         }
     }
 
-    /// Hands over a message for everybody in reach; gives the tickets of those that are known.
+    /// Hands over a message for all nodes in reach; gives the tickets of those that are known.
     pub(super) fn broadcast(&mut self, id: u64, payload: &[u8]) -> Vec<(NodeId, Ticket)> {
         match self {
             Self::Links(links) => {

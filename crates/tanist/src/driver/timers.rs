@@ -13,7 +13,7 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Starts a timer, or starts it anew.
+    /// Starts a timer, or restarts it.
     pub(crate) fn set(&mut self, timer: Timer, deadline: Time) {
         self.cancel(timer);
         self.deadlines.insert(timer, deadline);

@@ -1,4 +1,4 @@
-//! How a node comes up: its port, its disk, its thread.
+//! How a node starts: its port, its disk, its thread.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ impl Group {
     }
 }
 
-/// What a node's thread is given by whoever starts it.
+/// What a node's thread is given at its start.
 struct Prepared {
     application: Application,
     inbox: Inbox,
@@ -168,7 +168,7 @@ fn run(
     let runtime = match driver::runtime() {
         Ok(runtime) => runtime,
         Err(error) => {
-            // If nobody waits for the start any more, nobody needs to know that it failed.
+            // An error means that the caller does not wait for the start any more.
             let _ = starting.send(Err(StartError::Thread(error)));
             return None;
         }

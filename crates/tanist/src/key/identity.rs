@@ -1,9 +1,9 @@
 //! A key pair for each node, so that a stolen node's files speak as that node only.
 //!
 //! The group's key says *a node of this group*; the key pair says *which one*. It is an X25519 key,
-//! used as the static key of the handshake (Noise `XXpsk0`), and every peer lists the public keys of
-//! the others, as WireGuard has it. A node without a key pair makes one up at every start, and its
-//! peers know it by the group's key alone: so groups can change over node by node.
+//! used as the static key of the handshake (Noise `XXpsk0`), and every peer lists the public keys
+//! of the others, as WireGuard has it. A node without a key pair makes one up at every start, and
+//! its peers know it by the group's key alone: so groups can change over node by node.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -57,7 +57,7 @@ impl NodeKey {
         write_new(path, text.as_bytes())
     }
 
-    /// The half that everybody may know.
+    /// The public half.
     #[must_use]
     pub const fn public(&self) -> PublicKey {
         self.public

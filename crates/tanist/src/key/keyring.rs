@@ -188,7 +188,7 @@ fn insert(keys: &mut Vec<GroupKey>, key: GroupKey) -> Result<(), KeyringError> {
 fn keep_owner(path: &Path, file: &std::fs::File) {
     use std::os::unix::fs::MetadataExt as _;
     if let Ok(old) = std::fs::metadata(path) {
-        // Only root may give a file away; for everybody else it is their own already.
+        // Only root may give a file away; for any other user it is their own already.
         let _ = std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid()));
     }
 }

@@ -248,9 +248,9 @@ pub enum SetupError {
     /// No nodes.
     #[error(transparent)]
     Members(#[from] MembershipError),
-    /// A priority for somebody else.
+    /// A priority for a node that does not exist.
     #[error(
-        "{node} was given a priority, but the world has nodes n1 to n{nodes} only, so nobody would \
+        "{node} was given a priority, but the world has nodes n1 to n{nodes} only, so no node would \
          use it; ask for more nodes or leave it out"
     )]
     Stranger {

@@ -1,6 +1,6 @@
 //! Runs a future to its end where it stands: the simulation has nothing that it could wait for.
 //!
-//! Assumes that whoever is to wake the future is inside the future, as a lock or a channel of its
+//! Assumes that what wakes the future is inside the future, as a lock or a channel of its
 //! own. Leaves out: timers, sockets, other threads.
 
 use std::future::Future;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// What the future came to; none if it waits for something that nobody here will do.
+/// What the future came to; none if it waits for something outside of itself.
 pub(super) fn finish<F: Future>(future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     let call = Arc::new(Call(AtomicBool::new(false)));

@@ -65,7 +65,7 @@ impl<T: GroupTask> World<T> {
         })
     }
 
-    /// Whether all nodes that run, at least one, work together in one group, and nobody else is
+    /// Whether all nodes that run, at least one, work together in one group, and no other node is
     /// counted in.
     #[must_use]
     pub fn is_one_group(&self) -> bool {

@@ -12,7 +12,7 @@
 //! use tanist::sim::World;
 //! use tanist::{GroupTask, Reports, View};
 //!
-//! /// Everybody collects things; the group knows what all of its members found.
+//! /// Every node collects things; the group knows what all of its members found.
 //! #[derive(Default)]
 //! struct Finds(BTreeSet<u32>);
 //!

@@ -1,7 +1,8 @@
-//! One incarnation of a simulated node's application: the task, and the code that runs it in a live node.
+//! One incarnation of a simulated node's application: the task, and the code that runs it in a live
+//! node.
 //!
 //! The parts are a live node's own: [`Application`] decides when it has stopped, [`Runner`] calls
-//! the task. Assumes that nobody holds guards, since nobody can get hold of the role.
+//! the task. Assumes that no guards are held, since the role is not handed out.
 
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ pub(super) enum SeatError {
     /// A future that never gets ready.
     #[error(
         "its `{0}` waited for something that the simulation does not have (a timer, a socket, \
-         another thread), so it would wait for ever. Put that behind something that your test \
+         another thread), so it would never end. Put that behind something that your test \
          replaces; how long `{0}` takes is said to the world's builder"
     )]
     Waits(&'static str),

@@ -11,7 +11,7 @@ use tanist_sim::world::faults::Action;
 use super::world::World;
 use crate::task::GroupTask;
 
-/// What a storm does. It always ends in calm: everybody up and running, every link mended.
+/// What a storm does. It always ends in calm: every node up and running, every link healed.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,7 +30,7 @@ pub struct Storm {
     pub lasts: Duration,
     /// How often something happens, on average.
     pub every: Duration,
-    /// How likely a crash is, in proportion to the other numbers. Whoever crashed may come back
+    /// How likely a crash is, in proportion to the other numbers. A node that crashed may come back
     /// during the storm, and comes back at its end.
     pub crashes: u32,
     /// How likely a cut right through the network, or of a few links, is. Cuts may be healed during

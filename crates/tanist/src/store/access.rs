@@ -22,7 +22,7 @@ pub(super) struct Access {
     pub(super) user: u32,
 }
 
-/// Refuses a directory with these names in it if somebody else may write it, or one of its files.
+/// Refuses a directory with these names in it if another user may write it, or one of its files.
 pub(super) fn check(directory: &mut Directory, names: &[String]) -> Result<(), OpenError> {
     let access = directory.access(None)?;
     judge(access, directory.path().to_owned(), 0o700)?;
@@ -65,6 +65,6 @@ mod tests {
         assert!(!judged(1000, 0o40700, 0), "also if root asks");
         assert!(!judged(1000, 0o40720, 1000));
         assert!(!judged(1000, 0o40702, 1000));
-        assert!(!judged(0, 0o41777, 0), "a sticky bit keeps nobody from making files");
+        assert!(!judged(0, 0o41777, 0), "a sticky bit does not keep others from making files");
     }
 }

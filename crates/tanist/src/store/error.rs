@@ -23,7 +23,7 @@ pub enum OpenError {
         /// How long the name is.
         length: usize,
     },
-    /// Somebody else has it open.
+    /// Another process has it open.
     #[error(
         "{} is in use by {}; two processes with one store would use the same group numbers; stop \
          that process, or give this node a directory of its own",
@@ -130,7 +130,7 @@ pub enum OpenError {
     /// Other users may write it.
     #[error(
         "{} has mode {mode:04o}, so other users may write it, and with an older counter in it this \
-         node would use group numbers twice; nothing was opened; see that nobody has changed it, \
+         node would use group numbers twice; nothing was opened; see that it was not changed, \
          then run: chmod {wanted:o} {}",
         .path.display(), shell_word(&.path.to_string_lossy())
     )]
@@ -189,7 +189,7 @@ pub enum SaveError {
     /// The disk took nothing. The old counter is there for certain, and the store goes on.
     #[error(
         "{}; the counter on the disk is the old one, so the node must end if it needs a new one; \
-         {}, then start the node again if it has ended",
+         {}, then start the node again if it has stopped",
         .0, .0.next_step()
     )]
     Unwritten(#[source] DiskError),

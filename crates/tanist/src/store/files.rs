@@ -17,7 +17,7 @@ pub(super) trait Files: fmt::Debug + Send {
     /// Who may write the directory, or a file in it.
     fn access(&mut self, name: Option<&str>) -> io::Result<Access>;
 
-    /// Makes the directory, for its owner alone. One that somebody made meanwhile will do.
+    /// Makes the directory, for its owner alone. One that was made meanwhile will do.
     fn make_directory(&mut self) -> io::Result<()>;
 
     /// Makes the directory itself survive, as an entry of its parent.
@@ -62,7 +62,7 @@ pub(super) enum Lock {
         /// Whether a holder was ever noted in it: then a store was complete here.
         has_note: bool,
     },
-    /// Somebody else holds it.
+    /// Another process holds it.
     Busy {
         /// The process that is noted in it.
         pid: Option<u32>,

@@ -43,7 +43,7 @@ use self::files::COUNTER;
 use self::real_files::RealFiles;
 use self::record::{CounterRecord, Record};
 
-/// A store that is open and locked: nobody else can open it until this is dropped.
+/// A store that is open and locked: no other process can open it until this is dropped.
 #[derive(Debug)]
 pub struct Store {
     directory: Directory,
@@ -126,8 +126,8 @@ impl Store {
     /// Keeps a counter. Returns only when it would survive power loss.
     ///
     /// After [`SaveError::Unwritten`] the old counter is there, and a later save may succeed. After
-    /// [`SaveError::Disk`] the old counter or this one may be there, and every later save fails: the
-    /// caller must drop the store and open it again.
+    /// [`SaveError::Disk`] the old counter or this one may be there, and every later save fails:
+    /// the caller must drop the store and open it again.
     pub fn save(&mut self, counter: Counter) -> Result<(), SaveError> {
         if self.is_poisoned {
             return Err(SaveError::Poisoned { directory: self.directory().to_owned() });

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The identity is written last, so whatever lacks it was never used; unless something in it says
-//! otherwise, a creation that was interrupted is begun anew. Nothing is written before the lock is
+//! otherwise, a creation that was interrupted is begun again. Nothing is written before the lock is
 //! held, and not even a lock file is made in a directory that is neither a store nor empty.
 
 use tanist_core::membership::NodeId;
@@ -41,7 +41,7 @@ pub(super) fn open(
         }
     }
     let (mark, has_note) = lock(&mut directory)?;
-    // Somebody may have made the store between the look and the lock.
+    // Another process may have made the store between the look and the lock.
     let names = directory.list()?.unwrap_or_default();
     let is_new = !has(&names, IDENTITY);
     let (saved, version) = if is_new {
@@ -100,8 +100,8 @@ pub(super) fn adopt(
     Ok(Adopted { counter: counter.record.handed_out(), saves, was_copy })
 }
 
-/// Refuses a directory that holds something else, or that others may write. In this order: nobody
-/// should change the permissions of a directory that is not a store.
+/// Refuses a directory that holds something else, or that others may write. In this order:
+/// the permissions of a directory that is not a store should not be changed.
 pub(super) fn check(directory: &mut Directory, names: &[String]) -> Result<(), OpenError> {
     check_names(directory, names)?;
     access::check(directory, names)

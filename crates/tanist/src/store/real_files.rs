@@ -90,7 +90,7 @@ impl Files for RealFiles {
         let directory = self.directory()?;
         match fs::openat(directory, "..", DIRECTORY_FLAGS, Mode::empty()) {
             Ok(parent) => Ok(fs::fsync(parent)?),
-            // Whoever may not read the parent can still ask for all of the file system.
+            // A user who may not read the parent can still sync all of the file system.
             Err(Errno::ACCESS) => sync_file_system(directory),
             Err(error) => Err(error.into()),
         }

@@ -22,7 +22,7 @@ pub(super) struct Claim {
 impl Claim {
     /// Whether this link stays and the other one goes.
     pub(super) fn beats(&self, other: &Self) -> bool {
-        // A link that one side has given up is of no use, whoever dialled it.
+        // A link that one side has given up is of no use, whichever side dialled it.
         if self.lost == Some(other.session) {
             return true;
         }

@@ -54,7 +54,7 @@ counters! {
     datagrams_in,
     /// Connections that were tried.
     dials,
-    /// Dials that were refused: nobody listens there.
+    /// Dials that were refused: no process listens there.
     dials_refused,
     /// Dials that came to nothing in another way: no answer, no route, no such name, no handshake.
     dials_failed,
@@ -62,7 +62,7 @@ counters! {
     accepted,
     /// Links that were made, by either side.
     links_made,
-    /// Links that ended although nobody here wanted it.
+    /// Links that ended without being closed here.
     links_lost,
     /// Links that gave way to a better one with the same process.
     links_superseded,
@@ -82,7 +82,7 @@ counters! {
     refused_unknown_session,
     /// Refused: a handshake or frame of another group.
     refused_group,
-    /// Refused: a handshake with somebody else than the node that was meant.
+    /// Refused: a handshake with another node than the one that was dialled.
     refused_wrong_node,
     /// Refused: a handshake of a node that uses this node's own id.
     refused_own_id,
@@ -114,7 +114,7 @@ counters! {
     queue_overflows,
     /// Frames dropped: of an overflowed queue, or for a peer that could not be reached.
     frames_dropped,
-    /// Datagrams dropped: no session, a full socket, or nobody took them here.
+    /// Datagrams dropped: no session, a full socket, or no room in the driver's queue.
     datagrams_dropped,
     /// Frames and datagrams discarded because their peer was blocked.
     discarded_blocked,

@@ -78,10 +78,12 @@ pub enum DatagramError {
         found: u8,
     },
     /// Over the limit.
-    #[error("the datagram is longer than any of ours, so it is dropped; somebody else sent it")]
+    #[error(
+        "the datagram is longer than any of ours, so it is dropped; no node of this group sent it"
+    )]
     TooLong,
     /// Too short for its header.
-    #[error("the datagram is too short, so it is dropped; somebody else sent it")]
+    #[error("the datagram is too short, so it is dropped; no node of this group sent it")]
     Malformed,
 }
 
@@ -113,7 +115,7 @@ pub(super) fn send(hub: &Hub, to: NodeId, payload: &[u8]) {
     }
 }
 
-/// Takes datagrams from the socket, for ever.
+/// Takes datagrams from the socket, until the task is dropped.
 pub(super) async fn receive(hub: Arc<Hub>) {
     // One byte more than allowed, so that a longer datagram shows.
     let mut buffer = [0; DATAGRAM_MAX + 1];

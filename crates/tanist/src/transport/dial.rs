@@ -3,8 +3,8 @@
 //! A refused connection is the one outcome that is evidence, and it counts only if a second
 //! connection is refused right after the first: one reset that a third party slipped in proves
 //! nothing. A connection that is closed during the handshake may be one to a process that is just
-//! dying: its listener goes a moment after its links. So the dial is repeated for a moment before it
-//! counts as failed.
+//! dying: its listener goes a moment after its links. So the dial is repeated for a moment before
+//! it counts as failed.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -30,7 +30,7 @@ use crate::key::IdentityError;
 pub(super) enum Dialled {
     /// There is a link; its first record is still to be written.
     Linked(Box<Established>),
-    /// Nobody listens there. The dial began after this frame had been handed over.
+    /// No process listens there. The dial began after this frame had been handed over.
     Refused { covers: Ticket },
     /// Nothing came of it, and nothing is known.
     Failed(DialError),
@@ -161,8 +161,8 @@ async fn connect_from(from: Option<IpAddr>, to: SocketAddr) -> io::Result<TcpStr
     socket.connect(to).await
 }
 
-/// TCP can connect a socket to itself, if nobody listens at a port of this machine and the system
-/// picks that very port for the dialling side.
+/// TCP can connect a socket to itself, if no process listens at a port of this machine and the
+/// system picks that very port for the dialling side.
 fn is_own_echo(stream: &TcpStream) -> bool {
     match (stream.local_addr(), stream.peer_addr()) {
         (Ok(local), Ok(remote)) => local == remote,

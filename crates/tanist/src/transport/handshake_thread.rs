@@ -49,7 +49,7 @@ impl Drop for HandshakeThread {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
-        // All its sockets are closed when this returns: a node that is gone accepts nobody.
+        // All its sockets are closed when this returns: a node that is gone accepts no connection.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -100,7 +100,7 @@ impl Hub {
         if peer.has_met(incarnation) {
             return;
         }
-        // A driver that has ended hears nothing more, and the tasks end with the transport.
+        // A driver that has stopped receives nothing more, and the tasks end with the transport.
         let Ok(place) = self.incoming.reserve().await else { return };
         if !peer.is_blocked() && peer.note_met(incarnation) {
             place.send(Incoming::Met { peer: peer.id, incarnation });
@@ -351,7 +351,7 @@ impl PeerState {
         noted.filter(|(at, _)| clock::now() < *at + REFUSED_HERE_FOR).map(|(_, why)| why)
     }
 
-    /// Whether the last dial was refused, so that nobody is there.
+    /// Whether the last dial was refused, so that no process listens there.
     pub(super) fn set_refused(&self, is_refused: bool) {
         self.is_refused.store(is_refused, Ordering::Relaxed);
     }

@@ -2,7 +2,7 @@
 //!
 //! A link that gave way to another is *retired*: it is written no more, and read until it is at
 //! its end or silent for a while. Whether an end means anything is for the peer's task to judge.
-//! Buffers grow with the bytes that arrive, never by a length that somebody claims, and shrink
+//! Buffers grow with the bytes that arrive, never by a length that a sender claims, and shrink
 //! when they are empty.
 
 use std::io;
@@ -145,7 +145,7 @@ pub(super) async fn run(
 }
 
 async fn until_retired(mut retirement: watch::Receiver<Option<Retired>>) {
-    // An error means that nobody can retire the link any more, and the link is about to go too.
+    // An error means that the peer's task is gone, and the link is about to go too.
     let retired = retirement.wait_for(Option::is_some).await.is_ok();
     if !retired {
         std::future::pending::<()>().await;
@@ -163,7 +163,7 @@ enum LinkEnd {
     Seal(#[from] super::session::OpenError),
     #[error(transparent)]
     TooLong(#[from] TooLong),
-    #[error("nobody takes what comes in; the driver has ended")]
+    #[error("what arrives is not taken; the driver has stopped")]
     Unheard,
 }
 
@@ -278,7 +278,7 @@ impl Reader<'_> {
         }
         #[cfg(test)]
         assert_ne!(frame.payload, crate::panics::ON_PURPOSE, "a test wants this task to panic");
-        // Before it is sent: whoever has the frame finds it counted.
+        // Before it is sent: a frame that has arrived is counted.
         counters.frames_in.bump();
         let payload = frame.payload.to_vec();
         place.send(Incoming::Frame { from: self.peer.id, id: frame.id, payload });

@@ -11,7 +11,7 @@
 //! ends is no proof of death, so the transport dials at once to see; only a refused connection
 //! becomes [`Incoming::Gone`]. Silence is never evidence here, it is for the detector to judge.
 //!
-//! Assumes that peers and their addresses are known from the start, and that whoever has the
+//! Assumes that peers and their addresses are known from the start, and that a process with the
 //! group's key may take part. Nothing ticks while nothing happens.
 
 mod admission;
@@ -121,9 +121,9 @@ pub enum Incoming {
         /// What it carries.
         payload: Vec<u8>,
     },
-    /// Nobody is there: a connection was refused that was tried after the frame with this ticket
-    /// had been handed over. All frames up to it are lost, or were taken before the death. It says
-    /// nothing about later frames; those cause a dial of their own.
+    /// No process listens there: a connection was refused that was tried after the frame with this
+    /// ticket had been handed over. All frames up to it are lost, or were taken before the death.
+    /// It says nothing about later frames; those cause a dial of their own.
     Gone {
         /// Who is gone.
         peer: NodeId,
@@ -156,7 +156,7 @@ pub struct PeerView {
     pub address: String,
     /// Whether there is a link.
     pub is_connected: bool,
-    /// Whether the last dial was refused: nobody is there.
+    /// Whether the last dial was refused: no process listens there.
     pub is_refused: bool,
     /// When something came from it last, on the boot-time clock.
     pub heard: Option<Time>,
@@ -230,7 +230,7 @@ impl Transport {
         Ok(Self { hub, port, _tasks: tasks, _handshakes: handshakes })
     }
 
-    /// The listening socket once more. While anybody holds it, a dial of this node's port is not
+    /// The listening socket once more. While it is held, a dial of this node's port is not
     /// refused, even if the node is dead: its peers take it for silent, not for gone.
     pub fn hold_port(&self) -> io::Result<OwnedFd> {
         self.port.try_clone()

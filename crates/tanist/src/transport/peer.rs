@@ -10,8 +10,8 @@
 //!       +------------------------+
 //! ```
 //!
-//! The side that dialled a link makes a new one when it is old, or rests on another key than the one
-//! in use; the two are weighed as any two links are, and no frame is lost.
+//! The side that dialled a link makes a new one when it is old, or rests on another key than the
+//! one in use; the two are weighed as any two links are, and no frame is lost.
 //!
 //! An accepted link ends a dial of ours that is still going on: the dialler may walk away until it
 //! has written its first record, and the other side then never counts it as a link. Two links that
@@ -171,7 +171,7 @@ impl Peer {
         let is_ours = claim.dialler == self.hub.me;
         let rekey_at = is_ours.then(|| Instant::now() + self.hub.limits.rekey);
         if self.last.is_some_and(|last| last.0 != incarnation) {
-            // The old process is gone; what it may have left unread is nobody's.
+            // The old process is gone; what it may have left unread is lost.
             self.links.abort_all();
         }
         let after = self.last.filter(|last| last.0 == incarnation).map(|last| last.1);
@@ -404,7 +404,8 @@ impl Peer {
 
     async fn tell(&mut self, incoming: Incoming) {
         if !self.state.is_blocked() {
-            // A driver that has ended hears nothing more, and the tasks end with the transport.
+            // A driver that has stopped receives nothing more, and the tasks end with the
+            // transport.
             let _ = self.hub.incoming.send(incoming).await;
         }
     }

@@ -116,7 +116,7 @@ impl Queue {
             inner.bytes -= length;
             count += 1;
         }
-        // A burst must not cost memory for ever.
+        // A burst must not cost memory for good.
         if inner.frames.is_empty() {
             inner.frames = VecDeque::new();
         }

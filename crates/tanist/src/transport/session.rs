@@ -3,7 +3,8 @@
 //! Records of the link and datagrams share the keys and never a nonce: a record's nonce is its
 //! number on the link, a datagram's has the top bit set. Records come in order, so their numbers
 //! are not sent; datagrams carry theirs, and a sliding window refuses what was seen before. Pure:
-//! no socket and no clock. New keys come with a new link, which the dialling side makes after an hour.
+//! no socket and no clock. New keys come with a new link, which the dialling side makes after an
+//! hour.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +14,7 @@ use snow::StatelessTransportState;
 
 use crate::key::PublicKey;
 
-/// The name of a session: the first bytes of the handshake's hash. Both sides know it, and nobody
+/// The name of a session: the first bytes of the handshake's hash. Both sides know it, and neither
 /// can choose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionId(pub [u8; 8]);
@@ -98,7 +99,7 @@ impl Session {
         }
         let mut payload = Vec::new();
         self.open(DATAGRAM_NONCE | sequence, ciphertext, &mut payload)?;
-        // Only what is authentic may move the window, or anybody could push it ahead.
+        // Only what is authentic may move the window, or any sender could push it ahead.
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
         if window.take(sequence) { Ok(payload) } else { Err(OpenError::Replayed) }
     }

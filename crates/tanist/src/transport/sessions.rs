@@ -1,7 +1,7 @@
 //! The sessions whose datagrams are taken, by name.
 //!
 //! The session of a link that is gone stays for a moment, so that datagrams in flight are not
-//! lost. There is no timer for that: what is over is removed when somebody looks.
+//! lost. There is no timer for that: what is over is removed at the next look.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -22,7 +22,7 @@ impl Unconfirmed {
         if waiting.len() >= UNCONFIRMED_MAX
             && let Some(oldest) = waiting.pop_front()
         {
-            // One that has ended in this very moment needs no word.
+            // One that ended in this very moment needs no notice.
             let _ = oldest.send(());
         }
         waiting.push_back(evict);

@@ -1,9 +1,9 @@
 //! Sockets by which neighbours are reached: one for each interface.
 //!
-//! What is sent leaves on that interface alone, as one datagram for everybody who hears it, and is
-//! not passed on by any router (its time to live is one). What is heard came in on it. Several
-//! nodes on one machine may share an interface and its port. Everybody on the link hears the same;
-//! whom it is from and whom it is for is said inside.
+//! What is sent leaves on that interface alone, as one datagram for all nodes in reach, and is not
+//! passed on by any router (its time to live is one). What is heard came in on it. Several nodes on
+//! one machine may share an interface and its port. All nodes on the link receive the same; whom it
+//! is from and whom it is for is said inside.
 //!
 //! Leaves out: interfaces that appear while a node runs.
 
@@ -23,7 +23,7 @@ pub struct Reach {
     pub interfaces: Interfaces,
     /// The port, the same on all nodes.
     pub port: u16,
-    /// How everybody is addressed, the same on all nodes.
+    /// The address of a broadcast, the same on all nodes.
     pub cast: Cast,
 }
 
@@ -36,7 +36,7 @@ pub enum Interfaces {
     Named(Vec<String>),
 }
 
-/// How everybody in reach is addressed.
+/// The address of a broadcast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cast {
     /// By the broadcast address 255.255.255.255. Needs no address of its own on the interface.
@@ -67,10 +67,10 @@ impl fmt::Display for Cast {
     }
 }
 
-/// A text that addresses nobody.
+/// A text that is no address of a broadcast.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is neither `broadcast` nor a multicast address, so nobody would hear this node; write \
+    "`{0}` is neither `broadcast` nor a multicast address, so no packet would arrive; write \
      broadcast, or for example 239.255.74.0 or ff02::7400"
 )]
 pub struct CastError(String);
@@ -79,7 +79,7 @@ pub struct CastError(String);
 #[derive(Debug)]
 pub struct Antennas {
     list: Vec<Antenna>,
-    /// Whether nobody minds if some of them are down.
+    /// Whether some of them may be down.
     may_be_down: bool,
 }
 
@@ -140,7 +140,7 @@ impl Antenna {
         }
     }
 
-    /// Says something to everybody who hears this interface. Never waits.
+    /// Sends a packet to all nodes in reach of this interface. Never waits.
     pub(super) fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         self.socket.send_to(bytes, self.everybody)
     }
@@ -225,7 +225,7 @@ pub enum AntennaError {
         /// What the system said.
         source: io::Error,
     },
-    /// Somebody has the port for himself.
+    /// Another process has the port to itself.
     #[error(
         "UDP port {port} on {interface} is in use by a process that does not share it, so the node \
          does not start; stop that process (ss -lunp shows it), or choose another port on all nodes"
@@ -238,7 +238,7 @@ pub enum AntennaError {
     },
     /// The user of this process may not do that.
     #[error(
-        "the system does not let this user send to everybody on {interface} ({source}), so the \
+        "the system does not let this user broadcast on {interface} ({source}), so the \
          node does not start; check the firewall and the unit's restrictions, or give the process \
          CAP_NET_RAW"
     )]
@@ -267,7 +267,7 @@ pub enum AntennaError {
     List(io::Error),
     /// None at all.
     #[error(
-        "no interface is up, so nobody would hear this node and it does not start; name one, or \
+        "no interface is up, so no packet would be sent and the node does not start; name one, or \
          bring one up with `ip link set … up`"
     )]
     Nothing,

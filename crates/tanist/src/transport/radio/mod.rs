@@ -93,7 +93,7 @@ impl Radio {
             config.peers.iter().map(|peer| (*peer, Neighbour::default())).collect();
         neighbours.remove(&config.me);
         for neighbour in neighbours.values_mut() {
-            // Everybody who hears the greeting answers it, and is known from then on.
+            // Every node that receives the greeting answers it, and is known from then on.
             neighbour.greet(now, greeting);
         }
         let body = Body::new(Kind::Ask, None, greeting, &[]);
@@ -122,7 +122,7 @@ impl Radio {
         Ok(Self { station, _tasks: tasks })
     }
 
-    /// Says a frame to everybody in reach. Never waits.
+    /// Broadcasts a frame to all nodes in reach. Never waits.
     pub fn broadcast(&mut self, id: u64, payload: &[u8]) {
         self.station.say(Kind::Frame, None, id, payload);
     }
@@ -146,7 +146,7 @@ impl Radio {
         }
     }
 
-    /// A socket of this node. Nobody notices that it is held: nothing is ever refused here.
+    /// A socket of this node. That it is held has no effect: nothing is ever refused here.
     pub fn hold_port(&self) -> io::Result<OwnedFd> {
         let first = self.station.antennas.first().ok_or(io::ErrorKind::NotConnected)?;
         first.socket.try_clone().map(OwnedFd::from)
@@ -184,7 +184,7 @@ impl Radio {
     }
 
     /// For experiments: discards everything to and from these nodes, in addition to those that are
-    /// blocked already. What is said to everybody still goes out, and is discarded where it is heard.
+    /// blocked already. Broadcasts still go out, and are discarded where they are received.
     pub fn block(&mut self, peers: &[NodeId]) {
         let mut neighbours = self.station.lock();
         for peer in peers {
@@ -402,7 +402,7 @@ impl Station {
     }
 }
 
-/// Hears one interface, for ever.
+/// Receives from one interface, until the task is dropped.
 async fn listen(station: Arc<Station>, at: usize, socket: UdpSocket) {
     let interface = &station.antennas[at].interface;
     // One byte more than allowed, so that a longer packet shows.

@@ -51,7 +51,7 @@ struct Known {
 struct Question {
     number: u64,
     made: Time,
-    /// When it was put to this node; not yet, if only everybody was asked.
+    /// When this node was asked by name; not yet, if only a broadcast asked.
     asked: Option<Time>,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Said {
     pub(super) kind: Kind,
     pub(super) number: u64,
     pub(super) payload: Vec<u8>,
-    /// Whether this node is meant, by name or as one of everybody.
+    /// Whether this node is meant, by name or by a broadcast.
     pub(super) is_for_us: bool,
 }
 
@@ -100,7 +100,7 @@ impl Neighbour {
         self.heard.is_some_and(|heard| now < heard + patience)
     }
 
-    /// Everybody in reach was asked this.
+    /// All nodes in reach were asked this.
     pub(super) fn greet(&mut self, now: Time, number: u64) {
         self.question = Some(Question { number, made: now, asked: None });
     }
@@ -280,7 +280,8 @@ mod tests {
         // A recorded answer to another question, and the right answer from another incarnation.
         assert_eq!(receive(&mut of, 1, 1, Kind::Answer, 7, 1).met, None);
         assert!(receive(&mut of, 2, 9, Kind::Answer, 1000, 2).met.is_some());
-        // The earlier incarnation again: it is asked once more, and its recorded answers do not fit.
+        // The earlier incarnation again: it is asked once more, and its recorded answers do not
+        // fit.
         let again = receive(&mut of, 1, 2, Kind::Frame, 2, 500);
         assert_eq!((again.take.len(), again.ask), (0, Some(1500)));
         assert_eq!(receive(&mut of, 1, 3, Kind::Answer, 1000, 501).met, None);

@@ -5,8 +5,9 @@
 //! body  [CBOR map: 0 kind, 1 addressee, 2 number, 3 payload]
 //! ```
 //!
-//! An addressee does not change which nodes receive a packet, only which one accepts it. Numbers are
-//! big-endian. Fields are numbered, so a later version can add some. Pure: bytes in, values out.
+//! An addressee does not change which nodes receive a packet, only which one accepts it. Numbers
+//! are big-endian. Fields are numbered, so a later version can add some. Pure: bytes in, values
+//! out.
 
 use minicbor::{Decode, Encode};
 use tanist_core::membership::NodeId;
@@ -91,7 +92,7 @@ pub(super) fn encode_body(
 pub(super) struct Body<'a> {
     #[n(0)]
     pub(super) kind: u8,
-    /// Who is meant; nobody in particular if there is none.
+    /// The node that is meant; all nodes in reach if there is none.
     #[n(1)]
     pub(super) to: Option<u32>,
     /// The sender's number for a frame; of a question and its answer, what makes them a pair.
@@ -118,7 +119,7 @@ pub(super) enum Kind {
     Frame,
     /// A heartbeat for the driver.
     Datagram,
-    /// Is the addressee there, in this incarnation? Also how a node says that it has come up.
+    /// Is the addressee there, in this incarnation? Also how a node announces that it has started.
     Ask,
     /// It is.
     Answer,
