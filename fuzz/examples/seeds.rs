@@ -146,7 +146,7 @@ const CONVERSATIONS: &[(&str, &str)] = &[
         "{\"ask\":\"act\",\"what\":{\"action\":\"pause\"}}\n\
          {\"ask\":\"act\",\"what\":{\"action\":\"resume\"}}\n\
          {\"ask\":\"act\",\"what\":{\"action\":\"step-down\",\"hold_ms\":1}}\n\
-         {\"ask\":\"act\",\"what\":{\"action\":\"take-part\"}}\n\
+         {\"ask\":\"act\",\"what\":{\"action\":\"rejoin\"}}\n\
          {\"ask\":\"act\",\"what\":{\"action\":\"priority\",\"value\":7}}\n\
          {\"ask\":\"act\",\"what\":{\"action\":\"reload\"}}\n",
     ),

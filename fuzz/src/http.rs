@@ -145,7 +145,7 @@ const VISIBLE: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789=&.,-_:;/%+{}\"ABCX
 /// Those that change something come first, and the one that would end the agent is left out.
 const PATHS: &[&str] = &[
     "/v1/step-down",
-    "/v1/take-part",
+    "/v1/rejoin",
     "/v1/pause",
     "/v1/resume",
     "/v1/reload",

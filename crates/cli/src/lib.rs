@@ -24,6 +24,7 @@ mod job;
 mod library;
 mod problem;
 mod process;
+mod renamed;
 mod terminal;
 
 use std::process::ExitCode;
@@ -31,6 +32,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::commands::{Command, welcome};
+use crate::exit::Exit;
+use crate::problem::Problem;
 use crate::terminal::{colour, log, output};
 
 /// Coordinator election: N processes agree who leads them, without running a store beside them.
@@ -54,17 +57,28 @@ pub(crate) struct Cli {
 pub fn main() -> ExitCode {
     // Dropped last, after every complaint.
     let _flush = log::FlushAtEnd;
-    let cli = Cli::parse();
-    colour::choose(cli.color);
-    let done = match cli.command {
-        Some(command) => command.run(),
-        None => welcome::run(),
-    };
-    match done {
+    match parse().and_then(|cli| cli.run()) {
         Ok(exit) => exit.into(),
         Err(error) => {
             output::complain(&format!("{error:#}"));
             problem::exit_code(&error)
+        }
+    }
+}
+
+fn parse() -> anyhow::Result<Cli> {
+    Cli::try_parse().map_err(|error| match renamed::complaint(&error) {
+        Some(what) => Problem::Usage(what).into(),
+        None => error.exit(),
+    })
+}
+
+impl Cli {
+    fn run(&self) -> anyhow::Result<Exit> {
+        colour::choose(self.color);
+        match &self.command {
+            Some(command) => command.run(),
+            None => welcome::run(),
         }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Action {
         hold_ms: u64,
     },
     /// Take part again after a step-down, at once.
-    TakePart,
+    Rejoin,
     /// Nobody in the group begins an election until it is resumed.
     Pause,
     /// End a pause.
@@ -65,17 +65,17 @@ impl Agent {
                 group.step_down(hold).await?;
                 let hold = moment::span(hold);
                 let others = if was_leader { "; the others elect at once" } else { "" };
-                format!("{me} is aside for {hold}{others}. Back earlier: tanist take-part")
+                format!("{me} is aside for {hold}{others}. Back earlier: tanist rejoin")
             }
-            Action::TakePart if !group.is_aside() => format!("{me} takes part already"),
-            Action::TakePart if !self.health().is_healthy() => {
+            Action::Rejoin if !group.is_aside() => format!("{me} takes part already"),
+            Action::Rejoin if !self.health().is_healthy() => {
                 let what = format!(
                     "{me} is aside because its health check fails, and stays there; nothing was \
                      done. Put right what the check finds, and it comes back by itself"
                 );
                 return Err(ActionError::Refused(what));
             }
-            Action::TakePart => {
+            Action::Rejoin => {
                 group.take_part().await?;
                 format!("{me} takes part again")
             }

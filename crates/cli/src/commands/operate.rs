@@ -1,4 +1,4 @@
-//! What an operator tells a node to do: `step-down`, `take-part`, `pause`, `resume`, `reload`,
+//! What an operator tells a node to do: `step-down`, `rejoin`, `pause`, `resume`, `reload`,
 //! `leave` and `priority`.
 //!
 //! Each is one question to the agent's socket, and one sentence back. The agent judges whether it
@@ -49,8 +49,8 @@ pub(crate) struct StepDown {
 
 /// Take part again after a step-down, at once.
 #[derive(Debug, clap::Args)]
-#[command(after_help = TAKE_PART_EXAMPLES)]
-pub(crate) struct TakePart {
+#[command(after_help = REJOIN_EXAMPLES)]
+pub(crate) struct Rejoin {
     #[command(flatten)]
     told: Told,
 }
@@ -107,10 +107,10 @@ impl StepDown {
     }
 }
 
-impl TakePart {
+impl Rejoin {
     /// Does it.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
-        self.told.act(Action::TakePart)
+        self.told.act(Action::Rejoin)
     }
 }
 
@@ -167,7 +167,7 @@ const STEP_DOWN_EXAMPLES: &str = with_exit_codes!(
     "  tanist step-down
   tanist step-down --for 5m --socket /run/tanist/billing.sock"
 );
-const TAKE_PART_EXAMPLES: &str = with_exit_codes!("  tanist take-part --node n3");
+const REJOIN_EXAMPLES: &str = with_exit_codes!("  tanist rejoin --node n3");
 const PAUSE_EXAMPLES: &str = with_exit_codes!(
     "  tanist pause
   tanist pause && ./replace-switch.sh; tanist resume"

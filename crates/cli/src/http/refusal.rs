@@ -16,6 +16,14 @@ pub(super) enum Refusal {
     /// No route has this path.
     #[error("there is nothing at {0}")]
     UnknownPath(String),
+    /// The path is the old name of another one.
+    #[error("{old} is called {new}; nothing was done")]
+    RenamedPath {
+        /// Asked for.
+        old: String,
+        /// What is there instead.
+        new: &'static str,
+    },
     /// The path takes other methods.
     #[error("{method} cannot be used here, only {allow}")]
     WrongMethod {
@@ -129,6 +137,7 @@ impl Refusal {
                 head("connection", "close");
             }
             Self::UnknownPath(_)
+            | Self::RenamedPath { .. }
             | Self::NoHost
             | Self::UnknownHost(_)
             | Self::ForeignOrigin(_)
@@ -148,7 +157,7 @@ impl Refusal {
     /// The status, the code that programs match, and what to do next.
     const fn parts(&self) -> (StatusCode, &'static str, &'static str) {
         match self {
-            Self::UnknownPath(_) => {
+            Self::UnknownPath(_) | Self::RenamedPath { .. } => {
                 (StatusCode::NOT_FOUND, "unknown_path", "GET /v1/openapi.json lists all paths")
             }
             Self::WrongMethod { .. } => {

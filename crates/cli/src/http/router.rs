@@ -10,6 +10,7 @@ use super::answer::{Content, Reply, reply};
 use super::query::Query;
 use super::refusal::Refusal;
 use super::{Client, Scope, Site, access, actions, health, metrics, read, watch};
+use crate::renamed;
 
 /// Every path and what is there.
 pub(super) const ROUTES: &[(&str, Route)] = &[
@@ -27,7 +28,7 @@ pub(super) const ROUTES: &[(&str, Route)] = &[
     ("/v1/watch", Route::Watch),
     ("/v1/openapi.json", Route::OpenApi),
     ("/v1/step-down", Route::Act("step-down")),
-    ("/v1/take-part", Route::Act("take-part")),
+    ("/v1/rejoin", Route::Act("rejoin")),
     ("/v1/pause", Route::Act("pause")),
     ("/v1/resume", Route::Act("resume")),
     ("/v1/reload", Route::Act("reload")),
@@ -125,7 +126,12 @@ async fn route(
     if client.scope == Scope::HealthOnly && !is_health {
         return Err(Refusal::TooManyConnections);
     }
-    let Some(route) = known else { return Err(Refusal::UnknownPath(path.to_owned())) };
+    let Some(route) = known else {
+        return Err(match renamed::new_name(path) {
+            Some(new) => Refusal::RenamedPath { old: path.to_owned(), new },
+            None => Refusal::UnknownPath(path.to_owned()),
+        });
+    };
     let wrong = || {
         let method = request.method().to_string();
         Err(Refusal::WrongMethod { method, allow: route.allow() })
@@ -232,7 +238,7 @@ mod tests {
         use crate::agent::action::Action;
         let all = [
             Action::StepDown { hold_ms: 1 },
-            Action::TakePart,
+            Action::Rejoin,
             Action::Pause,
             Action::Resume,
             Action::Reload,

@@ -18,7 +18,7 @@ const COMMANDS: &[&[&str]] = &[
     &["why"],
     &["doctor"],
     &["step-down"],
-    &["take-part"],
+    &["rejoin"],
     &["pause"],
     &["resume"],
     &["reload"],
@@ -98,6 +98,8 @@ fn slips_exit_with_2_and_say_what_there_is() {
     for (args, hint) in [
         (&["sim"][..], "Usage"),
         (&["elect"], "unrecognized subcommand"),
+        (&["take-part"], "`take-part` is called `rejoin`"),
+        (&["take-part", "--node", "n3"], "`take-part` is called `rejoin`"),
         (&["sim", "run"], "<SCENARIO>"),
         (&["sim", "run", "bully-figure-10-7"], "bully-figure-10-8"),
         (&["sim", "run", "zzzzzzzzzzzzzzzzzzzzzzzzzzzz"], "tanist sim list"),

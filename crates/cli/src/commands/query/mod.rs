@@ -66,7 +66,7 @@ pub(crate) fn alarms(status: &StatusReport) -> Vec<String> {
     if status.withdrawn && !status.healthy {
         alarms.push(format!("{node} is ASIDE: its health check fails"));
     } else if status.withdrawn {
-        alarms.push(format!("{node} is ASIDE: it takes no part. Bring it back: tanist take-part"));
+        alarms.push(format!("{node} is ASIDE: it takes no part. Bring it back: tanist rejoin"));
     }
     alarms
 }

@@ -89,7 +89,7 @@ impl Trio {
     /// n3 hands over to n2, and takes over again: how long both took, in microseconds.
     fn hand_over_and_back(&self) -> [u64; 2] {
         let away = self.elect("/v1/step-down", "{\"hold_ms\":600000}", 1);
-        let back = self.elect("/v1/take-part", "", 2);
+        let back = self.elect("/v1/rejoin", "", 2);
         [away, back]
     }
 

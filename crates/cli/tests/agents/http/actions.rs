@@ -39,7 +39,10 @@ fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
     let metrics = get(agents.fleet.http(3), "/metrics").body;
     assert!(metrics.contains("\ntanist_is_aside{group=\"billing\"} 1\n"), "{metrics}");
 
-    assert_eq!(act(&agents, 3, "take-part", "").status, 202);
+    let old = act(&agents, 3, "take-part", "");
+    assert_eq!((old.status, old.code().as_str()), (404, "unknown_path"));
+    assert!(old.body.contains("/v1/take-part is called /v1/rejoin"), "{old:?}");
+    assert_eq!(act(&agents, 3, "rejoin", "").status, 202);
     leads(&agents, 3);
     // A request that was meant for the old group is not applied to the new one.
     let late = act(&agents, 3, "step-down", &order);

@@ -28,10 +28,10 @@ fn a_leader_that_steps_down_is_aside_when_the_command_returns() {
     let history = dev.json(&["history", "--node", "n1", "-n", "1"]);
     assert_eq!(history[0]["reason"], "step-down", "{history}");
 
-    let back = dev.run(&["take-part", "--node", "n3"]);
+    let back = dev.run(&["rejoin", "--node", "n3"]);
     assert!(back.status.success(), "{back:?}");
     dev.status_when("n1", |status| status["leader"]["node"] == "n3");
-    let again = String::from_utf8(dev.run(&["take-part", "--node", "n3"]).stdout).unwrap();
+    let again = String::from_utf8(dev.run(&["rejoin", "--node", "n3"]).stdout).unwrap();
     assert!(again.contains("already"), "{again}");
 }
 

@@ -38,7 +38,7 @@ fn every_command_writes_json_that_parses() {
         (&["doctor"], "/findings/0/what"),
         (&["wait", "merged"], "/members/2"),
         (&["step-down", "--node", "n1", "--for", "1ms"], "/text"),
-        (&["take-part", "--node", "n1"], "/text"),
+        (&["rejoin", "--node", "n1"], "/text"),
     ] {
         let output = dev.run(&[arguments, &["-o", "json"]].concat());
         assert!(output.status.success(), "{arguments:?}: {output:?}");
