@@ -25,7 +25,6 @@ pub(crate) struct StatusReport {
     /// The textbook's status: `normal`, `election`, `reorganization` or `down`.
     pub(crate) state: String,
     /// Whether it is the active leader: every node that it can reach is in its group.
-    #[serde(rename = "acts")]
     pub(crate) active: bool,
     /// Whether no node of the group begins an election until the group is resumed.
     #[serde(default)]

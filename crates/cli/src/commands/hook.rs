@@ -213,7 +213,7 @@ fn status(config: &Config, line: &RoleChange, state: &str, event: Event) -> Valu
         "algorithm": config.algorithm.name(),
         "role": line.role,
         "state": state,
-        "acts": event == Event::Leader,
+        "active": event == Event::Leader,
         "fit": true,
         "epoch": { "counter": 42, "node": leader, "text": number },
         "leader": { "node": leader },

@@ -12,7 +12,7 @@ use super::query::Query;
 use super::refusal::Refusal;
 use crate::agent::report::StatusReport;
 
-/// Whether the node acts as the leader of its group.
+/// Whether the node is the active leader of its group.
 pub(super) fn leader(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
     let status = site.agent.status();
@@ -77,7 +77,7 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
     let leader = match &status.leader {
         None => Check::bad("leader", "unknown".to_owned()),
         Some(leader) if leader.node == status.node && is_active => {
-            Check::good("leader", format!("{} acts", leader.node))
+            Check::good("leader", format!("{} is active", leader.node))
         }
         Some(leader) if leader.node == status.node => {
             Check::bad("leader", format!("{} does not act yet", leader.node))

@@ -50,8 +50,8 @@ fn describe(page: &mut Exposition, status: &StatusReport) {
     let is_leader = u8::from(status.role == RoleKind::Leader);
     page.single("tanist_is_leader", Kind::Gauge, "Whether the node leads its group.", is_leader);
     let is_active = u8::from(status.active);
-    let help = "Whether the node leads and nobody whom it can reach stands against it.";
-    page.single("tanist_acts", Kind::Gauge, help, is_active);
+    let help = "Whether the node is the active leader: every node it can reach is in its group.";
+    page.single("tanist_is_active", Kind::Gauge, help, is_active);
     let has_leader = u8::from(status.leader.is_some());
     let help = "Whether the node is in a group that somebody leads.";
     page.single("tanist_has_leader", Kind::Gauge, help, has_leader);

@@ -68,7 +68,7 @@ impl Status {
                 row("above", above.join(" "));
             }
         }
-        row("acts", if status.active { "yes" } else { "no" }.to_owned());
+        row("active", if status.active { "yes" } else { "no" }.to_owned());
         row("since", format!("{} ago", moment::span(moment::ago(status.since_ms))));
         if self.output == LookFormat::Wide {
             row("at", moment::utc(status.since_ms));

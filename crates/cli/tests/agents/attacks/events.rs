@@ -99,7 +99,7 @@ impl Trio {
         let before: Vec<u64> = self.agents.iter().map(newest).collect();
         self.tell_n3(action, body);
         self.agents[next].when("status", |status| {
-            status["acts"] == true && status["members"].as_array().unwrap().len() == next + 1
+            status["active"] == true && status["members"].as_array().unwrap().len() == next + 1
         });
         let first = |agent: usize, is_it: &dyn Fn(&Value) -> bool| {
             let changes = self.agents[agent].ask("history");

@@ -211,7 +211,7 @@ impl Victim {
         ];
         fleet.configure_as("n1", "n1", &lines);
         let agent = fleet.spawn("n1", &mut command(&fleet));
-        agent.when("status", |status| status["acts"] == true);
+        agent.when("status", |status| status["active"] == true);
         Self { agent, http, check, _home: fleet }
     }
 

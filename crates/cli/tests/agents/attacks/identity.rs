@@ -99,7 +99,7 @@ fn a_node_that_is_not_in_the_lists_of_the_others_does_not_act() {
     let unknown = fleet.start("n4");
     let all: Vec<&Agent> = known.iter().copied().chain([&unknown]).collect();
     watch(&all, 500, || {
-        assert_ne!(unknown.ask("status")["acts"], true, "{}", unknown.log());
+        assert_ne!(unknown.ask("status")["active"], true, "{}", unknown.log());
         has_error(&unknown, &NODES, &[])
     });
     let (status, body) = readyz(&fleet, "n4");

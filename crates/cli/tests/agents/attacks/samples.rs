@@ -25,7 +25,7 @@ pub(crate) fn at_most_one_is_active(agents: &[&Agent]) {
 /// The status of each active agent, at one moment between two rounds of questions: an agent that is
 /// active in both rounds, in one leadership, is active in between.
 pub(crate) fn active(agents: &[&Agent]) -> Vec<Value> {
-    let ask = |agent: &Agent| agent.try_ask("status").filter(|status| status["acts"] == true);
+    let ask = |agent: &Agent| agent.try_ask("status").filter(|status| status["active"] == true);
     let first: Vec<(&Agent, Value)> =
         agents.iter().filter_map(|agent| Some((*agent, ask(agent)?))).collect();
     if first.len() < 2 {

@@ -14,7 +14,7 @@ fn act(agents: &Agents, node: usize, name: &str, body: &str) -> Answer {
 
 fn leads(agents: &Agents, node: usize) {
     let to = agents.fleet.http(node);
-    until(&format!("n{node} acts"), || {
+    until(&format!("n{node} is active"), || {
         raw(to, &head(to, "GET", "/leader", &[], "")).ok().filter(|answer| answer.status == 200)
     });
 }
@@ -25,7 +25,7 @@ fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
     leads(&agents, 3);
     let status = until("all are in one group", || {
         let status = get(agents.fleet.http(3), "/v1/status").json();
-        (status["members"].as_array().unwrap().len() == 3 && status["acts"] == true)
+        (status["members"].as_array().unwrap().len() == 3 && status["active"] == true)
             .then_some(status)
     });
     let epoch = &status["epoch"]["text"];

@@ -9,7 +9,7 @@ use crate::support::wait::until;
 fn a_leader_that_steps_down_is_aside_when_the_command_returns() {
     let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
     assert_eq!(dev.agree("all 3 nodes"), "n3");
-    dev.status_when("n3", |status| status["acts"] == true);
+    dev.status_when("n3", |status| status["active"] == true);
     assert_eq!(dev.run(&["is-leader", "-q", "--node", "n3"]).status.code(), Some(0));
     let no = dev.run(&["is-leader", "--node", "n1"]);
     assert_eq!((no.status.code(), &no.stdout[..]), (Some(1), &b"no: n3 leads\n"[..]));
@@ -19,7 +19,7 @@ fn a_leader_that_steps_down_is_aside_when_the_command_returns() {
     let text = String::from_utf8(done.stdout).unwrap();
     assert!(text.starts_with("n3 is aside for 10 min"), "{text}");
     let status = dev.json(&["status", "--node", "n3"]);
-    assert_eq!((&status["aside"], &status["acts"]), (&true.into(), &false.into()));
+    assert_eq!((&status["aside"], &status["active"]), (&true.into(), &false.into()));
     for command in ["status", "members"] {
         let table = String::from_utf8(dev.run(&[command, "--node", "n3"]).stdout).unwrap();
         assert!(table.contains("n3 is ASIDE"), "{table}");

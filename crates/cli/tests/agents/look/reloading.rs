@@ -49,7 +49,7 @@ fn a_file_that_is_not_sound_changes_nothing_and_is_told_with_its_line() {
     let mut dev = Dev::start(&["--nodes", "2", "--algorithm", "bully"]);
     dev.agree("all 2 nodes");
     // A leader that has just been elected becomes active a moment later.
-    let before = dev.status_when("n2", |status| status["acts"] == true);
+    let before = dev.status_when("n2", |status| status["active"] == true);
     let file = dev.directory().join("n2.toml");
     let sound = fs::read_to_string(&file).unwrap();
     let line = sound.lines().take_while(|line| *line != "[timing]").count() + 2;

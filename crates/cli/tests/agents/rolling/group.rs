@@ -93,8 +93,8 @@ impl Group {
             let is_same = ["epoch", "leader"].iter().all(|name| status[*name] == all[0][*name]);
             is_same && status["role"] != "suspended" && status["members"] == json!(names)
         });
-        let acts = all.iter().any(|status| status["acts"] == true);
-        (is_one && acts).then(|| all[0]["leader"]["node"].as_str().unwrap().to_owned())
+        let is_active = all.iter().any(|status| status["active"] == true);
+        (is_one && is_active).then(|| all[0]["leader"]["node"].as_str().unwrap().to_owned())
     }
 
     /// Fails if two jobs ever ran at once.

@@ -59,7 +59,7 @@ fn both_sides_refuse(group: &Group, is_allowed: impl Fn(&[&str]) -> bool) {
     let (old, new) = (&group.nodes[..2], &group.nodes[2]);
     until("refusals on both sides", || {
         let acting = |all: Vec<Value>| -> Vec<String> {
-            let acting = all.into_iter().filter(|status| status["acts"] == true);
+            let acting = all.into_iter().filter(|status| status["active"] == true);
             acting.map(|status| status["node"].as_str().unwrap().to_owned()).collect()
         };
         let acting = acting(group.nodes.iter().map(|node| node.agent().ask("status")).collect());

@@ -72,7 +72,7 @@ impl Group {
                     && status["epoch"]["text"] == *number
                     && !status["leader"].is_null()
             };
-            let leader = all.iter().position(|status| status["acts"] == true)? + 1;
+            let leader = all.iter().position(|status| status["active"] == true)? + 1;
             let starts = self.fleet.read("starts");
             let last: Vec<&str> = starts.lines().last()?.split(' ').collect();
             let is_here = last[0] == format!("n{leader}") && last[1] == number;

@@ -102,7 +102,7 @@ fn shut_out(group: &Group, before: &Established, lines: &[String]) {
         let status = group.ask(before.leader, "status");
         let members = status["members"].as_array()?.clone();
         let is_out = members.len() == NODES - 1 && !members.contains(&Value::from(name.as_str()));
-        (is_out && status["acts"] == true).then_some(())
+        (is_out && status["active"] == true).then_some(())
     });
     let told = until("the refusals", || {
         let told = group.fleet.tanist(&["doctor", "--socket", &socket(victim)]).output().unwrap();
@@ -110,7 +110,7 @@ fn shut_out(group: &Group, before: &Established, lines: &[String]) {
         told.contains("refuses this node").then_some(told)
     });
     assert!(told.contains("identity"), "{told}");
-    assert_ne!(group.ask(victim, "status")["acts"], true);
+    assert_ne!(group.ask(victim, "status")["active"], true);
     let status = group.tanist(&["status", "--socket", &socket(victim)]);
     assert!(status.contains("REFUSES this node"), "{status}");
     group.fleet.no_overlap();
