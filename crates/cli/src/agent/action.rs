@@ -65,13 +65,13 @@ impl Agent {
                 group.step_down(hold).await?;
                 let hold = moment::span(hold);
                 let others = if was_leader { "; the others elect at once" } else { "" };
-                format!("{me} is aside for {hold}{others}. Back earlier: tanist rejoin")
+                format!("{me} is withdrawn for {hold}{others}. Back earlier: tanist rejoin")
             }
             Action::Rejoin if !group.is_aside() => format!("{me} takes part already"),
             Action::Rejoin if !self.health().is_healthy() => {
                 let what = format!(
-                    "{me} is aside because its health check fails, and stays there; nothing was \
-                     done. Put right what the check finds, and it comes back by itself"
+                    "{me} is withdrawn because its health check fails, and stays so; nothing was done. \
+                     Put right what the check finds, and it rejoins by itself"
                 );
                 return Err(ActionError::Refused(what));
             }

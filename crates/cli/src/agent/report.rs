@@ -30,7 +30,7 @@ pub(crate) struct StatusReport {
     #[serde(default)]
     pub(crate) paused: bool,
     /// Whether the node has withdrawn and takes no part for a while.
-    #[serde(rename = "aside", default)]
+    #[serde(default)]
     pub(crate) withdrawn: bool,
     /// Whether its health check succeeds, if it has one.
     #[serde(rename = "fit", default = "is_healthy_unless_told")]

@@ -36,7 +36,7 @@ impl Told {
 
 /// Hand over to another node without waiting for any timeout, and stay out for a while.
 ///
-/// Returns when this node has stopped what it did as leader or member and is aside.
+/// Returns when this node has stopped what it did as leader or member and is withdrawn.
 #[derive(Debug, clap::Args)]
 #[command(after_help = STEP_DOWN_EXAMPLES)]
 pub(crate) struct StepDown {

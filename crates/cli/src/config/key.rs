@@ -240,7 +240,7 @@ pub(crate) const KEYS: &[Key] = &[
         "2s",
     )),
     live(with_default(
-        key("health.fail_after", Kind::Number, "3", "so many failures in a row: step aside"),
+        key("health.fail_after", Kind::Number, "3", "so many failures in a row: withdraw"),
         "3",
     )),
     with_default(

@@ -57,8 +57,8 @@ fn describe(page: &mut Exposition, status: &StatusReport) {
     page.single("tanist_has_leader", Kind::Gauge, help, has_leader);
     let counter = status.group_number.as_ref().map_or(0, |number| number.counter);
     let is_withdrawn = u8::from(status.withdrawn);
-    let help = "Whether the node has stepped aside and takes part in nothing for a while.";
-    page.single("tanist_is_aside", Kind::Gauge, help, is_withdrawn);
+    let help = "Whether the node has withdrawn: it takes no part until it rejoins.";
+    page.single("tanist_is_withdrawn", Kind::Gauge, help, is_withdrawn);
     let help = "The counter in the number of the group that the node is in, or was in last.";
     page.single("tanist_epoch", Kind::Gauge, help, counter);
     let members = if status.leader.is_some() { status.members.len() } else { 0 };

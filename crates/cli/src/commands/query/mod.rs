@@ -64,9 +64,9 @@ pub(crate) fn alarms(status: &StatusReport) -> Vec<String> {
     }
     let node = &status.node;
     if status.withdrawn && !status.healthy {
-        alarms.push(format!("{node} is ASIDE: its health check fails"));
+        alarms.push(format!("{node} is WITHDRAWN: its health check fails"));
     } else if status.withdrawn {
-        alarms.push(format!("{node} is ASIDE: it takes no part. Bring it back: tanist rejoin"));
+        alarms.push(format!("{node} is WITHDRAWN: it takes no part. Bring it back: tanist rejoin"));
     }
     alarms
 }

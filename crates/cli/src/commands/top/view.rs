@@ -146,7 +146,7 @@ mod tests {
         let members = json!({
             "status": {
                 "group": "billing", "node": "n1", "algorithm": "bully", "role": "leader",
-                "state": "normal", "active": true, "paused": is_paused, "aside": false,
+                "state": "normal", "active": true, "paused": is_paused, "withdrawn": false,
                 "epoch": { "counter": 4, "node": "n1", "text": "4.n1" },
                 "leader": { "node": "n1", "address": "127.0.0.1:7400" }, "members": ["n1"],
                 "peers_version": 1, "since_ms": 0, "index": 40, "life": 1,

@@ -33,11 +33,11 @@ fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
     let done = act(&agents, 3, "step-down", &order);
     assert_eq!(done.status, 202, "{done:?}");
     assert!(!done.json()["done"].as_str().unwrap().is_empty(), "{done:?}");
-    assert_eq!(done.json()["status"]["aside"], true, "{done:?}");
+    assert_eq!(done.json()["status"]["withdrawn"], true, "{done:?}");
     leads(&agents, 2);
     assert_eq!(get(agents.fleet.http(3), "/leader").status, 503);
     let metrics = get(agents.fleet.http(3), "/metrics").body;
-    assert!(metrics.contains("\ntanist_is_aside{group=\"billing\"} 1\n"), "{metrics}");
+    assert!(metrics.contains("\ntanist_is_withdrawn{group=\"billing\"} 1\n"), "{metrics}");
 
     let old = act(&agents, 3, "take-part", "");
     assert_eq!((old.status, old.code().as_str()), (404, "unknown_path"));
@@ -47,7 +47,7 @@ fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
     // A request that was meant for the old group is not applied to the new one.
     let late = act(&agents, 3, "step-down", &order);
     assert_eq!((late.status, late.code().as_str()), (409, "epoch_passed"));
-    assert_eq!(get(agents.fleet.http(3), "/v1/status").json()["aside"], false);
+    assert_eq!(get(agents.fleet.http(3), "/v1/status").json()["withdrawn"], false);
 
     let done = act(&agents, 3, "leave", "");
     assert_eq!(done.status, 202, "{done:?}");

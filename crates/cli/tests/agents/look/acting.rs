@@ -17,12 +17,12 @@ fn a_leader_that_steps_down_is_aside_when_the_command_returns() {
     let done = dev.run(&["step-down", "--node", "n3", "--for", "10m"]);
     assert!(done.status.success(), "{done:?}");
     let text = String::from_utf8(done.stdout).unwrap();
-    assert!(text.starts_with("n3 is aside for 10 min"), "{text}");
+    assert!(text.starts_with("n3 is withdrawn for 10 min"), "{text}");
     let status = dev.json(&["status", "--node", "n3"]);
-    assert_eq!((&status["aside"], &status["active"]), (&true.into(), &false.into()));
+    assert_eq!((&status["withdrawn"], &status["active"]), (&true.into(), &false.into()));
     for command in ["status", "members"] {
         let table = String::from_utf8(dev.run(&[command, "--node", "n3"]).stdout).unwrap();
-        assert!(table.contains("n3 is ASIDE"), "{table}");
+        assert!(table.contains("n3 is WITHDRAWN"), "{table}");
     }
     dev.status_when("n1", |status| status["leader"]["node"] == "n2");
     let history = dev.json(&["history", "--node", "n1", "-n", "1"]);
