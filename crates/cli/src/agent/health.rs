@@ -30,12 +30,10 @@ pub(crate) struct Checks {
     /// How often it did not end well.
     pub(crate) failures: u64,
     /// How often the node became unhealthy.
-    #[serde(rename = "unfit")]
     pub(crate) unhealthy: u64,
     /// How many times in a row it failed, up to the last.
     pub(crate) in_a_row: u32,
     /// Whether so many are too many.
-    #[serde(rename = "is_unfit")]
     pub(crate) is_unhealthy: bool,
 }
 

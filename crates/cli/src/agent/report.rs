@@ -33,7 +33,7 @@ pub(crate) struct StatusReport {
     #[serde(default)]
     pub(crate) withdrawn: bool,
     /// Whether its health check succeeds, if it has one.
-    #[serde(rename = "fit", default = "is_healthy_unless_told")]
+    #[serde(default = "is_healthy_unless_told")]
     pub(crate) healthy: bool,
     /// The number of the group that it is in, or was in last.
     #[serde(rename = "epoch")]

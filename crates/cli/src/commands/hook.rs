@@ -214,7 +214,7 @@ fn status(config: &Config, line: &RoleChange, state: &str, event: Event) -> Valu
         "role": line.role,
         "state": state,
         "active": event == Event::Leader,
-        "fit": true,
+        "healthy": true,
         "epoch": { "counter": 42, "node": leader, "text": number },
         "leader": { "node": leader },
         "members": members,

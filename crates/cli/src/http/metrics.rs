@@ -136,8 +136,8 @@ fn hooks(page: &mut Exposition, site: &Site) {
         }
     }
     let checks = site.agent.health().snapshot();
-    let help = "Whether the node is fit to lead, as its health command says.";
-    page.single("tanist_is_fit", Kind::Gauge, help, u8::from(!checks.is_unhealthy));
+    let help = "Whether the health command of the node succeeds.";
+    page.single("tanist_is_healthy", Kind::Gauge, help, u8::from(!checks.is_unhealthy));
     let help = "How often the health command did not end well.";
     page.single("tanist_health_failures_total", Kind::Counter, help, checks.failures);
 }

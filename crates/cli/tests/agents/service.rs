@@ -90,7 +90,7 @@ fn the_state_goes_to_the_log_on_request_as_json_if_the_log_is_json() {
     let state: Value = serde_json::from_str(state).unwrap();
     assert_eq!(state["status"]["role"], "leader");
     assert_eq!(state["hooks"]["leader"]["runs"], 1);
-    assert_eq!(state["health"]["is_unfit"], false);
+    assert_eq!(state["health"]["is_unhealthy"], false);
 }
 
 /// Needs systemd's own tool; skipped where it is missing.

@@ -77,7 +77,7 @@ fn a_health_program_on_a_file_system_that_hangs_counts_as_failed() {
     );
     fleet.configure_as("n1", "n1", &[("health", health)]);
     let mut agent = hung.start(&fleet, &["agent", "-c", "n1.toml"]);
-    agent.when("status", |status| status["fit"] == false);
+    agent.when("status", |status| status["healthy"] == false);
     agent.signal("-TERM");
     assert_eq!(agent.ends(), Some(0));
 }

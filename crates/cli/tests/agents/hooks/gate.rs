@@ -60,13 +60,13 @@ fn a_node_that_is_not_fit_steps_aside_until_it_is_fit_again() {
     high.when("status", |status| {
         leads(status) && status["members"].as_array().is_some_and(|all| all.len() == 2)
     });
-    assert_eq!(high.ask("status")["fit"], true);
+    assert_eq!(high.ask("status")["healthy"], true);
     std::fs::write(fleet.file("sick"), "").unwrap();
     low.when("status", leads);
     let status = high.ask("status");
-    assert_eq!((&status["fit"], &status["active"]), (&false.into(), &false.into()));
+    assert_eq!((&status["healthy"], &status["active"]), (&false.into(), &false.into()));
     std::fs::remove_file(fleet.file("sick")).unwrap();
-    high.when("status", |status| leads(status) && status["fit"] == true);
+    high.when("status", |status| leads(status) && status["healthy"] == true);
 }
 
 #[test]
