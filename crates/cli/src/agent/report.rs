@@ -52,7 +52,6 @@ pub(crate) struct StatusReport {
     /// Counts the roles of this incarnation of the node.
     pub(crate) index: u64,
     /// Which incarnation of the node it is.
-    #[serde(rename = "life")]
     pub(crate) incarnation: u64,
 }
 

@@ -221,7 +221,7 @@ fn status(config: &Config, line: &RoleChange, state: &str, event: Event) -> Valu
         "peers_version": config.peers_version,
         "since_ms": 0,
         "index": line.index,
-        "life": 0,
+        "incarnation": 0,
     })
 }
 

@@ -76,7 +76,7 @@ impl Status {
                 row("address", format!("{} (of the leader)", leader.address));
             }
             row("peers", format!("version {} of the list", status.peers_version));
-            row("index", format!("{} of life {}", status.index, status.incarnation));
+            row("index", format!("{} of incarnation {}", status.index, status.incarnation));
         }
         let mut text: String = alarms(status).iter().map(|alarm| format!("{alarm}\n")).collect();
         text.push_str(&table.to_string());

@@ -149,7 +149,7 @@ mod tests {
                 "state": "normal", "active": true, "paused": is_paused, "withdrawn": false,
                 "epoch": { "counter": 4, "node": "n1", "text": "4.n1" },
                 "leader": { "node": "n1", "address": "127.0.0.1:7400" }, "members": ["n1"],
-                "peers_version": 1, "since_ms": 0, "index": 40, "life": 1,
+                "peers_version": 1, "since_ms": 0, "index": 40, "incarnation": 1,
             },
             "members": [{
                 "node": "n1", "address": "127.0.0.1:7400", "role": "leader", "is_self": true,

@@ -32,7 +32,7 @@ pub(crate) fn active(agents: &[&Agent]) -> Vec<Value> {
         return first.into_iter().map(|(_, status)| status).collect();
     }
     let is_same = |one: &Value, other: &Value| {
-        ["life", "index"].iter().all(|name| one[*name] == other[*name])
+        ["incarnation", "index"].iter().all(|name| one[*name] == other[*name])
     };
     let is_still_active =
         |(agent, before): &(&Agent, Value)| ask(agent).filter(|after| is_same(before, after));

@@ -66,7 +66,7 @@ fn every_refusal_and_every_event_has_the_shape_of_the_document() {
     let schemas = &document["components"]["schemas"];
     check(&document, &schemas["Snapshot"], &event.data, "snapshot");
     let status = get(to, "/v1/status").json();
-    let last = format!("{}.0", status["life"]);
+    let last = format!("{}.0", status["incarnation"]);
     let event = super::client::Watch::start(to, Some(&last)).next().unwrap();
     check(&document, &schemas["Change"], &event.data, "change");
 }

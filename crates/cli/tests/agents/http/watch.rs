@@ -69,7 +69,7 @@ fn a_watcher_that_is_dropped_again_and_again_misses_nothing_and_sees_nothing_twi
     let start = changes.iter().position(|change| change["index"] == begin + 1).unwrap();
     for (event, change) in seen.iter().zip(&changes[start..]) {
         assert_eq!((event.name.as_str(), &event.data), ("change", change));
-        assert_eq!(event.id, format!("{}.{}", history["life"], change["index"]));
+        assert_eq!(event.id, format!("{}.{}", history["incarnation"], change["index"]));
     }
     let indexes: Vec<u64> = seen.iter().map(Event::index).collect();
     let wanted: Vec<u64> = (begin + 1..).take(seen.len()).collect();
@@ -84,19 +84,20 @@ fn an_id_that_means_nothing_here_gets_the_whole_state_marked_as_a_reset() {
         raw(to, &head(to, "GET", "/leader", &[], "")).ok().filter(|a| a.status == 200)
     });
     let status = get(to, "/v1/status").json();
-    let life = status["life"].as_u64().unwrap();
-    let resets = [format!("{}.0", life - 1), format!("{life}.999"), "nonsense".to_owned()];
+    let incarnation = status["incarnation"].as_u64().unwrap();
+    let resets =
+        [format!("{}.0", incarnation - 1), format!("{incarnation}.999"), "nonsense".to_owned()];
     for id in &resets {
         let event = Watch::start(to, Some(id)).next().unwrap();
         assert_eq!((event.name.as_str(), &event.data["reset"]), ("snapshot", &Value::Bool(true)));
         assert_eq!(event.data["status"]["node"], "n1");
     }
     // Every change of this incarnation is remembered.
-    let mut watch = Watch::start(to, Some(&format!("{life}.0")));
+    let mut watch = Watch::start(to, Some(&format!("{incarnation}.0")));
     let event = watch.next().unwrap();
     assert_eq!((event.name.as_str(), event.index()), ("change", 1));
     // The same as lines, and with the query.
-    let ask = head(to, "GET", &format!("/v1/watch?after={life}.0"), &[LINES], "");
+    let ask = head(to, "GET", &format!("/v1/watch?after={incarnation}.0"), &[LINES], "");
     let mut stream = connect(to).unwrap();
     stream.write_all(ask.as_bytes()).unwrap();
     let (status, headers) = read_head(&mut std::io::BufReader::new(stream)).unwrap();

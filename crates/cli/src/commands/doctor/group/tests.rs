@@ -35,7 +35,7 @@ fn seen() -> MembersReport {
             "group": "billing", "node": "n1", "algorithm": "bully", "role": "member",
             "state": "normal", "active": false, "paused": false, "withdrawn": false, "epoch": null,
             "leader": { "node": "n2", "address": "127.0.0.1:7400" }, "members": ["n1", "n2"],
-            "peers_version": 1, "since_ms": 0, "index": 1, "life": 1,
+            "peers_version": 1, "since_ms": 0, "index": 1, "incarnation": 1,
         },
         "members": [member("n1", true), member("n2", false)],
     });
