@@ -25,7 +25,7 @@ pub(crate) struct RoleChange {
     /// The role.
     pub(crate) role: RoleKind,
     /// The number of the group that the node is in, or was in last.
-    #[serde(rename = "group", with = "json_form::optional_text")]
+    #[serde(with = "json_form::optional_text")]
     pub(crate) group_number: Option<GroupNumber>,
     /// Its coordinator.
     #[serde(with = "json_form::optional_text")]
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_change_is_read_from_the_line_that_it_is_written_as() {
-        let line = r#"{"index":7,"at_us":5000001,"when_ms":1700000000123,"node":"n2","role":"member","group":"42.n3","coordinator":"n3","members":["n2","n3","n10"],"reason":"step-down","old_leader":"n1","gap_ms":31,"missed":2,"text":"n2 is in a group"}"#;
+        let line = r#"{"index":7,"at_us":5000001,"when_ms":1700000000123,"node":"n2","role":"member","group_number":"42.n3","coordinator":"n3","members":["n2","n3","n10"],"reason":"step-down","old_leader":"n1","gap_ms":31,"missed":2,"text":"n2 is in a group"}"#;
         let change: RoleChange = serde_json::from_str(line).unwrap();
         assert_eq!(change.group_number, Some(GroupNumber { counter: 42, node: NodeId(3) }));
         assert_eq!(change.members, [2, 3, 10].map(NodeId).into_iter().collect());
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_node_between_groups_has_nulls() {
-        let line = r#"{"index":0,"at_us":0,"when_ms":0,"node":"n2","role":"suspended","group":null,"coordinator":null,"members":[],"reason":"start","old_leader":null,"gap_ms":null,"text":"n2 comes up"}"#;
+        let line = r#"{"index":0,"at_us":0,"when_ms":0,"node":"n2","role":"suspended","group_number":null,"coordinator":null,"members":[],"reason":"start","old_leader":null,"gap_ms":null,"text":"n2 comes up"}"#;
         let change: RoleChange = serde_json::from_str(line).unwrap();
         assert!(!change.is_in_group());
         assert_eq!(serde_json::to_string(&change).unwrap(), line);

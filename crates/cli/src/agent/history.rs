@@ -206,7 +206,7 @@ mod tests {
         let (numbers, newest) = watch::channel(None);
         for index in indices {
             let line = format!(
-                r#"{{"index":{index},"at_us":0,"when_ms":0,"node":"n1","role":"member","group":null,
+                r#"{{"index":{index},"at_us":0,"when_ms":0,"node":"n1","role":"member","group_number":null,
                 "coordinator":null,"members":[],"text":""}}"#
             );
             shared.push(serde_json::from_str(&line).unwrap());

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
-use tanist::{GroupNumber, Meter, NodeId, Peerage, Phase, RoleKind, parse_node};
+use tanist::{GroupNumber, Meter, NodeId, Peerage, Phase, RoleKind, View, parse_node};
 
 use super::Agent;
 use super::json_form;
@@ -36,8 +36,8 @@ pub(crate) struct StatusReport {
     #[serde(default = "is_healthy_unless_told")]
     pub(crate) healthy: bool,
     /// The number of the group that it is in, or was in last.
-    #[serde(rename = "epoch")]
-    pub(crate) group_number: Option<GroupNumberReport>,
+    #[serde(with = "json_form::optional_text")]
+    pub(crate) group_number: Option<GroupNumber>,
     /// Who leads that group.
     pub(crate) leader: Option<LeaderReport>,
     /// The members of it.
@@ -68,17 +68,6 @@ pub(crate) struct HierarchyReport {
     pub(crate) coordinators: Vec<Option<String>>,
     /// Whether it coordinates the one group at the top.
     pub(crate) is_top: bool,
-}
-
-/// The number of a group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct GroupNumberReport {
-    /// Counts up on the node that formed the group.
-    pub(crate) counter: u64,
-    /// That node.
-    pub(crate) node: String,
-    /// Both: `42.n3`.
-    pub(crate) text: String,
 }
 
 /// Who leads.
@@ -176,7 +165,7 @@ impl Agent {
             paused: self.group().is_paused(),
             withdrawn: self.group().is_aside(),
             healthy: self.health().is_healthy(),
-            group_number: view.as_ref().map(|view| view.group_number().into()),
+            group_number: view.as_ref().map(View::group_number),
             leader,
             members: view.iter().flat_map(|view| view.members().iter()).map(name).collect(),
             hierarchy: status.peerage.map(|peerage| self.hierarchy(&peerage)),
@@ -286,12 +275,6 @@ impl Agent {
             Some((parse_node(name)?, address.to_owned()))
         };
         config.peers.iter().filter_map(split).collect()
-    }
-}
-
-impl From<GroupNumber> for GroupNumberReport {
-    fn from(number: GroupNumber) -> Self {
-        Self { counter: number.counter, node: number.node.to_string(), text: number.to_string() }
     }
 }
 

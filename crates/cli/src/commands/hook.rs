@@ -215,7 +215,7 @@ fn status(config: &Config, line: &RoleChange, state: &str, event: Event) -> Valu
         "state": state,
         "active": event == Event::Leader,
         "healthy": true,
-        "epoch": { "counter": 42, "node": leader, "text": number },
+        "group_number": number,
         "leader": { "node": leader },
         "members": members,
         "peers_version": config.peers_version,

@@ -34,8 +34,11 @@ pub(super) async fn act(
     }
     let Order { action, expected } = Order::read(name, &body)?;
     if let Some(expected) = expected {
-        let found =
-            site.agent.status().group_number.map_or_else(|| "none".to_owned(), |now| now.text);
+        let found = site
+            .agent
+            .status()
+            .group_number
+            .map_or_else(|| "none".to_owned(), |number| number.to_string());
         if found != expected {
             return Err(Refusal::EpochPassed { expected, found });
         }

@@ -55,7 +55,7 @@ fn describe(page: &mut Exposition, status: &StatusReport) {
     let has_leader = u8::from(status.leader.is_some());
     let help = "Whether the node is in a group that somebody leads.";
     page.single("tanist_has_leader", Kind::Gauge, help, has_leader);
-    let counter = status.group_number.as_ref().map_or(0, |number| number.counter);
+    let counter = status.group_number.map_or(0, |number| number.counter);
     let is_withdrawn = u8::from(status.withdrawn);
     let help = "Whether the node has withdrawn: it takes no part until it rejoins.";
     page.single("tanist_is_withdrawn", Kind::Gauge, help, is_withdrawn);

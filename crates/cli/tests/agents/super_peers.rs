@@ -47,7 +47,7 @@ fn settled(all: &BTreeMap<usize, Value>) -> Option<(Racks, usize)> {
     let mut top = None;
     for (node, status) in all {
         let (leader, number) =
-            (named(&status["leader"]["node"])?, status["epoch"]["text"].as_str()?);
+            (named(&status["leader"]["node"])?, status["group_number"].as_str()?);
         let group = (leader, number.to_owned());
         let hierarchy = &status["hierarchy"];
         let is_super = leader == *node;

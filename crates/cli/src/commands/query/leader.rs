@@ -39,13 +39,13 @@ impl Leader {
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
         let status: StatusReport = self.agent.ask(&Ask::Status)?;
         let number = status.group_number.filter(|_| status.leader.is_some());
-        let number = number.map(|number| number.text);
+        let number = number.map(|number| number.to_string());
         let (name, address) = match &status.leader {
             Some(leader) => (Some(&leader.node), Some(&leader.address)),
             None => (None, None),
         };
         if let Some(machine) = self.output.machine() {
-            let value = json!({ "leader": name, "address": address, "group": number });
+            let value = json!({ "leader": name, "address": address, "group_number": number });
             output::print_value(&value, machine)?;
         } else if let (Some(name), Some(address)) = (name, address) {
             let more = match (self.output, number) {
@@ -71,13 +71,13 @@ impl IsLeader {
     }
 
     fn tell(&self, status: &StatusReport) -> anyhow::Result<()> {
-        let number = status.group_number.as_ref().map(|number| &number.text);
+        let number = status.group_number.map(|number| number.to_string());
         if let Some(machine) = self.output.machine() {
             let value = json!({
                 "node": status.node,
                 "is_leader": status.active,
                 "role": status.role,
-                "group": number,
+                "group_number": number,
             });
             return output::print_value(&value, machine);
         }

@@ -51,7 +51,7 @@ impl Members {
 /// A line about the group and a table of its nodes.
 pub(crate) fn text(seen: &MembersReport, is_wide: bool) -> String {
     let status = &seen.status;
-    let number = status.group_number.as_ref().map_or("-", |number| number.text.as_str());
+    let number = status.group_number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let (group, algorithm, node) = (&status.group, &status.algorithm, &status.node);
     let mut text: String = alarms(status).iter().map(|alarm| format!("{alarm}\n")).collect();
     let head = format!("GROUP {group}  number {number}  algorithm {algorithm}  seen by {node}\n");

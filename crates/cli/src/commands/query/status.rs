@@ -50,9 +50,9 @@ impl Status {
         row("algorithm", status.algorithm.clone());
         row("role", status.role.to_string());
         row("state", status.state.clone());
-        if let Some(number) = &status.group_number {
+        if let Some(number) = status.group_number {
             let leader = status.leader.as_ref();
-            row("number", number.text.clone());
+            row("number", number.to_string());
             row("leader", leader.map_or_else(|| "-".to_owned(), |leader| leader.node.clone()));
             row("members", status.members.join(" "));
         }

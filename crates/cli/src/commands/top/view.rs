@@ -147,7 +147,7 @@ mod tests {
             "status": {
                 "group": "billing", "node": "n1", "algorithm": "bully", "role": "leader",
                 "state": "normal", "active": true, "paused": is_paused, "withdrawn": false,
-                "epoch": { "counter": 4, "node": "n1", "text": "4.n1" },
+                "group_number": "4.n1",
                 "leader": { "node": "n1", "address": "127.0.0.1:7400" }, "members": ["n1"],
                 "peers_version": 1, "since_ms": 0, "index": 40, "incarnation": 1,
             },
@@ -160,7 +160,7 @@ mod tests {
         let change = |index: u64| {
             json!({
                 "index": index, "at_us": 0, "when_ms": 0, "node": "n1", "role": "leader",
-                "group": format!("{index}.n1"), "coordinator": "n1", "members": ["n1"],
+                "group_number": format!("{index}.n1"), "coordinator": "n1", "members": ["n1"],
                 "text": "",
             })
         };

@@ -50,7 +50,7 @@ impl Account {
             "when_ms": when_ms,
             "took_ms": self.ended.map(millis),
             "before": self.before.map(|group| group.to_string()),
-            "group": self.after.map(|group| group.to_string()),
+            "group_number": self.after.map(|group| group.to_string()),
             "coordinator": self.coordinator.map(|node| node.to_string()),
             "silent": self.silent.iter().map(NodeId::to_string).collect::<Vec<_>>(),
             "steps": steps,

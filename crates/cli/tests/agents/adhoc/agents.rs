@@ -113,11 +113,11 @@ impl Agents {
 
 /// The number of the group in which all follow one leader, if they do.
 fn followed(seen: &[Option<Value>], leader: &str) -> Option<String> {
-    let number = seen.first()?.as_ref()?["epoch"]["text"].as_str()?;
+    let number = seen.first()?.as_ref()?["group_number"].as_str()?;
     let follows = |status: &Value| {
         status["leader"]["node"] == leader
             && status["state"] == "normal"
-            && status["epoch"]["text"] == number
+            && status["group_number"] == number
     };
     seen.iter().all(|status| status.as_ref().is_some_and(follows)).then(|| number.to_owned())
 }

@@ -6,7 +6,7 @@ use crate::support::agent::Agent;
 use crate::support::fleet::Fleet;
 
 fn number(agent: &Agent) -> Value {
-    agent.ask("status")["epoch"]["text"].clone()
+    agent.ask("status")["group_number"].clone()
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn flood(mut send: impl FnMut(u32)) -> u32 {
 }
 
 fn number(status: &Value) -> (Value, Value) {
-    (status["leader"]["node"].clone(), status["epoch"]["text"].clone())
+    (status["leader"]["node"].clone(), status["group_number"].clone())
 }
 
 #[test]

@@ -222,7 +222,11 @@ fn a_lone_survivor_on_a_full_disk_keeps_leading_with_the_number_that_it_has_save
     std::fs::remove_file(&filler).unwrap();
     let before = record(Path::new(&inside));
     until("the next reservation", || (record(Path::new(&inside)) != before).then_some(()));
-    assert_eq!(third.ask("status")["epoch"], led["epoch"], "the number in use has not changed");
+    assert_eq!(
+        third.ask("status")["group_number"],
+        led["group_number"],
+        "the number in use has not changed"
+    );
 }
 
 #[test]

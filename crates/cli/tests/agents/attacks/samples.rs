@@ -59,7 +59,7 @@ pub(crate) fn are_linked(agents: &[&Agent]) -> bool {
 
 /// The number of an agent's group.
 pub(crate) fn group_number(agent: &Agent) -> Value {
-    agent.ask("status")["epoch"]["text"].clone()
+    agent.ask("status")["group_number"].clone()
 }
 
 fn describe(agents: &[&Agent]) -> String {

@@ -42,14 +42,14 @@ fn a_busy_port_is_tried_again() {
 fn a_busy_http_port_is_tried_again_and_the_node_was_in_no_group_meanwhile() {
     let fleet = Fleet::new(3);
     let agents = fleet.group(&["n1", "n2"]);
-    let before = agents[1].ask("status")["epoch"].clone();
+    let before = agents[1].ask("status")["group_number"].clone();
     let taken = TcpListener::bind(fleet.http(3)).unwrap();
     let http = format!("{{ listen = \"{}\" }}", taken.local_addr().unwrap());
     let file = fleet.configure_as("n3", "n3", &[("http", http)]);
     let refused = fleet.run(&["agent", "-c", &file]);
     assert_eq!(refused.status.code(), TRY_AGAIN, "{}", stderr(&refused));
     // n3 outranks both: had it started before it looked at the port, it would have led.
-    assert_eq!(agents[1].ask("status")["epoch"], before);
+    assert_eq!(agents[1].ask("status")["group_number"], before);
 }
 
 #[test]

@@ -68,8 +68,8 @@ fn after_fifty_changes_of_leader_hooks_ran_in_order_never_two_at_once_and_know_t
     assert!(answers > 0, "no hook was seen to hang in {FLAPS} changes");
 
     let status = with.low.when("status", |status| status["active"] == true);
-    let epoch = status["epoch"]["text"].as_str().unwrap();
-    let last = format!("leader {} leader {epoch} end", status["index"]);
+    let number = status["group_number"].as_str().unwrap();
+    let last = format!("leader {} leader {number} end", status["index"]);
     until(&format!("hooks are told `{last}`"), || {
         let lines = with.fleet.lines("log");
         lines.contains(&last).then_some(())

@@ -45,7 +45,7 @@ fn a_hook_gets_the_situation_and_nothing_else_of_the_agents() {
     let input: Value =
         serde_json::from_slice(&std::fs::read(fleet.file("input")).unwrap()).unwrap();
     assert_eq!(input["event"], "leader");
-    assert_eq!(input["change"]["group"], "42.n1");
+    assert_eq!(input["change"]["group_number"], "42.n1");
     assert_eq!(input["status"]["members"].as_array().unwrap().len(), 3);
 }
 

@@ -28,8 +28,8 @@ fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
         (status["members"].as_array().unwrap().len() == 3 && status["active"] == true)
             .then_some(status)
     });
-    let epoch = &status["epoch"]["text"];
-    let order = json!({"expect_epoch": epoch, "hold_ms": 600_000}).to_string();
+    let number = &status["group_number"];
+    let order = json!({"expect_epoch": number, "hold_ms": 600_000}).to_string();
     let done = act(&agents, 3, "step-down", &order);
     assert_eq!(done.status, 202, "{done:?}");
     assert!(!done.json()["done"].as_str().unwrap().is_empty(), "{done:?}");

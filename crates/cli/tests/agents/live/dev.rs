@@ -59,7 +59,7 @@ fn a_killed_leader_is_replaced_and_comes_back_with_its_disk() {
     assert_eq!(dev.agree("all 3 nodes"), "n3");
     let after = dev.json(&["status", "--node", "n3"]);
     let counter = |status: &Value| {
-        let number = status["epoch"]["text"].as_str().unwrap().to_owned();
+        let number = status["group_number"].as_str().unwrap().to_owned();
         number.split('.').next().unwrap().parse::<u64>().unwrap()
     };
     assert!(counter(&after) > counter(&before), "{before} {after}");
@@ -87,8 +87,8 @@ fn two_halves_work_on_and_their_work_is_combined_when_they_meet() {
     let high = dev.status_when("n4", |status| is_whole(status, 3));
     assert_eq!(low["members"], serde_json::json!(["n1", "n2"]));
     assert_eq!(high["members"], serde_json::json!(["n3", "n4", "n5"]));
-    assert_ne!(low["epoch"]["text"], high["epoch"]["text"]);
-    assert_ne!(low["epoch"]["text"], whole["group"]);
+    assert_ne!(low["group_number"], high["group_number"]);
+    assert_ne!(low["group_number"], whole["group_number"]);
     // Both halves go on with all remaining work, so some pieces are done on both sides.
     dev.tells("; ");
     dev.act(&["heal"]);

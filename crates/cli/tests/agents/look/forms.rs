@@ -29,7 +29,7 @@ fn every_command_writes_json_that_parses() {
     let mut dev = Dev::start(&["--nodes", "3", "--algorithm", "bully"]);
     assert_eq!(dev.agree("all 3 nodes"), "n3");
     for (arguments, field) in [
-        (&["status"][..], "/epoch/text"),
+        (&["status"][..], "/group_number"),
         (&["members", "--node", "n1"], "/members/0/priority"),
         (&["leader"], "/leader"),
         (&["is-leader", "--node", "n3"], "/is_leader"),

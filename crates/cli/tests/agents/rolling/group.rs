@@ -90,7 +90,8 @@ impl Group {
     fn agreed(&self, all: &[Value]) -> Option<String> {
         let names: Vec<&str> = self.running().map(|node| node.name.as_str()).collect();
         let is_one = all.iter().all(|status| {
-            let is_same = ["epoch", "leader"].iter().all(|name| status[*name] == all[0][*name]);
+            let is_same =
+                ["group_number", "leader"].iter().all(|name| status[*name] == all[0][*name]);
             is_same && status["role"] != "suspended" && status["members"] == json!(names)
         });
         let is_active = all.iter().any(|status| status["active"] == true);

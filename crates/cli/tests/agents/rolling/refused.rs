@@ -18,11 +18,19 @@ fn a_newcomer_without_a_common_version_is_refused_by_name_and_never_acts() {
     group.start(0, FIRST);
     group.start(1, FIRST);
     let leader = group.agree();
-    let number = group.nodes[0].agent().ask("status")["epoch"].clone();
+    let number = group.nodes[0].agent().ask("status")["group_number"].clone();
     group.start(2, DROPS);
     both_sides_refuse(&group, |acting| acting == [leader.as_str()]);
-    assert_eq!(group.nodes[0].agent().ask("status")["epoch"], number, "the group has not changed");
-    assert_eq!(group.nodes[1].agent().ask("status")["epoch"], number, "the group has not changed");
+    assert_eq!(
+        group.nodes[0].agent().ask("status")["group_number"],
+        number,
+        "the group has not changed"
+    );
+    assert_eq!(
+        group.nodes[1].agent().ask("status")["group_number"],
+        number,
+        "the group has not changed"
+    );
     // A release that knows both versions joins the group.
     group.stop(2);
     group.start(2, BRINGS);

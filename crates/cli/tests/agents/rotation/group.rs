@@ -65,12 +65,10 @@ impl Group {
     pub(super) fn established(&self) -> Established {
         until("one group with a job", || {
             let all: Vec<Value> = (1..=NODES).map(|node| self.ask(node, "status")).collect();
-            let number = all[0]["epoch"]["text"].as_str()?.to_owned();
+            let number = all[0]["group_number"].as_str()?.to_owned();
             let is_whole = |status: &Value| {
                 let members = status["members"].as_array().map_or(0, Vec::len);
-                members == NODES
-                    && status["epoch"]["text"] == *number
-                    && !status["leader"].is_null()
+                members == NODES && status["group_number"] == *number && !status["leader"].is_null()
             };
             let leader = all.iter().position(|status| status["active"] == true)? + 1;
             let starts = self.fleet.read("starts");

@@ -45,7 +45,7 @@ impl Watch {
         let line = lines.last().filter(|line| line["role"] != "suspended")?;
         Some(Leadership {
             leader: line["coordinator"].as_str()?.to_owned(),
-            number: line["group"].as_str()?.to_owned(),
+            number: line["group_number"].as_str()?.to_owned(),
             members: line["members"].as_array()?.len(),
         })
     }

@@ -33,7 +33,7 @@ fn seen() -> MembersReport {
     let value = json!({
         "status": {
             "group": "billing", "node": "n1", "algorithm": "bully", "role": "member",
-            "state": "normal", "active": false, "paused": false, "withdrawn": false, "epoch": null,
+            "state": "normal", "active": false, "paused": false, "withdrawn": false, "group_number": null,
             "leader": { "node": "n2", "address": "127.0.0.1:7400" }, "members": ["n1", "n2"],
             "peers_version": 1, "since_ms": 0, "index": 1, "incarnation": 1,
         },
