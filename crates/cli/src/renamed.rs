@@ -17,4 +17,8 @@ pub(crate) fn complaint(error: &clap::Error) -> Option<String> {
     })
 }
 
-const NAMES: &[(&str, &str)] = &[("take-part", "rejoin"), ("/v1/take-part", "/v1/rejoin")];
+const NAMES: &[(&str, &str)] = &[
+    ("take-part", "rejoin"),
+    ("/v1/take-part", "/v1/rejoin"),
+    ("expect_epoch", "expect_group_number"),
+];

@@ -14,6 +14,7 @@ use super::answer::{Reply, json};
 use super::refusal::Refusal;
 use super::{BODY_MAX, REQUEST_MAX, Site, SocketKind, access};
 use crate::agent::action::{Action, ActionError};
+use crate::renamed::new_name;
 
 /// Does the action of this name, with what the body says.
 pub(super) async fn act(
@@ -40,7 +41,7 @@ pub(super) async fn act(
             .group_number
             .map_or_else(|| "none".to_owned(), |number| number.to_string());
         if found != expected {
-            return Err(Refusal::EpochPassed { expected, found });
+            return Err(Refusal::GroupChanged { expected, found });
         }
     }
     let acting = timeout(ACTION_MAX, site.agent.act(&action));
@@ -70,11 +71,16 @@ impl Order {
             [] => Map::new(),
             _ => serde_json::from_slice(body).map_err(wrong)?,
         };
-        let expected = match fields.remove("expect_epoch") {
+        if let Some((old, new)) = fields.keys().find_map(|name| Some((name, new_name(name)?))) {
+            return Err(Refusal::BadBody(format!("`{old}` is called `{new}`")));
+        }
+        let expected = match fields.remove("expect_group_number") {
             None => None,
             Some(Value::String(expected)) => Some(expected),
             Some(_) => {
-                return Err(Refusal::BadBody("expect_epoch is a string: \"42.n3\"".to_owned()));
+                return Err(Refusal::BadBody(
+                    "expect_group_number is a string: \"42.n3\"".to_owned(),
+                ));
             }
         };
         // The path has said which action it is.
@@ -121,7 +127,7 @@ mod tests {
     #[test]
     fn a_body_says_how_and_the_path_says_what() {
         let order =
-            Order::read("priority", b"{\"value\": 7, \"expect_epoch\": \"42.n3\"}").unwrap();
+            Order::read("priority", b"{\"value\": 7, \"expect_group_number\": \"42.n3\"}").unwrap();
         let action = Action::Priority { value: 7 };
         assert_eq!(order, Order { action, expected: Some("42.n3".to_owned()) });
         assert_eq!(Order::read("pause", b"").unwrap().action, Action::Pause);
@@ -131,10 +137,16 @@ mod tests {
             ("pause", "{\"action\": \"leave\"}"),
             ("pause", "[]"),
             ("pause", "{"),
-            ("pause", "{\"expect_epoch\": 7}"),
+            ("pause", "{\"expect_group_number\": 7}"),
         ] {
             let refusal = Order::read(name, body.as_bytes()).unwrap_err();
             assert!(matches!(refusal, Refusal::BadBody(_)), "{name} {body}: {refusal}");
         }
+    }
+
+    #[test]
+    fn an_old_field_is_refused_with_its_new_name() {
+        let refusal = Order::read("pause", b"{\"expect_epoch\": \"42.n3\"}").unwrap_err();
+        assert!(refusal.to_string().contains("`expect_group_number`"), "{refusal}");
     }
 }

@@ -92,7 +92,7 @@ pub(super) enum Refusal {
     Silent(Duration),
     /// The group is another than the one that the action was meant for.
     #[error("the action was meant for group {expected}, but the node is in {found}")]
-    EpochPassed {
+    GroupChanged {
         /// Meant.
         expected: String,
         /// There.
@@ -146,7 +146,7 @@ impl Refusal {
             | Self::BadQuery(_)
             | Self::Ended
             | Self::Silent(_)
-            | Self::EpochPassed { .. }
+            | Self::GroupChanged { .. }
             | Self::Refused(_)
             | Self::Unfinished(_)
             | Self::NoPrimary => {}
@@ -227,8 +227,8 @@ impl Refusal {
             Self::Silent(_) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "silent", "look at the machine: disk, CPU, log")
             }
-            Self::EpochPassed { .. } => {
-                (StatusCode::CONFLICT, "epoch_passed", "look at /v1/status and decide again")
+            Self::GroupChanged { .. } => {
+                (StatusCode::CONFLICT, "group_changed", "look at /v1/status and decide again")
             }
             Self::Refused(_) => {
                 (StatusCode::PRECONDITION_FAILED, "refused", "look at /v1/status and /readyz")

@@ -29,7 +29,7 @@ fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
             .then_some(status)
     });
     let number = &status["group_number"];
-    let order = json!({"expect_epoch": number, "hold_ms": 600_000}).to_string();
+    let order = json!({"expect_group_number": number, "hold_ms": 600_000}).to_string();
     let done = act(&agents, 3, "step-down", &order);
     assert_eq!(done.status, 202, "{done:?}");
     assert!(!done.json()["done"].as_str().unwrap().is_empty(), "{done:?}");
@@ -46,7 +46,7 @@ fn a_leader_that_is_told_to_hands_over_comes_back_and_leaves() {
     leads(&agents, 3);
     // A request that was meant for the old group is not applied to the new one.
     let late = act(&agents, 3, "step-down", &order);
-    assert_eq!((late.status, late.code().as_str()), (409, "epoch_passed"));
+    assert_eq!((late.status, late.code().as_str()), (409, "group_changed"));
     assert_eq!(get(agents.fleet.http(3), "/v1/status").json()["withdrawn"], false);
 
     let done = act(&agents, 3, "leave", "");

@@ -61,9 +61,9 @@ fn every_refusal_says_what_is_wrong_and_the_node_goes_on_leading() {
             "POST",
             "/v1/pause",
             vec![token, json],
-            "{\"expect_epoch\":\"0.n9\"}",
+            "{\"expect_group_number\":\"0.n9\"}",
             409,
-            "epoch_passed",
+            "group_changed",
         ),
     ];
     for (method, path, headers, body, status, code) in cases {
