@@ -32,8 +32,8 @@ pub(crate) fn environment(
     set("NODE", change.node.to_string());
     set("ROLE", change.role.to_string());
     set("STATE", state.to_owned());
-    set("EPOCH", change.group_number.map(|number| number.to_string()).unwrap_or_default());
-    set("EPOCH_COUNTER", counter.unwrap_or_default());
+    set("GROUP_NUMBER", change.group_number.map(|number| number.to_string()).unwrap_or_default());
+    set("GROUP_COUNTER", counter.unwrap_or_default());
     set("LEADER_ADDR", address(config, &leader));
     set("LEADER", leader);
     set("OLD_LEADER", text(change.old_leader));
@@ -103,7 +103,7 @@ key_file = "key"
         let config = config();
         let variables = environment(&config, "leader", "normal", &change());
         let value = |name: &str| variables.get(name).map_or("-", String::as_str);
-        assert_eq!((value("TANIST_EPOCH"), value("TANIST_EPOCH_COUNTER")), ("42.n2", "42"));
+        assert_eq!((value("TANIST_GROUP_NUMBER"), value("TANIST_GROUP_COUNTER")), ("42.n2", "42"));
         assert_eq!(value("TANIST_LEADER_ADDR"), "127.0.0.1:7402");
         assert_eq!((value("TANIST_OLD_LEADER"), value("TANIST_REASON")), ("n1", "failure"));
         assert_eq!((value("TANIST_MEMBERS"), value("TANIST_INDEX")), ("n1 n2", "7"));
@@ -116,7 +116,8 @@ key_file = "key"
         let (group_number, coordinator, members) = (None, None, NodeSet::new());
         let nowhere = RoleChange { group_number, coordinator, members, ..change() };
         let variables = environment(&config, "suspended", "election", &nowhere);
-        for name in ["TANIST_EPOCH", "TANIST_EPOCH_COUNTER", "TANIST_LEADER", "TANIST_LEADER_ADDR"]
+        for name in
+            ["TANIST_GROUP_NUMBER", "TANIST_GROUP_COUNTER", "TANIST_LEADER", "TANIST_LEADER_ADDR"]
         {
             assert_eq!(variables.get(name).map(String::as_str), Some(""), "{name}");
         }

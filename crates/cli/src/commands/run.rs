@@ -234,7 +234,7 @@ const EXAMPLES: &str = "\
 Examples:
   tanist run --socket /run/tanist/billing.sock -- ./charge-customers
   tanist run -c agent.toml -- ./charge-customers     the node in the same process
-  tanist run --node n1 -- sh -c 'echo $TANIST_EPOCH; sleep 60'     a node of `tanist dev`
+  tanist run --node n1 -- sh -c 'echo $TANIST_GROUP_NUMBER; sleep 60'     a node of `tanist dev`
   tanist run --wait 30s --on-loss exit -- ./once
 
 When leadership is lost the command gets SIGTERM, and after the grace SIGKILL, with all that it

@@ -169,7 +169,7 @@ fn an_unknown_variable_is_a_warning_unless_it_is_meant_for_children() {
     let output = home
         .tanist(&check)
         .env("TANIST_TIMING_HARTBEAT", "1s")
-        .env("TANIST_EPOCH", "42.n3")
+        .env("TANIST_GROUP_NUMBER", "42.n3")
         .env("TANIST_SOCKET", "/nowhere")
         .output()
         .unwrap();

@@ -11,7 +11,7 @@ const FLAPS: usize = 50;
 
 /// Writes one line when it starts and one when it ends.
 const WRITES: &str = "\
-line=\"$(basename \"$0\") $TANIST_INDEX $TANIST_EVENT ${TANIST_EPOCH:-none}\"
+line=\"$(basename \"$0\") $TANIST_INDEX $TANIST_EVENT ${TANIST_GROUP_NUMBER:-none}\"
 echo \"$line start\" >> @/log
 echo \"$line end\" >> @/log";
 

@@ -99,7 +99,7 @@ fn the_command_is_told_what_it_runs_for() {
     assert_eq!((value("EVENT"), value("ROLE")), ("leader".to_owned(), "leader".to_owned()));
     assert_eq!((value("GROUP"), value("NODE")), ("billing".to_owned(), "n1".to_owned()));
     assert_eq!((value("LEADER"), value("MEMBERS")), ("n1".to_owned(), "n1".to_owned()));
-    assert_eq!(value("EPOCH"), format!("{}.n1", value("EPOCH_COUNTER")));
+    assert_eq!(value("GROUP_NUMBER"), format!("{}.n1", value("GROUP_COUNTER")));
     assert_eq!(value("REASON"), "start");
     // The command can ask the agent itself.
     let asked = fleet

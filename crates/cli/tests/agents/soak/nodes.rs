@@ -13,7 +13,8 @@ use crate::support::agent::Process;
 use crate::support::fleet::Fleet;
 
 /// A job that records when it runs beside another one, and its process id.
-const JOB: &str = "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_EPOCH\" >> overlaps
+const JOB: &str =
+    "exec 9>>lock; flock -n 9 || echo \"$TANIST_NODE $TANIST_GROUP_NUMBER\" >> overlaps
     echo $$ >> jobs; exec sleep 100000";
 
 /// Three nodes, and where they can be attacked.
