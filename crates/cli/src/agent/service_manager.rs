@@ -116,20 +116,20 @@ async fn has_answered<T>(answer: impl Future<Output = Option<T>>, limit: Duratio
     }
 }
 
-/// `leader of billing, epoch 42.n3, 3 members`.
+/// `leader of billing, group number 42.n3, 3 members`.
 fn sentence(group: &str, change: &RoleChange) -> String {
-    let epoch = change.group_number.map_or_else(|| "none".to_owned(), |number| number.to_string());
+    let number = change.group_number.map_or_else(|| "none".to_owned(), |number| number.to_string());
     let members = match change.members.len() {
         1 => "1 member".to_owned(),
         members => format!("{members} members"),
     };
     match (change.role, change.coordinator) {
-        (RoleKind::Leader, _) => format!("leader of {group}, epoch {epoch}, {members}"),
+        (RoleKind::Leader, _) => format!("leader of {group}, group number {number}, {members}"),
         (RoleKind::Member, Some(leader)) => {
-            format!("member of {group} under {leader}, epoch {epoch}, {members}")
+            format!("member of {group} under {leader}, group number {number}, {members}")
         }
         (RoleKind::Member | RoleKind::Suspended, _) => {
-            format!("in no group of {group} ({}), last epoch {epoch}", change.reason.name())
+            format!("in no group of {group} ({}), last group number {number}", change.reason.name())
         }
     }
 }
@@ -221,16 +221,19 @@ mod tests {
             missed: 0,
             text: String::new(),
         };
-        assert_eq!(sentence("billing", &change), "leader of billing, epoch 42.n3, 3 members");
+        assert_eq!(
+            sentence("billing", &change),
+            "leader of billing, group number 42.n3, 3 members"
+        );
         change.role = RoleKind::Member;
         assert_eq!(
             sentence("billing", &change),
-            "member of billing under n3, epoch 42.n3, 3 members"
+            "member of billing under n3, group number 42.n3, 3 members"
         );
         change.role = RoleKind::Suspended;
         assert_eq!(
             sentence("billing", &change),
-            "in no group of billing (failure), last epoch 42.n3"
+            "in no group of billing (failure), last group number 42.n3"
         );
     }
 }

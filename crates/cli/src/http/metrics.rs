@@ -60,7 +60,7 @@ fn describe(page: &mut Exposition, status: &StatusReport) {
     let help = "Whether the node has withdrawn: it takes no part until it rejoins.";
     page.single("tanist_is_withdrawn", Kind::Gauge, help, is_withdrawn);
     let help = "The counter in the number of the group that the node is in, or was in last.";
-    page.single("tanist_epoch", Kind::Gauge, help, counter);
+    page.single("tanist_group_counter", Kind::Gauge, help, counter);
     let members = if status.leader.is_some() { status.members.len() } else { 0 };
     let help = "How many nodes are in the node's group, itself included; 0 if it is in none.";
     page.single("tanist_group_members", Kind::Gauge, help, members);

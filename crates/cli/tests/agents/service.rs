@@ -40,7 +40,10 @@ fn a_service_manager_is_told_that_the_node_is_up_what_it_is_that_it_lives_reload
             break line;
         }
     };
-    assert!(sentence.starts_with("STATUS=leader of billing, epoch 1.n1, 1 member"), "{sentence}");
+    assert!(
+        sentence.starts_with("STATUS=leader of billing, group number 1.n1, 1 member"),
+        "{sentence}"
+    );
     assert_eq!(told(&manager, &[status]), alive);
     assert_eq!(told(&manager, &[status]), alive);
 
