@@ -137,7 +137,7 @@ const KEY_FILES: &[(&str, &str)] = &[
 const CONVERSATIONS: &[(&str, &str)] = &[
     (
         "look",
-        "{\"ask\":\"status\"}\n{\"ask\":\"members\"}\n{\"ask\":\"meter\"}\n{\"ask\":\"settings\"}\n\
+        "{\"ask\":\"status\"}\n{\"ask\":\"members\"}\n{\"ask\":\"metrics\"}\n{\"ask\":\"settings\"}\n\
          {\"ask\":\"history\"}\n{\"ask\":\"events\"}\n{\"ask\":\"work\"}\n\
          {\"ask\":\"keys\"}\n",
     ),

@@ -206,7 +206,7 @@ pub fn question(line: &str) -> Option<Question> {
         Ask::Attach { .. } => Question::Attach,
         Ask::Status
         | Ask::Members
-        | Ask::Meter
+        | Ask::Metrics
         | Ask::Settings
         | Ask::History
         | Ask::Events

@@ -114,7 +114,7 @@ impl Patient {
         Ok(Self {
             members: client.ask(&Ask::Members)?,
             settings: client.ask(&Ask::Settings)?,
-            meter: client.ask(&Ask::Meter)?,
+            meter: client.ask(&Ask::Metrics)?,
         })
     }
 }

@@ -15,7 +15,7 @@ pub(crate) enum Ask {
     /// All configured nodes as this one sees them.
     Members,
     /// What the node counted.
-    Meter,
+    Metrics,
     /// What it was told at its start, and where its things are.
     Settings,
     /// The keys that it accepts, and what its links rest on.
@@ -98,4 +98,20 @@ pub(crate) enum Answer {
     Error(String),
     /// Nothing, because it would be unsafe, is impossible, or is not for this user to ask.
     Refused(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_name_is_refused_with_a_list_that_has_the_new_one() {
+        for (line, new) in [
+            (r#"{"ask":"meter"}"#, "`metrics`"),
+            (r#"{"ask":"act","what":{"action":"take-part"}}"#, "`rejoin`"),
+        ] {
+            let error = serde_json::from_str::<Ask>(line).unwrap_err();
+            assert!(error.to_string().contains(new), "{line}: {error}");
+        }
+    }
 }

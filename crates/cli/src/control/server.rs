@@ -188,7 +188,7 @@ async fn answer(ask: Ask, agent: &Agent) -> Answer {
             Some(members) => value(&members),
             None => Err(ENDED.to_owned()),
         },
-        Ask::Meter => match group.meter().await {
+        Ask::Metrics => match group.meter().await {
             Some(meter) => value(&meter),
             None => Err(ENDED.to_owned()),
         },

@@ -136,7 +136,7 @@ impl Agent {
 
     /// One of the counts of its transport.
     pub(crate) fn count(&self, name: &str) -> u64 {
-        let meter = self.ask("meter");
+        let meter = self.ask("metrics");
         meter["transport"][name].as_u64().unwrap_or_else(|| panic!("no {name} in {meter}"))
     }
 

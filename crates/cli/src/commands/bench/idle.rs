@@ -117,7 +117,7 @@ impl Args {
 fn sample(group: &LocalGroup, nodes: &[NodeId]) -> anyhow::Result<Vec<Sample>> {
     let one = |id: &NodeId| {
         let process = group.process(*id).with_context(|| format!("error: {id} is gone"))?;
-        let meter = group.ask(*id, &Ask::Meter)?;
+        let meter = group.ask(*id, &Ask::Metrics)?;
         Ok(Sample { usage: usage(process)?, meter })
     };
     nodes.iter().map(one).collect()

@@ -55,7 +55,7 @@ fn garbage_datagrams_at_a_high_rate_unseat_nobody_and_are_counted() {
         let count = |name: &&str| meter["transport"][name].as_u64().unwrap_or(0);
         names.iter().chain(&more).map(count).sum::<u64>()
     };
-    let counted = refused(&agents[2].ask("meter"));
+    let counted = refused(&agents[2].ask("metrics"));
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let to = fleet.peer(3);
     let mut seed = 7;
@@ -65,7 +65,7 @@ fn garbage_datagrams_at_a_high_rate_unseat_nobody_and_are_counted() {
         let _ = socket.send_to(&garbage(&mut seed, length), to);
     });
     eprintln!("{rate} datagrams per second");
-    let after = refused(&agents[2].ask("meter"));
+    let after = refused(&agents[2].ask("metrics"));
     assert!(after > counted + 1000, "{counted} before, {after} after");
     assert_eq!(number(&agents[0].ask("status")), before);
     assert_eq!(number(&agents[2].ask("status")), before);
@@ -94,7 +94,7 @@ fn garbage_over_tcp_at_a_high_rate_unseats_nobody_and_is_counted() {
         }
     });
     eprintln!("{rate} writes per second over {connections} connections");
-    agents[2].when("meter", |meter| {
+    agents[2].when("metrics", |meter| {
         meter["transport"]["handshakes_failed"].as_u64() > Some(counted + 32)
     });
     assert_eq!(number(&agents[0].ask("status")), before);
@@ -107,7 +107,7 @@ fn a_hundred_idle_connections_keep_no_node_out() {
     let mut agents = fleet.group(&["n1", "n2", "n3"]);
     let to = fleet.peer(3);
     let idle: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(to).unwrap()).collect();
-    agents[2].when("meter", |meter| meter["transport"]["accepted"].as_u64() >= Some(100));
+    agents[2].when("metrics", |meter| meter["transport"]["accepted"].as_u64() >= Some(100));
     assert_eq!(agents[0].ask("status")["leader"]["node"], "n3");
     // A node that restarts still gets a connection.
     drop(agents.remove(0));
@@ -115,7 +115,8 @@ fn a_hundred_idle_connections_keep_no_node_out() {
     let again = fleet.start("n1");
     again.members_are(&["n1", "n2", "n3"]);
     assert!(agents[1].count("connections_over_cap") > 0, "more than 64 shake no hands");
-    agents[1].when("meter", |meter| meter["transport"]["handshakes_timed_out"].as_u64() > Some(0));
+    agents[1]
+        .when("metrics", |meter| meter["transport"]["handshakes_timed_out"].as_u64() > Some(0));
     drop(idle);
 }
 

@@ -44,7 +44,7 @@ fn a_twin_ends_and_changes_nothing(node: &str) {
     watch(&established, 100, || are_whole(&established, &NODES));
     for agent in &established {
         assert_eq!(group_number(agent), number, "{}", agent.log());
-        assert!(agent.count("links_replaced") <= 2, "{}", agent.ask("meter"));
+        assert!(agent.count("links_replaced") <= 2, "{}", agent.ask("metrics"));
     }
 }
 

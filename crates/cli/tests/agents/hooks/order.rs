@@ -87,7 +87,7 @@ fn after_fifty_changes_of_leader_hooks_ran_in_order_never_two_at_once_and_know_t
 fn has_answered_while_a_hook_hangs(pair: &Pair) -> bool {
     let hanging = || pair.fleet.lines("hanging").first().cloned().filter(|id| is_running(id));
     let Some(before) = hanging() else { return false };
-    assert!(pair.low.ask("meter")["wakes"].as_u64().unwrap() > 0);
+    assert!(pair.low.ask("metrics")["wakes"].as_u64().unwrap() > 0);
     hanging() == Some(before)
 }
 

@@ -74,7 +74,7 @@ fn get(to: SocketAddr, path: &str) -> std::io::Result<String> {
     Ok(answer)
 }
 
-const ASKS: [&str; 4] = ["status", "members", "history", "meter"];
+const ASKS: [&str; 4] = ["status", "members", "history", "metrics"];
 const PATHS: [&str; 5] = ["/livez", "/v1/status", "/leader", "/metrics", "/v1/members"];
 /// Leaves most of two cores to the agents.
 const PAUSE: Duration = Duration::from_millis(5);
