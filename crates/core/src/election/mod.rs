@@ -141,7 +141,7 @@ pub struct Standing {
 }
 
 /// The rules that all algorithms share, beyond those of a [`Protocol`].
-pub(crate) trait Elects:
+pub(crate) trait ElectionAlgorithm:
     Protocol<Record = Counter, Command = Command, Notice = Notice>
 {
     /// A node that has been a Normal member of a group for a while.
@@ -448,7 +448,7 @@ algorithms! {
 }
 
 /// Wraps an algorithm's own messages and timers; everything else is common to all.
-fn lift<P: Elects>(
+fn lift<P: ElectionAlgorithm>(
     inner: Effects<P>,
     out: &mut Effects<Election>,
     message: impl Fn(P::Message) -> Message,

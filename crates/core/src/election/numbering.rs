@@ -1,12 +1,12 @@
 //! Group numbers: a node counts on, and saves the counter before a message can carry the number.
 
-use super::Elects;
+use super::ElectionAlgorithm;
 use crate::group::{Counter, GroupNumber};
 use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects};
 
 /// Takes the next group number and saves its counter before anybody can hear of it (I-08).
-pub(crate) fn mint<P: Elects>(
+pub(crate) fn mint<P: ElectionAlgorithm>(
     cx: &Context<'_>,
     counter: &mut Counter,
     out: &mut Effects<P>,
@@ -21,7 +21,11 @@ pub(crate) fn mint<P: Elects>(
 }
 
 /// Goes on from a counter that somebody else saw, if it is higher; it is saved before it is used.
-pub(crate) fn raise<P: Elects>(counter: &mut Counter, seen: Counter, out: &mut Effects<P>) {
+pub(crate) fn raise<P: ElectionAlgorithm>(
+    counter: &mut Counter,
+    seen: Counter,
+    out: &mut Effects<P>,
+) {
     if seen > *counter {
         *counter = seen;
         out.save(seen);
@@ -29,7 +33,11 @@ pub(crate) fn raise<P: Elects>(counter: &mut Counter, seen: Counter, out: &mut E
 }
 
 /// What the `save-after-send` mutant calls where the messages have left.
-pub(crate) fn mint_late<P: Elects>(cx: &Context<'_>, counter: Counter, out: &mut Effects<P>) {
+pub(crate) fn mint_late<P: ElectionAlgorithm>(
+    cx: &Context<'_>,
+    counter: Counter,
+    out: &mut Effects<P>,
+) {
     if cx.is_mutated(Mutant::SAVE_AFTER_SEND) {
         out.save(counter);
     }

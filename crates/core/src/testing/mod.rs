@@ -12,7 +12,7 @@ use core::time::Duration;
 
 use crate::config::{ConfigError, GroupConfig, GroupSettings};
 use crate::dice::Fixed;
-use crate::election::{self, Algorithm, Elects, Reports, Standing};
+use crate::election::{self, Algorithm, ElectionAlgorithm, Reports, Standing};
 use crate::group::{Counter, GroupNumber};
 use crate::membership::{Membership, NodeId, NodeSet};
 use crate::options::Options;
@@ -172,7 +172,7 @@ impl<P: Scripted> Bench<P> {
     }
 }
 
-impl<P: Scripted + Elects> Bench<P> {
+impl<P: Scripted + ElectionAlgorithm> Bench<P> {
     /// A node that has long been Normal in group 1 of this coordinator, with every configured node.
     pub(crate) fn standing(group: TestGroup, me: u32, coordinator: u32) -> Self {
         let members = group.members.all().iter().map(|member| member.id).collect();

@@ -6,8 +6,8 @@ use alloc::string::{String, ToString};
 use super::{Scripted, of_begin, of_election, of_facts, of_plan, of_report};
 use crate::detector::{self, Detector, Heartbeat};
 use crate::election::{
-    self, Algorithm, Bully, BullyLecture, Elects, Invitation, Ring, bully, bully_lecture,
-    invitation,
+    self, Algorithm, Bully, BullyLecture, ElectionAlgorithm, Invitation, Ring, bully,
+    bully_lecture, invitation,
 };
 use crate::group::Counter;
 use crate::node::{self, Node};

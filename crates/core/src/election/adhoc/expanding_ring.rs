@@ -31,7 +31,9 @@ use super::{limit, pace};
 use crate::election::descriptor::{
     Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
 };
-use crate::election::{Command, Elects, Notice, Standing, View, mint, mint_late, plain, raise};
+use crate::election::{
+    Command, ElectionAlgorithm, Notice, Standing, View, mint, mint_late, plain, raise,
+};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};
@@ -359,7 +361,7 @@ impl Floods for ExpandingRing {
     }
 }
 
-impl Elects for ExpandingRing {
+impl ElectionAlgorithm for ExpandingRing {
     fn standing(
         cx: &mut Context<'_>,
         saved: Counter,

@@ -10,7 +10,7 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 use super::{limit, pace};
-use crate::election::Elects;
+use crate::election::ElectionAlgorithm;
 use crate::group::GroupNumber;
 use crate::membership::NodeId;
 use crate::mutant::{Mutant, mutants};
@@ -66,7 +66,7 @@ pub(super) enum Meaning {
 }
 
 /// An algorithm that floods heartbeats.
-pub(super) trait Floods: Elects {
+pub(super) trait Floods: ElectionAlgorithm {
     fn beat(beat: Beat) -> Self::Message;
     fn timer(timer: Timer) -> Self::Timer;
 }

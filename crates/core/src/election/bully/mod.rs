@@ -31,7 +31,7 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 use self::vetting::Vetting;
-use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
+use super::{Command, ElectionAlgorithm, Notice, Reports, Standing, View, plain, raise};
 use crate::election::descriptor::{
     Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
 };
@@ -384,7 +384,7 @@ impl Bully {
     }
 }
 
-impl Elects for Bully {
+impl ElectionAlgorithm for Bully {
     fn standing(
         cx: &mut Context<'_>,
         saved: Counter,

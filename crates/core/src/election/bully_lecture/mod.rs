@@ -24,7 +24,7 @@ use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
-use super::{Command, Elects, Notice, Standing, View, mint, mint_late, plain, raise};
+use super::{Command, ElectionAlgorithm, Notice, Standing, View, mint, mint_late, plain, raise};
 use crate::election::descriptor::{
     Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
 };
@@ -344,7 +344,7 @@ impl BullyLecture {
     }
 }
 
-impl Elects for BullyLecture {
+impl ElectionAlgorithm for BullyLecture {
     fn standing(
         cx: &mut Context<'_>,
         saved: Counter,

@@ -31,7 +31,7 @@ use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
-use super::{Command, Elects, Notice, Reports, Standing, View, raise};
+use super::{Command, ElectionAlgorithm, Notice, Reports, Standing, View, raise};
 use crate::election::descriptor::{
     Adjustable, Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
 };
@@ -352,7 +352,7 @@ impl Invitation {
     }
 }
 
-impl Elects for Invitation {
+impl ElectionAlgorithm for Invitation {
     fn standing(
         cx: &mut Context<'_>,
         saved: Counter,

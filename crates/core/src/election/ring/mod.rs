@@ -42,7 +42,7 @@ use self::assembly::Gathering;
 use self::passing::Succession;
 use self::rules::Rule;
 pub use self::token::{Label, Token};
-use super::{Command, Elects, Notice, Reports, Standing, View, plain, raise};
+use super::{Command, ElectionAlgorithm, Notice, Reports, Standing, View, plain, raise};
 use crate::election::descriptor::{MessageInfo, TimerInfo, Topic, rows};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
@@ -258,7 +258,7 @@ impl Ring {
     }
 }
 
-impl Elects for Ring {
+impl ElectionAlgorithm for Ring {
     fn standing(
         cx: &mut Context<'_>,
         saved: Counter,

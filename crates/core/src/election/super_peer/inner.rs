@@ -6,7 +6,7 @@
 use minicbor::{Decode, Encode};
 
 use super::Inner;
-use crate::election::{self, Algorithm, Bully, BullyLecture, Elects, Invitation, Ring};
+use crate::election::{self, Algorithm, Bully, BullyLecture, ElectionAlgorithm, Invitation, Ring};
 use crate::group::Counter;
 use crate::protocol::Protocol;
 

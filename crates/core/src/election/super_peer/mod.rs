@@ -41,7 +41,7 @@ pub use ports::{Message, Timer};
 
 use self::seat::Seat;
 use self::selection::Selection;
-use super::{Command, Election, Elects, Notice, Standing, View, raise};
+use super::{Command, Election, ElectionAlgorithm, Notice, Standing, View, raise};
 use crate::config::GroupConfig;
 use crate::election::descriptor::{
     Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic,
@@ -258,7 +258,7 @@ impl SuperPeer {
     }
 }
 
-impl Elects for SuperPeer {
+impl ElectionAlgorithm for SuperPeer {
     /// The peer groups stand; whoever leads one takes its seat above as ever. Whoever stands under
     /// a node of another group has just come up.
     fn standing(

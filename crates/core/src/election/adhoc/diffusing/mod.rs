@@ -35,7 +35,7 @@ use super::{limit, pace};
 use crate::election::descriptor::{
     Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, Topic, rows,
 };
-use crate::election::{Command, Elects, Notice, Standing, View, mint, plain, raise};
+use crate::election::{Command, ElectionAlgorithm, Notice, Standing, View, mint, plain, raise};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};
@@ -341,7 +341,7 @@ impl Floods for Diffusing {
     }
 }
 
-impl Elects for Diffusing {
+impl ElectionAlgorithm for Diffusing {
     fn standing(
         cx: &mut Context<'_>,
         saved: Counter,

@@ -13,7 +13,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Diffusing, ExpandingRing, diffusing, expanding_ring};
-use crate::election::{self, Algorithm, Elects};
+use crate::election::{self, Algorithm, ElectionAlgorithm};
 use crate::group::Counter;
 use crate::testing::TestGroup;
 use crate::testing::{Scripted, group_of, of_election, of_facts};

@@ -12,7 +12,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::{Message, Ring, Timer, Token};
-use crate::election::{Algorithm, Command, Elects, Notice};
+use crate::election::{Algorithm, Command, ElectionAlgorithm, Notice};
 use crate::group::Counter;
 use crate::membership::NodeId;
 use crate::payload::Report;
