@@ -4,7 +4,7 @@
 //! what happens then is everything that the assumptions allow.
 
 use tanist_core::config::ConfigError;
-use tanist_core::election::{Algorithm, Standing};
+use tanist_core::election::{Algorithm, EstablishedGroup};
 use tanist_core::membership::HierarchyError;
 use tanist_core::mutant::Mutant;
 use tanist_core::options::OptionError;
@@ -131,10 +131,10 @@ impl Question {
     }
 
     /// Everybody stands under the best of those among whom it is elected, or alone.
-    fn groups(&self, members: &Membership) -> Vec<Standing> {
+    fn groups(&self, members: &Membership) -> Vec<EstablishedGroup> {
         let standing = |coordinator, members| {
             let group = GroupNumber { counter: 1, node: coordinator };
-            Standing { group, coordinator, members }
+            EstablishedGroup { group, coordinator, members }
         };
         let all = members.all().iter().map(|member| member.id);
         match self.beginning {

@@ -131,7 +131,7 @@ pub struct View<'a> {
 
 /// A group as it stands, for a world that begins in the middle.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct EstablishedGroup {
     /// Its number.
     pub group: GroupNumber,
     /// Its coordinator.
@@ -145,10 +145,10 @@ pub(crate) trait ElectionAlgorithm:
     Protocol<Record = Counter, Command = Command, Notice = Notice>
 {
     /// A node that has been a Normal member of a group for a while.
-    fn standing(
+    fn established(
         cx: &mut Context<'_>,
         saved: Counter,
-        standing: &Standing,
+        established: &EstablishedGroup,
         out: &mut Effects<Self>,
     ) -> Self;
 
@@ -323,16 +323,16 @@ macro_rules! algorithms {
 
         impl Election {
             /// A node that has been a Normal member of a group for a while.
-            pub fn standing(
+            pub fn established(
                 cx: &mut Context<'_>,
                 saved: Counter,
-                standing: &Standing,
+                established: &EstablishedGroup,
                 out: &mut Effects<Self>,
             ) -> Self {
                 match cx.config.algorithm() {
                     $( Algorithm::$variant => {
                         let mut inner = Effects::new();
-                        let node = <$type>::standing(cx, saved, standing, &mut inner);
+                        let node = <$type>::established(cx, saved, established, &mut inner);
                         lift(inner, out, Message::$variant, Timer::$variant);
                         Self::$variant(node)
                     } ),+

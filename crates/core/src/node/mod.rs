@@ -28,7 +28,7 @@ use alloc::boxed::Box;
 pub use ports::{Command, Message, Notice, Timer};
 
 use crate::detector::{self, Detector};
-use crate::election::{Election, Standing, View};
+use crate::election::{Election, EstablishedGroup, View};
 use crate::group::{Counter, Status};
 use crate::membership::NodeSet;
 use crate::payload::Definition;
@@ -86,20 +86,20 @@ impl Protocol for Node {
 
 impl Node {
     /// A node that has been a Normal member of a group for a while.
-    pub fn standing(
+    pub fn established(
         cx: &mut Context<'_>,
         saved: NodeRecord,
-        standing: &Standing,
+        established: &EstablishedGroup,
         definition: Definition,
         out: &mut Effects<Self>,
     ) -> Self {
         let mut effects = Effects::new();
-        let election = Election::standing(cx, saved.counter, standing, &mut effects);
+        let election = Election::established(cx, saved.counter, established, &mut effects);
         let mut node = Self {
-            memory: Memory::standing(),
+            memory: Memory::established(),
             detector: Detector::default(),
             election: Some(election),
-            reorganization: Reorganization::standing(definition),
+            reorganization: Reorganization::established(definition),
             policy: Policy::default(),
             kept: None,
             record: saved,

@@ -122,7 +122,7 @@ impl Protocol for Memory {
     type Notice = Notice;
 
     fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
-        let mut memory = Self::standing();
+        let mut memory = Self::established();
         let others: NodeSet = match cx.config.recall() {
             Recall::Off => NodeSet::new(),
             Recall::On => cx.members.peer_group(cx.me).others(cx.me).collect(),
@@ -160,7 +160,7 @@ impl Protocol for Memory {
 impl Memory {
     /// Nothing seen yet and nothing to ask.
     #[must_use]
-    pub const fn standing() -> Self {
+    pub const fn established() -> Self {
         Self { seen: BTreeMap::new(), stage: Stage::Idle }
     }
 

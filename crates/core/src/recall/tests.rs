@@ -112,7 +112,7 @@ fn where_recall_is_off_nothing_is_asked_and_nothing_remembered() {
     assert_eq!(bench.began, ["nothing known"]);
     bench.tell(saw(8, 2));
     bench.tell(saw(8, 1));
-    assert_eq!(bench.machine, Memory::standing());
+    assert_eq!(bench.machine, Memory::established());
     let lines: Vec<String> = bench.hear(2, Message::Recall { question: 1 });
     assert_eq!(lines, ["send n2 Recall_answer no"]);
 }

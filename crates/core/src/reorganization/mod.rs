@@ -245,7 +245,7 @@ impl Protocol for Reorganization {
 impl Reorganization {
     /// A node whose application has been running under this definition.
     #[must_use]
-    pub const fn standing(definition: Definition) -> Self {
+    pub const fn established(definition: Definition) -> Self {
         Self { gate: Gate::Open, round: Round::Idle, definition: Some(definition) }
     }
 

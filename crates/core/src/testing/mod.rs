@@ -12,7 +12,7 @@ use core::time::Duration;
 
 use crate::config::{ConfigError, GroupConfig, GroupSettings};
 use crate::dice::Fixed;
-use crate::election::{self, Algorithm, ElectionAlgorithm, Reports, Standing};
+use crate::election::{self, Algorithm, ElectionAlgorithm, EstablishedGroup, Reports};
 use crate::group::{Counter, GroupNumber};
 use crate::membership::{Membership, NodeId, NodeSet};
 use crate::options::Options;
@@ -174,22 +174,25 @@ impl<P: Scripted> Bench<P> {
 
 impl<P: Scripted + ElectionAlgorithm> Bench<P> {
     /// A node that has long been Normal in group 1 of this coordinator, with every configured node.
-    pub(crate) fn standing(group: TestGroup, me: u32, coordinator: u32) -> Self {
+    pub(crate) fn established(group: TestGroup, me: u32, coordinator: u32) -> Self {
         let members = group.members.all().iter().map(|member| member.id).collect();
-        Self::standing_among(group, me, coordinator, members)
+        Self::established_among(group, me, coordinator, members)
     }
 
     /// The same, with these members.
-    pub(crate) fn standing_among(
+    pub(crate) fn established_among(
         group: TestGroup,
         me: u32,
         coordinator: u32,
         members: NodeSet,
     ) -> Self {
         let saved = Counter(u64::from(me == coordinator));
-        let standing =
-            Standing { group: number(1, coordinator), coordinator: NodeId(coordinator), members };
-        Self::begun(group, me, |cx, out| P::standing(cx, saved, &standing, out))
+        let established = EstablishedGroup {
+            group: number(1, coordinator),
+            coordinator: NodeId(coordinator),
+            members,
+        };
+        Self::begun(group, me, |cx, out| P::established(cx, saved, &established, out))
     }
 
     /// The defining state in one line.

@@ -17,7 +17,7 @@ mod timing;
 
 use std::time::Duration;
 
-use tanist_core::election::Standing;
+use tanist_core::election::EstablishedGroup;
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Header, SCHEMA, Source};
@@ -63,7 +63,7 @@ pub struct Scenario {
     /// How long applications take.
     pub pace: Pace,
     /// Groups that stand when the run begins.
-    pub groups: Vec<Standing>,
+    pub groups: Vec<EstablishedGroup>,
     /// Nodes that are down when the run begins.
     pub down: Vec<NodeId>,
     /// What happens to the world.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use serde::Deserialize;
-use tanist_core::election::{Algorithm, Standing};
+use tanist_core::election::{Algorithm, EstablishedGroup};
 use tanist_core::group::Counter;
 use tanist_core::membership::{Label, LabelError, Labels};
 use tanist_core::{GroupConfig, GroupSettings, Member, Membership, NodeId, NodeSet, Priority};
@@ -75,7 +75,7 @@ impl Reader<'_> {
         lines: &[Spanned<GroupLine>],
         members: &Membership,
         algorithm: Algorithm,
-    ) -> Result<Vec<Standing>, ScenarioError> {
+    ) -> Result<Vec<EstablishedGroup>, ScenarioError> {
         let mut seen = NodeSet::new();
         let mut groups = Vec::new();
         for line in lines {
@@ -97,7 +97,7 @@ impl Reader<'_> {
                 return Err(self.error(&line.span(), what));
             }
             let number = Counter(group.counter).group(coordinator);
-            groups.push(Standing { group: number, coordinator, members: all });
+            groups.push(EstablishedGroup { group: number, coordinator, members: all });
         }
         Ok(groups)
     }
@@ -108,7 +108,7 @@ impl Reader<'_> {
         (options, lines): (&BTreeMap<Spanned<String>, Text>, &[Spanned<GroupLine>]),
         settings: GroupSettings,
         members: &Membership,
-        groups: &[Standing],
+        groups: &[EstablishedGroup],
     ) -> Result<(), ScenarioError> {
         let span = options.values().next().map_or(0..0, Spanned::span);
         let config = GroupConfig::new(settings);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tanist_core::election::Standing;
+use tanist_core::election::EstablishedGroup;
 use tanist_core::group::Counter;
 use tanist_core::node::{Command, Node};
 use tanist_core::trace::{Event, Link};
@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    pub(super) fn stand(&mut self, groups: &[Standing]) {
+    pub(super) fn stand(&mut self, groups: &[EstablishedGroup]) {
         for group in groups {
             let definition = application::plan(0, group.group, &group.members, &Vec::new());
             for id in group.members.iter() {
@@ -87,7 +87,7 @@ impl World {
                 };
                 let mut effects = std::mem::take(&mut self.effects.0);
                 let definition = definition.clone();
-                let node = Node::standing(&mut cx, record, group, definition, &mut effects);
+                let node = Node::established(&mut cx, record, group, definition, &mut effects);
                 self.hosts[at].node = Some(node);
                 self.tell_state(at);
                 self.emit(Event::Begin { node: id, group: group.group });

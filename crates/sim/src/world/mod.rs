@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tanist_core::election::Standing;
+use tanist_core::election::EstablishedGroup;
 use tanist_core::node::{Command, Node};
 use tanist_core::trace::Event;
 use tanist_core::{Effects, GroupConfig, Membership, NodeId, Time};
@@ -99,7 +99,7 @@ pub struct Ingredients {
     /// Who plays the application.
     pub application: Application,
     /// Groups that stand when the world begins.
-    pub groups: Vec<Standing>,
+    pub groups: Vec<EstablishedGroup>,
     /// Nodes that are down when the world begins; all others that stand in no group come up.
     pub down: Vec<NodeId>,
     /// What happens to the world.

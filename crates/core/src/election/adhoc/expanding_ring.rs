@@ -8,7 +8,7 @@
 //!                 nobody better within ttl: twice as far
 //!                    +--------+
 //!                    v        |   ... as far as the limit
-//!   silence ----> Standing ---+------------------------> leads: Settled
+//!   silence ----> EstablishedGroup ---+------------------------> leads: Settled
 //!      ^             | a better flood, or an answer             ^
 //!      |             v                                          | heartbeat of a better one
 //!      +---------- Waiting -------------------------------------+
@@ -32,7 +32,7 @@ use crate::election::descriptor::{
     Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
 };
 use crate::election::{
-    Command, ElectionAlgorithm, Notice, Standing, View, mint, mint_late, plain, raise,
+    Command, ElectionAlgorithm, EstablishedGroup, Notice, View, mint, mint_late, plain, raise,
 };
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
@@ -61,7 +61,7 @@ enum Phase {
     /// Following or leading.
     Settled,
     /// A candidate, unopposed so far; this far its last flood went.
-    Standing { number: GroupNumber, ttl: u32 },
+    EstablishedGroup { number: GroupNumber, ttl: u32 },
     /// Somebody better stands and should announce itself; the election that was given up.
     Waiting { number: GroupNumber },
 }
@@ -182,7 +182,7 @@ impl ExpandingRing {
     /// Stands; one election of one's own at a time (G-09).
     fn call(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         match self.phase {
-            Phase::Standing { .. } => return,
+            Phase::EstablishedGroup { .. } => return,
             Phase::Settled | Phase::Waiting { .. } => {}
         }
         out.notify(Notice::Called);
@@ -196,14 +196,14 @@ impl ExpandingRing {
     }
 
     fn flood(&mut self, cx: &Context<'_>, number: GroupNumber, ttl: u32, out: &mut Effects<Self>) {
-        self.phase = Phase::Standing { number, ttl };
+        self.phase = Phase::EstablishedGroup { number, ttl };
         out.broadcast(Message::Election { number, ttl, hops: 1 });
         out.set_timer(Timer::Ring, pace::ring(cx.config, ttl));
     }
 
     /// Nobody has opposed this candidate as far as its last flood went.
     fn widen(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let Phase::Standing { number, ttl } = self.phase else { return };
+        let Phase::EstablishedGroup { number, ttl } = self.phase else { return };
         let limit = limit::of(cx.config, cx.members);
         if ttl >= limit {
             self.announce(cx, number, out);
@@ -240,7 +240,7 @@ impl ExpandingRing {
             return;
         }
         let is_better = cx.members.outranks(cx.me, number.node);
-        let is_standing = matches!(self.phase, Phase::Standing { .. });
+        let is_standing = matches!(self.phase, Phase::EstablishedGroup { .. });
         let answers = is_better && (is_standing || self.reign.is_own(cx.me));
         let seen = Seen { counter: number.counter, ttl, via: from, is_answered: answers };
         self.seen.insert(number.node, seen);
@@ -266,8 +266,8 @@ impl ExpandingRing {
         if number.node != cx.me {
             return self.pass_back(number, leader, out);
         }
-        let Phase::Standing { number: standing, .. } = self.phase else { return };
-        if standing != number {
+        let Phase::EstablishedGroup { number: established, .. } = self.phase else { return };
+        if established != number {
             return;
         }
         match leader.filter(|leader| cx.members.outranks(leader.node, cx.me)) {
@@ -299,7 +299,7 @@ impl ExpandingRing {
     fn wait(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let number = match self.phase {
             Phase::Settled => return,
-            Phase::Standing { number, .. } | Phase::Waiting { number } => number,
+            Phase::EstablishedGroup { number, .. } | Phase::Waiting { number } => number,
         };
         self.end_candidacy(out);
         self.phase = Phase::Waiting { number };
@@ -307,7 +307,7 @@ impl ExpandingRing {
     }
 
     fn end_candidacy(&self, out: &mut Effects<Self>) {
-        if let Phase::Standing { .. } = self.phase {
+        if let Phase::EstablishedGroup { .. } = self.phase {
             out.notify(Notice::Ended(Outcome::Yielded));
             out.cancel_timer(Timer::Ring);
         }
@@ -362,15 +362,15 @@ impl Floods for ExpandingRing {
 }
 
 impl ElectionAlgorithm for ExpandingRing {
-    fn standing(
+    fn established(
         cx: &mut Context<'_>,
         saved: Counter,
-        standing: &Standing,
+        established: &EstablishedGroup,
         out: &mut Effects<Self>,
     ) -> Self {
         Self {
             status: Status::Normal,
-            reign: Reign::standing(cx, standing.group, out),
+            reign: Reign::established(cx, established.group, out),
             counter: saved,
             phase: Phase::Settled,
             seen: BTreeMap::new(),
@@ -382,7 +382,7 @@ impl ElectionAlgorithm for ExpandingRing {
         let coordinator = self.reign.leader().map(|leader| leader.node);
         let group = match self.phase {
             Phase::Settled => self.reign.leader(),
-            Phase::Standing { number, .. } | Phase::Waiting { number } => Some(number),
+            Phase::EstablishedGroup { number, .. } | Phase::Waiting { number } => Some(number),
         };
         View { status: self.status, coordinator, group, up: &self.up }
     }

@@ -73,7 +73,7 @@ pub(super) trait Floods: ElectionAlgorithm {
 
 impl Reign {
     /// Somebody's follower, or a leader, for a while already.
-    pub(super) fn standing<P: Floods>(
+    pub(super) fn established<P: Floods>(
         cx: &mut Context<'_>,
         group: GroupNumber,
         out: &mut Effects<P>,

@@ -31,7 +31,7 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 use self::vetting::Vetting;
-use super::{Command, ElectionAlgorithm, Notice, Reports, Standing, View, plain, raise};
+use super::{Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, plain, raise};
 use crate::election::descriptor::{
     Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
 };
@@ -385,25 +385,25 @@ impl Bully {
 }
 
 impl ElectionAlgorithm for Bully {
-    fn standing(
+    fn established(
         cx: &mut Context<'_>,
         saved: Counter,
-        standing: &Standing,
+        established: &EstablishedGroup,
         out: &mut Effects<Self>,
     ) -> Self {
-        let mut up = standing.members.clone();
+        let mut up = established.members.clone();
         up.remove(cx.me);
-        if standing.coordinator == cx.me {
+        if established.coordinator == cx.me {
             out.set_timer(Timer::Check, cx.config.timing().check_every());
         } else {
-            out.notify(Notice::Watch([standing.coordinator].into_iter().collect()));
+            out.notify(Notice::Watch([established.coordinator].into_iter().collect()));
         }
         Self {
             status: Status::Normal,
-            coordinator: Some(standing.coordinator),
-            group: Some(standing.group),
+            coordinator: Some(established.coordinator),
+            group: Some(established.group),
             up,
-            halted: Some(standing.group),
+            halted: Some(established.group),
             counter: saved,
             task: Task::Idle,
             vetting: None,

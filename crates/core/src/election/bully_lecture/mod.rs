@@ -24,7 +24,9 @@ use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
-use super::{Command, ElectionAlgorithm, Notice, Standing, View, mint, mint_late, plain, raise};
+use super::{
+    Command, ElectionAlgorithm, EstablishedGroup, Notice, View, mint, mint_late, plain, raise,
+};
 use crate::election::descriptor::{
     Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
 };
@@ -345,21 +347,21 @@ impl BullyLecture {
 }
 
 impl ElectionAlgorithm for BullyLecture {
-    fn standing(
+    fn established(
         cx: &mut Context<'_>,
         saved: Counter,
-        standing: &Standing,
+        established: &EstablishedGroup,
         out: &mut Effects<Self>,
     ) -> Self {
-        if standing.coordinator == cx.me {
+        if established.coordinator == cx.me {
             out.set_timer(Timer::Announce, cx.config.timing().check_every());
         } else {
-            out.notify(Notice::Watch([standing.coordinator].into_iter().collect()));
+            out.notify(Notice::Watch([established.coordinator].into_iter().collect()));
         }
         Self {
             status: Status::Normal,
-            elected: Some(standing.coordinator),
-            number: Some(standing.group),
+            elected: Some(established.coordinator),
+            number: Some(established.group),
             counter: saved,
             phase: Phase::Idle,
             up: NodeSet::new(),

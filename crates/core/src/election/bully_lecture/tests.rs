@@ -20,7 +20,7 @@ fn with(n: u32, options: &[(&str, &str)]) -> TestGroup {
 
 /// A node that has long followed the highest one.
 fn follower(me: u32, n: u32) -> Bench<BullyLecture> {
-    Bench::standing(group(n), me, n)
+    Bench::established(group(n), me, n)
 }
 
 const fn silent(node: u32) -> Command {
@@ -153,7 +153,7 @@ fn the_highest_node_elects_itself_without_asking() {
 
 #[test]
 fn with_the_shortcut_the_second_highest_asks_nobody() {
-    let mut bench = Bench::<BullyLecture>::standing(with(3, &[("shortcut", "on")]), 2, 3);
+    let mut bench = Bench::<BullyLecture>::established(with(3, &[("shortcut", "on")]), 2, 3);
     let lines = bench.tell(silent(3));
     assert_eq!(sent(lines), ["send n1 coordinator 1.n2 replaces 1.n3"]);
     assert_eq!(bench.state(), "Normal under n2 in 1.n2 with {}");
@@ -161,9 +161,9 @@ fn with_the_shortcut_the_second_highest_asks_nobody() {
 
 #[test]
 fn the_shortcut_is_for_a_node_that_knows_it_is_the_highest_left() {
-    let mut third = Bench::<BullyLecture>::standing(with(3, &[("shortcut", "on")]), 1, 3);
+    let mut third = Bench::<BullyLecture>::established(with(3, &[("shortcut", "on")]), 1, 3);
     assert_eq!(sent(third.tell(silent(3))), ["send n2 election", "send n3 election"]);
-    let mut unsuspecting = Bench::<BullyLecture>::standing(with(3, &[("shortcut", "on")]), 2, 3);
+    let mut unsuspecting = Bench::<BullyLecture>::established(with(3, &[("shortcut", "on")]), 2, 3);
     assert_eq!(sent(unsuspecting.tell(Command::Call)), ["send n3 election"]);
 }
 
@@ -175,7 +175,7 @@ fn without_the_shortcut_the_dead_coordinator_is_asked_once_more() {
 
 #[test]
 fn an_announcement_of_a_higher_node_is_recorded_at_any_time() {
-    let mut idle = Bench::<BullyLecture>::standing(group(3), 1, 2);
+    let mut idle = Bench::<BullyLecture>::established(group(3), 1, 2);
     let lines = idle.hear(3, coordinator(5, 3));
     assert_eq!(lines, ["stop", "watch {n3}", "follow n3 as 5.n3"]);
     assert_eq!(idle.state(), "Normal under n3 in 5.n3 with {}");
@@ -214,7 +214,7 @@ fn a_recovered_node_runs_the_algorithm_at_once() {
 
 #[test]
 fn a_live_lower_coordinator_yields_to_the_recovered_highest() {
-    let mut bench = Bench::<BullyLecture>::standing(group(3), 2, 2);
+    let mut bench = Bench::<BullyLecture>::established(group(3), 2, 2);
     let lines = bench.hear(3, coordinator(1, 3));
     assert_eq!(lines, ["cancel announce", "stop", "watch {n3}", "follow n3 as 1.n3"]);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {}");
@@ -229,7 +229,7 @@ fn an_incumbent_tells_the_caller_and_only_the_caller() {
 
 #[test]
 fn an_unguarded_incumbent_announces_itself_to_everybody_again() {
-    let mut bench = Bench::<BullyLecture>::standing(with(3, &[("guard", "off")]), 3, 3);
+    let mut bench = Bench::<BullyLecture>::established(with(3, &[("guard", "off")]), 3, 3);
     let lines = bench.hear(1, Message::Election);
     assert_eq!(
         sent(lines),
@@ -243,7 +243,7 @@ fn an_unguarded_incumbent_announces_itself_to_everybody_again() {
 
 #[test]
 fn announce_all_tells_higher_nodes_as_well() {
-    let mut bench = Bench::<BullyLecture>::standing(with(3, &[("announce", "all")]), 2, 3);
+    let mut bench = Bench::<BullyLecture>::established(with(3, &[("announce", "all")]), 2, 3);
     bench.tell(silent(3));
     let lines = bench.ring(Timer::Answers);
     assert_eq!(
@@ -284,7 +284,7 @@ fn an_announcement_of_an_earlier_life_takes_nobody_back() {
 
 #[test]
 fn without_numbers_the_last_announcement_counts_as_printed() {
-    let mut bench = Bench::<BullyLecture>::standing(with(3, &[("numbers", "off")]), 1, 3);
+    let mut bench = Bench::<BullyLecture>::established(with(3, &[("numbers", "off")]), 1, 3);
     bench.hear(2, coordinator(1, 2));
     assert_eq!(bench.state(), "Normal under n2 in 1.n2 with {}");
 }

@@ -31,7 +31,7 @@ use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
-use super::{Command, ElectionAlgorithm, Notice, Reports, Standing, View, raise};
+use super::{Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, raise};
 use crate::election::descriptor::{
     Adjustable, Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
 };
@@ -353,18 +353,18 @@ impl Invitation {
 }
 
 impl ElectionAlgorithm for Invitation {
-    fn standing(
+    fn established(
         cx: &mut Context<'_>,
         saved: Counter,
-        standing: &Standing,
+        established: &EstablishedGroup,
         out: &mut Effects<Self>,
     ) -> Self {
-        let mut up = standing.members.clone();
+        let mut up = established.members.clone();
         up.remove(cx.me);
         let node = Self {
             status: Status::Normal,
-            coordinator: standing.coordinator,
-            group: standing.group,
+            coordinator: established.coordinator,
+            group: established.group,
             up,
             counter: saved,
             task: Task::Idle,

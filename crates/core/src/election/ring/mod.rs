@@ -42,7 +42,7 @@ use self::assembly::Gathering;
 use self::passing::Succession;
 use self::rules::Rule;
 pub use self::token::{Label, Token};
-use super::{Command, ElectionAlgorithm, Notice, Reports, Standing, View, plain, raise};
+use super::{Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, plain, raise};
 use crate::election::descriptor::{MessageInfo, TimerInfo, Topic, rows};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
@@ -259,24 +259,24 @@ impl Ring {
 }
 
 impl ElectionAlgorithm for Ring {
-    fn standing(
+    fn established(
         cx: &mut Context<'_>,
         saved: Counter,
-        standing: &Standing,
+        established: &EstablishedGroup,
         out: &mut Effects<Self>,
     ) -> Self {
-        let mut up = standing.members.clone();
+        let mut up = established.members.clone();
         up.remove(cx.me);
-        if standing.coordinator == cx.me {
+        if established.coordinator == cx.me {
             out.set_timer(Timer::Check, cx.config.timing().check_every());
         } else {
-            out.notify(Notice::Watch([standing.coordinator].into_iter().collect()));
+            out.notify(Notice::Watch([established.coordinator].into_iter().collect()));
         }
-        let number = Counter(standing.group.counter).max(saved);
+        let number = Counter(established.group.counter).max(saved);
         Self {
             status: Status::Normal,
-            coordinator: Some(standing.coordinator),
-            group: Some(standing.group),
+            coordinator: Some(established.coordinator),
+            group: Some(established.group),
             up,
             counter: number,
             number,

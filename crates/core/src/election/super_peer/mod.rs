@@ -41,7 +41,7 @@ pub use ports::{Message, Timer};
 
 use self::seat::Seat;
 use self::selection::Selection;
-use super::{Command, Election, ElectionAlgorithm, Notice, Standing, View, raise};
+use super::{Command, Election, ElectionAlgorithm, EstablishedGroup, Notice, View, raise};
 use crate::config::GroupConfig;
 use crate::election::descriptor::{
     Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic,
@@ -261,20 +261,20 @@ impl SuperPeer {
 impl ElectionAlgorithm for SuperPeer {
     /// The peer groups stand; whoever leads one takes its seat above as ever. Whoever stands under
     /// a node of another group has just come up.
-    fn standing(
+    fn established(
         cx: &mut Context<'_>,
         saved: Counter,
-        standing: &Standing,
+        established: &EstablishedGroup,
         out: &mut Effects<Self>,
     ) -> Self {
         let fellows = cx.members.peer_group(cx.me);
-        if !fellows.contains(standing.coordinator) {
+        if !fellows.contains(established.coordinator) {
             return Self::start(cx, Some(saved), out);
         }
-        let members = standing.members.iter().filter(|node| fellows.contains(*node)).collect();
-        let standing = Standing { members, ..*standing };
+        let members = established.members.iter().filter(|node| fellows.contains(*node)).collect();
+        let established = EstablishedGroup { members, ..*established };
         let mut effects = Effects::new();
-        let home = at_home(cx, |cx| Election::standing(cx, saved, &standing, &mut effects));
+        let home = at_home(cx, |cx| Election::established(cx, saved, &established, &mut effects));
         let mut node = Self::new(home, saved);
         node.carry_home(effects, out);
         node.review(cx, 0, out);

@@ -21,13 +21,13 @@ fn group(algorithm: Algorithm, options: &[(&str, &str)]) -> TestGroup {
 /// A node that has long worked in group 1 of the highest of three.
 fn standing_with(algorithm: Algorithm, me: u32, options: &[(&str, &str)]) -> Bench<Node> {
     let members = nodes([1, 2, 3]);
-    let standing = Standing { group: number(1, 3), coordinator: NodeId(3), members };
+    let established = EstablishedGroup { group: number(1, 3), coordinator: NodeId(3), members };
     Bench::begun(group(algorithm, options), me, |cx, out| {
-        Node::standing(cx, Counter(1).into(), &standing, Definition::from("old"), out)
+        Node::established(cx, Counter(1).into(), &established, Definition::from("old"), out)
     })
 }
 
-pub(super) fn standing(algorithm: Algorithm, me: u32) -> Bench<Node> {
+pub(super) fn established(algorithm: Algorithm, me: u32) -> Bench<Node> {
     standing_with(algorithm, me, &[])
 }
 
@@ -47,9 +47,9 @@ fn a_coordinator_and_its_participants_owe_each_other_heartbeats() {
     // In ad-hoc networks the election itself floods heartbeats.
     let by_wire = |known: &&Algorithm| known.descriptor().network != Network::Radio;
     for algorithm in Algorithm::ALL.iter().filter(by_wire) {
-        let coordinator = standing(*algorithm, 3);
+        let coordinator = established(*algorithm, 3);
         assert_eq!(beats(&coordinator.began), ["send n1 heartbeat", "send n2 heartbeat"]);
-        let mut participant = standing(*algorithm, 1);
+        let mut participant = established(*algorithm, 1);
         assert_eq!(beats(&participant.began), ["send n3 heartbeat"]);
         let lines = participant.ring(Timer::Detector(Detecting::Beat));
         assert_eq!(lines, ["send n3 heartbeat", "set beat 20ms"]);
@@ -60,7 +60,7 @@ fn a_coordinator_and_its_participants_owe_each_other_heartbeats() {
 
 #[test]
 fn a_node_that_loses_its_coordinator_beats_nobody() {
-    let mut bench = standing(Algorithm::Bully, 1);
+    let mut bench = established(Algorithm::Bully, 1);
     let lines = bench.hear(3, enter_election());
     assert!(lines.contains(&"cancel beat".to_string()), "{lines:?}");
     let set = bully(bully::Message::SetCoordinator { group: number(2, 3) });
@@ -82,7 +82,7 @@ fn a_node_that_comes_up_without_a_coordinator_beats_nobody() {
 fn a_heartbeat_is_a_sign_of_life_and_nothing_else() {
     let by_wire = |known: &&Algorithm| known.descriptor().network != Network::Radio;
     for algorithm in Algorithm::ALL.iter().filter(by_wire) {
-        let mut bench = standing(*algorithm, 1);
+        let mut bench = established(*algorithm, 1);
         assert_eq!(bench.hear(3, Message::Detector(Heartbeat)), ["set silence 55ms"]);
         assert_eq!(bench.hear(2, Message::Detector(Heartbeat)), NOTHING);
     }
@@ -90,7 +90,7 @@ fn a_heartbeat_is_a_sign_of_life_and_nothing_else() {
 
 #[test]
 fn a_bully_coordinator_that_owes_heartbeats_is_asked_by_the_election_itself() {
-    let mut bench = standing(Algorithm::Bully, 1);
+    let mut bench = established(Algorithm::Bully, 1);
     let lines = silent(&mut bench, 3);
     assert_eq!(lines, ["called", "send n2 AreYouUp", "send n3 AreYouUp", "set answers 25ms"]);
     assert_eq!(bench.machine.state().status, Status::Normal);
@@ -102,7 +102,7 @@ fn a_bully_coordinator_that_owes_heartbeats_is_asked_by_the_election_itself() {
 
 #[test]
 fn a_bully_checks_at_once_when_a_member_is_silent() {
-    let mut bench = standing(Algorithm::Bully, 3);
+    let mut bench = established(Algorithm::Bully, 3);
     let lines = silent(&mut bench, 1);
     assert_eq!(lines, ["send n1 AreYouNormal", "send n2 AreYouNormal", "set answers 25ms"]);
     // The check that runs already is enough.
@@ -111,13 +111,13 @@ fn a_bully_checks_at_once_when_a_member_is_silent() {
 
 #[test]
 fn a_lecture_coordinator_does_nothing_about_silent_followers() {
-    let mut bench = standing(Algorithm::BullyLecture, 3);
+    let mut bench = established(Algorithm::BullyLecture, 3);
     assert_eq!(silent(&mut bench, 1), NOTHING);
 }
 
 #[test]
 fn a_silent_lecture_coordinator_causes_an_election() {
-    let mut bench = standing(Algorithm::BullyLecture, 2);
+    let mut bench = established(Algorithm::BullyLecture, 2);
     let lines = without_timers(silent(&mut bench, 3));
     assert_eq!(lines, ["called", "stop", "send n3 election"]);
 }
@@ -138,13 +138,13 @@ fn a_lecture_coordinator_beats_everybody_to_whom_it_announces_itself() {
 
 #[test]
 fn a_silent_invitation_coordinator_is_asked_whether_it_is_there() {
-    let mut bench = standing(Algorithm::Invitation, 1);
+    let mut bench = established(Algorithm::Invitation, 1);
     assert_eq!(silent(&mut bench, 3), ["send n3 AreYouThere 1.n3", "set answers 25ms"]);
 }
 
 #[test]
 fn an_invitation_coordinator_forms_its_group_again_when_a_member_is_silent() {
-    let mut bench = standing(Algorithm::Invitation, 3);
+    let mut bench = established(Algorithm::Invitation, 3);
     let lines = without_timers(silent(&mut bench, 1));
     assert_eq!(lines, ["called", "save 2", "send n2 Invitation 2.n3", "stop"]);
     let mut literal = standing_with(Algorithm::Invitation, 3, &[("silence", "literal")]);

@@ -20,11 +20,11 @@ use crate::reorganization;
 use crate::testing::{Bench, NOTHING, group_of, nodes, number};
 
 /// A node that has long worked in group 1 of the highest of three.
-fn standing(algorithm: Algorithm, me: u32) -> Bench<Node> {
+fn established(algorithm: Algorithm, me: u32) -> Bench<Node> {
     let members = nodes([1, 2, 3]);
-    let standing = Standing { group: number(1, 3), coordinator: NodeId(3), members };
+    let established = EstablishedGroup { group: number(1, 3), coordinator: NodeId(3), members };
     Bench::begun(group_of(algorithm, 3, &[]), me, |cx, out| {
-        Node::standing(cx, Counter(1).into(), &standing, Definition::from("old"), out)
+        Node::established(cx, Counter(1).into(), &established, Definition::from("old"), out)
     })
 }
 
@@ -47,7 +47,7 @@ fn without_timers(lines: Vec<String>) -> Vec<String> {
 
 #[test]
 fn a_bully_member_is_led_through_all_four_states() {
-    let mut bench = standing(Algorithm::Bully, 1);
+    let mut bench = established(Algorithm::Bully, 1);
     assert!(bench.machine.is_accepting());
 
     assert_eq!(without_timers(bench.hear(3, enter_election())), ["stop"]);
@@ -91,7 +91,7 @@ fn no_operation_is_accepted_once_the_stop_was_acknowledged() {
             "send n3 Accept 2.n3",
         ),
     ] {
-        let mut bench = standing(algorithm, 1);
+        let mut bench = established(algorithm, 1);
         let lines = bench.hear(3, request);
         assert!(!lines.iter().any(|line| line == answer), "{lines:?}");
         assert!(!bench.machine.is_accepting());
@@ -121,7 +121,7 @@ fn a_lone_node_begins_when_its_application_has_planned() {
 
 #[test]
 fn a_lecture_node_works_without_a_definition() {
-    let mut bench = standing(Algorithm::BullyLecture, 1);
+    let mut bench = established(Algorithm::BullyLecture, 1);
     let number = number(2, 3);
     let coordinator = bully_lecture::Message::Coordinator { number, replaces: None };
     bench.hear(3, Message::Election(election::Message::BullyLecture(coordinator)));
@@ -135,7 +135,7 @@ fn a_lecture_node_works_without_a_definition() {
 
 #[test]
 fn every_message_of_the_coordinator_is_a_sign_of_life() {
-    let mut bench = standing(Algorithm::Bully, 1);
+    let mut bench = established(Algorithm::Bully, 1);
     assert_eq!(bench.began, ["set silence 515ms"]);
     let ask = || bully(bully::Message::AreYouNormal);
     assert_eq!(bench.hear(3, ask())[0], "set silence 515ms");
@@ -144,23 +144,23 @@ fn every_message_of_the_coordinator_is_a_sign_of_life() {
 
 #[test]
 fn a_coordinator_that_falls_silent_is_probed() {
-    let mut bench = standing(Algorithm::Bully, 1);
+    let mut bench = established(Algorithm::Bully, 1);
     let lines = bench.ring(Timer::Detector(detector::Timer::Silence(NodeId(3))));
     assert_eq!(lines[1..], ["send n3 AreYouUp", "set answers 25ms"]);
-    let mut suspected = standing(Algorithm::Bully, 1);
+    let mut suspected = established(Algorithm::Bully, 1);
     assert_eq!(suspected.tell(Command::SuspectCoordinator)[0], "send n3 AreYouUp");
 }
 
 #[test]
 fn a_refused_connection_is_evidence() {
-    let mut bench = standing(Algorithm::Bully, 2);
+    let mut bench = established(Algorithm::Bully, 2);
     assert_eq!(bench.tell(Command::Refused(NodeId(3)))[0], "called");
-    assert_eq!(standing(Algorithm::Bully, 2).tell(Command::Refused(NodeId(1))), NOTHING);
+    assert_eq!(established(Algorithm::Bully, 2).tell(Command::Refused(NodeId(1))), NOTHING);
 }
 
 #[test]
 fn a_message_of_another_algorithm_is_not_understood() {
-    let mut bench = standing(Algorithm::Bully, 1);
+    let mut bench = established(Algorithm::Bully, 1);
     let stray = bully_lecture::Message::Election;
     let stray = Message::Election(election::Message::BullyLecture(stray));
     assert_eq!(bench.hear(2, stray), NOTHING);

@@ -9,7 +9,7 @@ fn flag(counter: u64, node: u32, is_on: bool) -> Message {
 }
 
 fn paused(algorithm: Algorithm, me: u32) -> Bench<Node> {
-    let mut bench = standing(algorithm, me);
+    let mut bench = established(algorithm, me);
     let lines = without_timers(bench.tell(Command::Pause));
     assert_eq!(lines.iter().filter(|line| line.ends_with("Pause yes")).count(), 2);
     assert_eq!(lines[2], "paused");
@@ -19,14 +19,14 @@ fn paused(algorithm: Algorithm, me: u32) -> Bench<Node> {
 
 #[test]
 fn who_is_told_by_a_peer_does_not_pass_it_on_at_once() {
-    let mut bench = standing(Algorithm::Bully, 1);
+    let mut bench = established(Algorithm::Bully, 1);
     assert_eq!(without_timers(bench.hear(2, flag(1, 2, true))), ["paused"]);
     assert_eq!(bench.hear(2, flag(1, 2, true)), NOTHING);
 }
 
 #[test]
 fn the_highest_stamp_counts_and_who_has_a_lower_one_is_told() {
-    let mut bench = standing(Algorithm::Bully, 1);
+    let mut bench = established(Algorithm::Bully, 1);
     bench.hear(2, flag(5, 2, true));
     assert_eq!(bench.hear(3, flag(4, 3, false)), ["send n3 Pause yes"]);
     assert_eq!(bench.hear(3, flag(5, 1, false)), ["send n3 Pause yes"]);
@@ -92,7 +92,7 @@ fn a_member_that_was_missed_and_came_back_is_not_left_out() {
 
 #[test]
 fn who_speaks_up_is_told_once_in_a_period() {
-    let mut bench = standing(Algorithm::Bully, 1);
+    let mut bench = established(Algorithm::Bully, 1);
     bench.hear(3, flag(1, 3, true));
     let question = || bully(bully::Message::AreYouUp { nudge: false });
     let answer = "send n2 AYU_answer";

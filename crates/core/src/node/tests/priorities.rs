@@ -18,8 +18,8 @@ fn waits(bench: &mut Bench<Node>) -> bool {
 
 #[test]
 fn who_was_raised_does_not_wait_for_a_higher_id_when_the_coordinator_is_gone() {
-    assert!(waits(&mut standing(Algorithm::Invitation, 1)));
-    let mut bench = standing(Algorithm::Invitation, 1);
+    assert!(waits(&mut established(Algorithm::Invitation, 1)));
+    let mut bench = established(Algorithm::Invitation, 1);
     assert_eq!(bench.tell(Command::Priority(50)), ["send n2 Rank", "send n3 Rank"]);
     assert_eq!(bench.machine.rank(NodeId(1)), Some(50));
     assert!(!waits(&mut bench));
@@ -27,15 +27,15 @@ fn who_was_raised_does_not_wait_for_a_higher_id_when_the_coordinator_is_gone() {
 
 #[test]
 fn who_hears_of_a_raised_one_waits_for_it() {
-    assert!(!waits(&mut standing(Algorithm::Invitation, 2)));
-    let mut bench = standing(Algorithm::Invitation, 2);
+    assert!(!waits(&mut established(Algorithm::Invitation, 2)));
+    let mut bench = established(Algorithm::Invitation, 2);
     assert_eq!(bench.hear(1, rank(50)), NOTHING);
     assert!(waits(&mut bench));
 }
 
 #[test]
 fn who_has_come_up_again_is_not_waited_for() {
-    let mut bench = standing(Algorithm::Invitation, 2);
+    let mut bench = established(Algorithm::Invitation, 2);
     bench.hear(1, rank(50));
     let question = Message::Recall(Recalling::Recall { question: 7 });
     assert_eq!(bench.hear(1, question), ["send n1 Recall_answer no"]);
@@ -46,11 +46,11 @@ fn who_has_come_up_again_is_not_waited_for() {
 fn a_coordinator_learns_of_a_claim_in_the_step_in_which_it_hears_of_it() {
     let stable = Duration::from_secs(3);
     let members = nodes([1, 2, 3]);
-    let standing = Standing { group: number(1, 3), coordinator: NodeId(3), members };
+    let established = EstablishedGroup { group: number(1, 3), coordinator: NodeId(3), members };
     let mut config = group_of(Algorithm::Invitation, 3, &[]);
     config.settings.preempt = Preempt::After(stable);
     let mut bench = Bench::begun(config, 3, |cx, out| {
-        Node::standing(cx, Counter(1).into(), &standing, Definition::from("old"), out)
+        Node::established(cx, Counter(1).into(), &established, Definition::from("old"), out)
     });
     assert_eq!(bench.hear(1, rank(50)), ["set yield 3s"]);
     assert_eq!(bench.hear(1, rank(0)), ["cancel yield"]);

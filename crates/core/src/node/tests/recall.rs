@@ -71,9 +71,9 @@ fn a_late_answer_raises_the_counter_before_the_next_number() {
 #[test]
 fn numbers_of_messages_and_of_the_own_group_are_remembered() {
     let members = nodes([1, 2, 3]);
-    let standing = Standing { group: number(4, 3), coordinator: NodeId(3), members };
+    let established = EstablishedGroup { group: number(4, 3), coordinator: NodeId(3), members };
     let mut bench = Bench::begun(group(Algorithm::Bully, 3), 1, |cx, out| {
-        Node::standing(cx, Counter(1).into(), &standing, Definition::default(), out)
+        Node::established(cx, Counter(1).into(), &established, Definition::default(), out)
     });
     let question = || Message::Recall(Recalling::Recall { question: 5 });
     let lines = without_timers(bench.hear(3, question()));

@@ -20,7 +20,7 @@ fn sent(lines: Vec<String>) -> Vec<String> {
 }
 
 fn aside(algorithm: Algorithm, me: u32) -> Bench<Node> {
-    let mut bench = standing(algorithm, me);
+    let mut bench = established(algorithm, me);
     bench.tell(step_aside());
     bench.tell(stopped());
     assert!(bench.machine.is_aside());
@@ -30,7 +30,7 @@ fn aside(algorithm: Algorithm, me: u32) -> Bench<Node> {
 #[test]
 fn a_coordinator_stops_first_and_then_says_farewell() {
     for algorithm in Algorithm::ALL {
-        let mut bench = standing(*algorithm, 3);
+        let mut bench = established(*algorithm, 3);
         assert_eq!(bench.tell(step_aside()), ["stop"], "{algorithm:?}");
         assert_eq!(bench.machine.state().status, Status::Normal);
         let lines = without_timers(bench.tell(stopped()));
@@ -45,7 +45,7 @@ fn a_coordinator_stops_first_and_then_says_farewell() {
 fn nothing_of_the_election_runs_on() {
     use crate::policy::Timer as Waits;
     for algorithm in Algorithm::ALL {
-        let mut bench = heartbeats::standing(*algorithm, 3);
+        let mut bench = heartbeats::established(*algorithm, 3);
         bench.tell(step_aside());
         bench.tell(stopped());
         assert_eq!(*bench.running(), [Timer::Policy(Waits::Quiet), Timer::Policy(Waits::Hold)]);
@@ -54,7 +54,7 @@ fn nothing_of_the_election_runs_on() {
 
 #[test]
 fn a_member_that_was_stopping_for_an_election_says_farewell_instead_of_answering() {
-    let mut bench = standing(Algorithm::Bully, 1);
+    let mut bench = established(Algorithm::Bully, 1);
     assert_eq!(without_timers(bench.hear(3, enter_election())), ["stop"]);
     assert_eq!(bench.tell(step_aside()), NOTHING);
     let lines = without_timers(bench.tell(stopped()));
@@ -63,7 +63,7 @@ fn a_member_that_was_stopping_for_an_election_says_farewell_instead_of_answering
 
 #[test]
 fn a_node_whose_application_had_stopped_goes_at_once() {
-    let mut bench = standing(Algorithm::Bully, 1);
+    let mut bench = established(Algorithm::Bully, 1);
     bench.hear(3, enter_election());
     bench.tell(stopped());
     let lines = without_timers(bench.tell(step_aside()));
@@ -72,7 +72,7 @@ fn a_node_whose_application_had_stopped_goes_at_once() {
 
 #[test]
 fn until_it_has_stopped_a_node_answers_as_ever() {
-    let mut bench = standing(Algorithm::Bully, 3);
+    let mut bench = established(Algorithm::Bully, 3);
     bench.tell(step_aside());
     let question = bully(bully::Message::AreYouUp { nudge: false });
     assert_eq!(sent(bench.hear(1, question)), ["send n1 AYU_answer"]);
@@ -94,10 +94,10 @@ fn what_comes_for_the_election_is_answered_with_a_farewell() {
 #[test]
 fn a_farewell_is_evidence_at_once() {
     for algorithm in Algorithm::ALL {
-        let mut told = standing(*algorithm, 2);
+        let mut told = established(*algorithm, 2);
         let lines = told.hear(3, Message::Policy(policy::Message::Farewell));
         assert_eq!(lines[0], "farewell of n3", "{algorithm:?}");
-        let refused = standing(*algorithm, 2).tell(Command::Refused(NodeId(3)));
+        let refused = established(*algorithm, 2).tell(Command::Refused(NodeId(3)));
         assert_eq!(lines[1..], refused, "{algorithm:?}");
         assert!(refused.contains(&"called".to_string()), "{algorithm:?}: {refused:?}");
     }
@@ -165,9 +165,9 @@ fn a_farewell_does_not_stand_for_what_the_peer_remembers() {
 fn a_number_that_is_seen_while_aside_is_not_used_again() {
     let config = group_of(Algorithm::Invitation, 2, &[]).recalling();
     let members = nodes([1, 2]);
-    let group = Standing { group: number(1, 2), coordinator: NodeId(2), members };
+    let group = EstablishedGroup { group: number(1, 2), coordinator: NodeId(2), members };
     let mut bench = Bench::begun(config, 1, |cx, out| {
-        Node::standing(cx, Counter(1).into(), &group, Definition::default(), out)
+        Node::established(cx, Counter(1).into(), &group, Definition::default(), out)
     });
     bench.tell(Command::StepAside { hold: None });
     bench.tell(stopped());

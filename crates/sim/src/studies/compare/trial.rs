@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tanist_core::election::{Algorithm, Standing};
+use tanist_core::election::{Algorithm, EstablishedGroup};
 use tanist_core::group::Counter;
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
@@ -258,7 +258,7 @@ fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64
 }
 
 /// One group of all that stand, or one for each group that the algorithm makes, under its highest.
-fn groups(members: &Membership, standing: &NodeSet) -> Vec<Standing> {
+fn groups(members: &Membership, standing: &NodeSet) -> Vec<EstablishedGroup> {
     let homes: Vec<&Membership> = match members.hierarchy() {
         None => vec![members],
         Some(hierarchy) => {
@@ -270,7 +270,7 @@ fn groups(members: &Membership, standing: &NodeSet) -> Vec<Standing> {
         let ranks: Vec<NodeId> = ranks.filter(|id| standing.contains(*id)).collect();
         let coordinator = *ranks.last()?;
         let group = Counter(1).group(coordinator);
-        Some(Standing { group, coordinator, members: ranks.into_iter().collect() })
+        Some(EstablishedGroup { group, coordinator, members: ranks.into_iter().collect() })
     };
     homes.into_iter().filter_map(group).collect()
 }

@@ -11,7 +11,7 @@ mod wishes;
 
 use std::time::Duration;
 
-use tanist_core::election::{Algorithm, Standing};
+use tanist_core::election::{Algorithm, EstablishedGroup};
 use tanist_core::group::Counter;
 use tanist_core::mutant::Mutant;
 use tanist_core::options::Options;
@@ -308,7 +308,7 @@ impl Maker {
     }
 
     /// Half of the worlds boot, half begin as one group or two.
-    fn groups(&mut self, members: &Membership) -> Vec<Standing> {
+    fn groups(&mut self, members: &Membership) -> Vec<EstablishedGroup> {
         if self.chance.below(2) == 0 {
             return Vec::new();
         }
@@ -326,7 +326,11 @@ impl Maker {
                 let ranked = members.all().iter().rev();
                 let coordinator = ranked.map(|node| node.id).find(|id| ids.contains(id))?;
                 let group = Counter(1).group(coordinator);
-                Some(Standing { group, coordinator, members: ids.iter().copied().collect() })
+                Some(EstablishedGroup {
+                    group,
+                    coordinator,
+                    members: ids.iter().copied().collect(),
+                })
             })
             .collect()
     }

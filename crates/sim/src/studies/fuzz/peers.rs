@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tanist_core::election::{Algorithm, Standing};
+use tanist_core::election::{Algorithm, EstablishedGroup};
 use tanist_core::group::Counter;
 use tanist_core::membership::{Label, Labels};
 use tanist_core::options::Options;
@@ -18,7 +18,7 @@ impl Maker {
     pub(super) fn peer_groups(
         &mut self,
         members: Membership,
-    ) -> (Membership, Options, Vec<Standing>) {
+    ) -> (Membership, Options, Vec<EstablishedGroup>) {
         let places = 1 + self.extras.below(4);
         let labels: Vec<_> =
             self.ids.clone().into_iter().map(|id| (id, self.place(places))).collect();
@@ -67,7 +67,7 @@ impl Maker {
     }
 
     /// Half of the worlds boot; in the others every peer group stands under its highest.
-    fn standing_peers(&mut self, members: &Membership) -> Vec<Standing> {
+    fn standing_peers(&mut self, members: &Membership) -> Vec<EstablishedGroup> {
         let Some(hierarchy) = members.hierarchy() else { return Vec::new() };
         if self.chance.below(2) == 0 {
             return Vec::new();
@@ -77,7 +77,11 @@ impl Maker {
             .filter_map(|peers| {
                 let coordinator = peers.all().last()?.id;
                 let members = peers.all().iter().map(|member| member.id).collect();
-                Some(Standing { group: Counter(1).group(coordinator), coordinator, members })
+                Some(EstablishedGroup {
+                    group: Counter(1).group(coordinator),
+                    coordinator,
+                    members,
+                })
             })
             .collect()
     }

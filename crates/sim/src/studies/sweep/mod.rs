@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use tanist_core::election::{Algorithm, Standing};
+use tanist_core::election::{Algorithm, EstablishedGroup};
 use tanist_core::group::Counter;
 use tanist_core::options::Options;
 use tanist_core::time::micros;
@@ -197,7 +197,7 @@ fn scenario(algorithm: Algorithm, case: &str, n: u32, plan: Plan) -> Scenario {
     for (name, value) in plan.options {
         options.set(algorithm, name, value).expect("the cases below name real options");
     }
-    let groups = plan.groups.into_iter().map(|(coordinator, members)| Standing {
+    let groups = plan.groups.into_iter().map(|(coordinator, members)| EstablishedGroup {
         group: Counter(1).group(NodeId(coordinator)),
         coordinator: NodeId(coordinator),
         members: members.map(NodeId).collect(),

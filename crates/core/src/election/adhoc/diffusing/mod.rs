@@ -35,7 +35,9 @@ use super::{limit, pace};
 use crate::election::descriptor::{
     Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, Topic, rows,
 };
-use crate::election::{Command, ElectionAlgorithm, Notice, Standing, View, mint, plain, raise};
+use crate::election::{
+    Command, ElectionAlgorithm, EstablishedGroup, Notice, View, mint, plain, raise,
+};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};
@@ -342,18 +344,18 @@ impl Floods for Diffusing {
 }
 
 impl ElectionAlgorithm for Diffusing {
-    fn standing(
+    fn established(
         cx: &mut Context<'_>,
         saved: Counter,
-        standing: &Standing,
+        established: &EstablishedGroup,
         out: &mut Effects<Self>,
     ) -> Self {
         out.set_timer(Timer::Age, pace::period(cx.config) * 2);
         Self {
             status: Status::Normal,
-            reign: Reign::standing(cx, standing.group, out),
-            counter: saved.max(Counter(standing.group.counter)),
-            last: standing.group,
+            reign: Reign::established(cx, established.group, out),
+            counter: saved.max(Counter(established.group.counter)),
+            last: established.group,
             phase: Phase::Settled,
             neighbours: Neighbours::default(),
             up: NodeSet::new(),

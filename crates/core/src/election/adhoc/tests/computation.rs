@@ -12,7 +12,7 @@ use super::{diffusing_of, said};
 
 /// A follower of node 5 that hears these.
 pub(super) fn member<const N: usize>(me: u32, neighbours: [u32; N]) -> Bench<Diffusing> {
-    let mut bench = Bench::standing(diffusing_of(5), me, 5);
+    let mut bench = Bench::established(diffusing_of(5), me, 5);
     for neighbour in neighbours {
         bench.hear(neighbour, Message::Hello { is_answer: true, leader: None });
     }

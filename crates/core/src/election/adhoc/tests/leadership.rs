@@ -10,7 +10,7 @@ use crate::testing::{Bench, NOTHING, number};
 use super::{diffusing_of, ring_of, said};
 
 fn member(me: u32, leader: u32) -> Bench<ExpandingRing> {
-    Bench::standing(ring_of(5, &[]), me, leader)
+    Bench::established(ring_of(5, &[]), me, leader)
 }
 
 fn beat(counter: u64, leader: u32, hops: u32) -> Message {
@@ -95,7 +95,7 @@ fn silence_begins_an_election_and_so_does_a_farewell_of_the_leader() {
 
 #[test]
 fn a_diffusing_node_follows_a_better_leader_in_the_same_way() {
-    let mut node: Bench<Diffusing> = Bench::standing(diffusing_of(5), 2, 4);
+    let mut node: Bench<Diffusing> = Bench::established(diffusing_of(5), 2, 4);
     let beat = Beat { group: number(1, 5), hops: 1, is_new: true };
     let lines = node.hear(3, diffusing::Message::Beat(beat));
     assert_eq!(lines.last().unwrap(), "follow n5 as 1.n5");

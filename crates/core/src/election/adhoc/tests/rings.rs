@@ -15,7 +15,7 @@ fn candidate(me: u32) -> Bench<ExpandingRing> {
 }
 
 fn member(me: u32) -> Bench<ExpandingRing> {
-    Bench::standing(ring_of(5, &[]), me, 5)
+    Bench::established(ring_of(5, &[]), me, 5)
 }
 
 fn flood(counter: u64, node: u32, ttl: u32, hops: u32) -> Message {

@@ -57,7 +57,7 @@ fn when_nobody_higher_answers_everybody_lower_is_halted() {
 
 #[test]
 fn a_coordinator_that_elects_again_forgets_its_old_members() {
-    let mut bench = Bench::<Bully>::standing(group(3), 3, 3);
+    let mut bench = Bench::<Bully>::established(group(3), 3, 3);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {n1 n2}");
     bench.tell(Command::Call);
     assert_eq!(bench.state(), "Election under none in 2.n3 with {}");

@@ -27,7 +27,7 @@ fn with(n: u32, options: &[(&str, &str)]) -> TestGroup {
 
 /// A Normal participant in group 1 of the highest node.
 fn member(me: u32, n: u32) -> Bench<Bully> {
-    Bench::standing(group(n), me, n)
+    Bench::established(group(n), me, n)
 }
 
 /// The highest node, which has come up, asked nobody, and stopped; its Enter_Election is out.

@@ -5,12 +5,12 @@ use crate::membership::NodeId;
 
 /// The highest of three, Normal with both others.
 fn coordinator(options: &[(&str, &str)]) -> Bench<Bully> {
-    Bench::standing(with(3, options), 3, 3)
+    Bench::established(with(3, options), 3, 3)
 }
 
 /// Normal with n1 only; n2 is not in the group.
 fn coordinator_without_n2(options: &[(&str, &str)]) -> Bench<Bully> {
-    Bench::standing_among(with(3, options), 3, 3, nodes([1, 3]))
+    Bench::established_among(with(3, options), 3, 3, nodes([1, 3]))
 }
 
 const fn silent(node: u32) -> Command {
@@ -107,7 +107,7 @@ fn a_node_that_stays_down_calls_an_election() {
 #[test]
 fn literal_timeout_waits_for_ever_in_election_and_down() {
     let literal = [("timeout", "literal")];
-    let mut halted = Bench::<Bully>::standing(with(3, &literal), 1, 3);
+    let mut halted = Bench::<Bully>::established(with(3, &literal), 1, 3);
     halted.hear(3, enter(2, 3));
     halted.stopped("");
     assert!(!halted.is_running(Timer::Stall));
@@ -222,7 +222,7 @@ fn evidence_ends_the_wait_for_a_dead_peer() {
 
 #[test]
 fn evidence_shortens_no_wait_that_must_last_for_t() {
-    let mut bench = Bench::<Bully>::standing(with(3, &[("waits", "full")]), 2, 3);
+    let mut bench = Bench::<Bully>::established(with(3, &[("waits", "full")]), 2, 3);
     assert_eq!(bench.tell(failed(3)), NOTHING);
     let mut bench = halting(with(3, &[("waits", "full")]));
     assert_eq!(bench.tell(failed(2)), NOTHING);

@@ -35,7 +35,7 @@ fn descending_halting_with_full_waits_takes_t_for_each_node() {
 
 #[test]
 fn halted_last_obeys_a_lower_candidate_as_printed() {
-    let mut bench = Bench::<Bully>::standing(with(3, &[("halted", "last")]), 1, 3);
+    let mut bench = Bench::<Bully>::established(with(3, &[("halted", "last")]), 1, 3);
     bench.hear(3, enter(2, 3));
     bench.stopped("");
     bench.hear(2, enter(1, 2));
@@ -68,7 +68,7 @@ fn lenient_recheck_drops_the_report_of_the_missing_member() {
 
 #[test]
 fn literal_answers_do_not_tell_obeyed_from_ignored() {
-    let mut bench = Bench::<Bully>::standing(with(3, &[("answers", "literal")]), 1, 3);
+    let mut bench = Bench::<Bully>::established(with(3, &[("answers", "literal")]), 1, 3);
     assert_eq!(bench.hear(2, set_coordinator(9, 2)), ["send n2 SC_answer 9.n2 yes"]);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {n2 n3}");
 }
@@ -80,7 +80,7 @@ fn merged_rounds_appoint_with_enter_election() {
     let lines = candidate.hear(1, ee_answer(1, 2, true));
     assert_eq!(lines, ["cancel answers", "form 1.n2 with {n1}"]);
 
-    let mut halted = Bench::<Bully>::standing(with(3, &[("rounds", "merged")]), 1, 3);
+    let mut halted = Bench::<Bully>::established(with(3, &[("rounds", "merged")]), 1, 3);
     halted.hear(3, Message::EnterElection { group: number(2, 3), appoints: true });
     let lines = halted.stopped("");
     assert_eq!(lines.last().unwrap(), "send n3 EE_answer 2.n3 yes");

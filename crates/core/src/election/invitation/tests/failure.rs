@@ -99,7 +99,7 @@ fn an_answer_about_another_group_or_from_another_node_is_not_taken() {
 #[test]
 fn without_reinvitation_a_lost_coordinator_leads_to_a_group_of_one() {
     let config = with(3, &[("reinvite", "off")]);
-    let mut bench = Bench::<Invitation>::standing(config, 2, 3);
+    let mut bench = Bench::<Invitation>::established(config, 2, 3);
     bench.ring(Timer::Timeout);
     let lines = bench.ring(Timer::Answers);
     assert_eq!(sent(lines), NOTHING);

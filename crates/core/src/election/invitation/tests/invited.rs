@@ -5,7 +5,7 @@ use super::*;
 /// A member of n3's group that has accepted n4's invitation into 7.n4.
 fn accepting(options: &[(&str, &str)]) -> Bench<Invitation> {
     let config = with(4, options);
-    let mut bench = Bench::<Invitation>::standing_among(config, 1, 3, nodes([1, 2, 3]));
+    let mut bench = Bench::<Invitation>::established_among(config, 1, 3, nodes([1, 2, 3]));
     bench.hear(3, invitation(7, 4));
     bench.stopped("");
     bench
@@ -15,7 +15,7 @@ fn accepting(options: &[(&str, &str)]) -> Bench<Invitation> {
 fn a_strangers_invitation_is_passed_on_to_the_coordinator() {
     let config = |options| with(5, options);
     let member =
-        |options| Bench::<Invitation>::standing_among(config(options), 1, 3, nodes([1, 2, 3]));
+        |options| Bench::<Invitation>::established_among(config(options), 1, 3, nodes([1, 2, 3]));
     let mut bench = member(&[]);
     let before = bench.state();
     assert_eq!(bench.hear(5, invitation(7, 5)), ["send n3 Invitation 7.n5"]);
@@ -81,7 +81,7 @@ fn an_invitation_is_accepted_only_in_normal() {
 
 #[test]
 fn an_invitation_into_a_group_that_was_left_is_ignored() {
-    let mut bench = Bench::<Invitation>::standing(group(3), 1, 3);
+    let mut bench = Bench::<Invitation>::established(group(3), 1, 3);
     assert_eq!(bench.hear(3, invitation(1, 3)), NOTHING);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {n2 n3}");
 }

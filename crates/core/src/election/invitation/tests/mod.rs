@@ -26,12 +26,12 @@ fn with(n: u32, options: &[(&str, &str)]) -> TestGroup {
 
 /// A coordinator of these members, itself included, in a configured set of n.
 fn leader<const N: usize>(me: u32, members: [u32; N], config: TestGroup) -> Bench<Invitation> {
-    Bench::standing_among(config, me, me, nodes(members))
+    Bench::established_among(config, me, me, nodes(members))
 }
 
 /// A Normal member of the highest node's group.
 fn member(me: u32, n: u32) -> Bench<Invitation> {
-    Bench::standing(group(n), me, n)
+    Bench::established(group(n), me, n)
 }
 
 /// The highest of three alone, with invitations out to n1 and n2 as group 2.n3, and stopped.

@@ -141,7 +141,7 @@ fn policy_ignore_lower_leaves_the_query_of_a_lower_coordinator_unanswered() {
     let mut bench = leader(2, [2], config.clone());
     assert_eq!(bench.hear(1, Message::AreYouCoordinator), NOTHING);
     assert_eq!(bench.hear(3, Message::AreYouCoordinator), ["send n3 AYC_answer yes"]);
-    let mut member = Bench::<Invitation>::standing(config, 2, 3);
+    let mut member = Bench::<Invitation>::established(config, 2, 3);
     assert_eq!(member.hear(1, Message::AreYouCoordinator), ["send n1 AYC_answer no try n3"]);
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 
 fn active(me: u32, options: &[(&str, &str)]) -> Bench<Ring> {
-    Bench::standing(group_of(Algorithm::RingActiveList, 4, options), me, 4)
+    Bench::established(group_of(Algorithm::RingActiveList, 4, options), me, 4)
 }
 
 const fn elect(number: u64, node: u32, place: u32) -> Message {

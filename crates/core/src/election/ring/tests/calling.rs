@@ -112,7 +112,7 @@ fn a_member_that_does_not_answer_or_works_elsewhere_causes_an_election() {
 
 #[test]
 fn an_outsider_that_is_dead_or_elects_causes_no_election() {
-    let mut bench: Bench<Ring> = Bench::standing_among(group(3), 3, 3, nodes([1, 3]));
+    let mut bench: Bench<Ring> = Bench::established_among(group(3), 3, 3, nodes([1, 3]));
     bench.ring(Timer::Check);
     bench.hear(1, Message::AynAnswer { is_normal: true, group: Some(number(1, 3)) });
     assert_eq!(bench.ring(Timer::Answers), NOTHING);

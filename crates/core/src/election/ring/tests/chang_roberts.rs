@@ -98,7 +98,7 @@ fn a_candidate_that_has_been_everywhere_is_dead_and_a_new_election_begins() {
 
 #[test]
 fn literal_orphans_circulate_for_ever_and_nobody_loses_patience() {
-    let mut bench: Bench<Ring> = Bench::standing(with(4, &[("orphans", "literal")]), 2, 4);
+    let mut bench: Bench<Ring> = Bench::established(with(4, &[("orphans", "literal")]), 2, 4);
     bench.hear(1, candidate(2, 4, 1));
     assert!(!bench.is_running(Timer::Stall));
     let lines = sent(bench.hear(1, candidate(2, 4, 99)));
@@ -114,7 +114,7 @@ fn equals(options: &[(&str, &str)]) -> TestGroup {
 
 #[test]
 fn of_two_equal_attributes_the_higher_id_wins() {
-    let mut bench: Bench<Ring> = Bench::standing(equals(&[]), 1, 2);
+    let mut bench: Bench<Ring> = Bench::established(equals(&[]), 1, 2);
     bench.tell(Command::Call);
     let lines = bench.hear(2, candidate(2, 2, 0));
     assert_eq!(lines[0], "ended Yielded");
@@ -123,7 +123,7 @@ fn of_two_equal_attributes_the_higher_id_wins() {
 
 #[test]
 fn literal_ties_take_an_equal_attribute_for_ones_own() {
-    let mut bench: Bench<Ring> = Bench::standing(equals(&[("ties", "attribute")]), 1, 2);
+    let mut bench: Bench<Ring> = Bench::established(equals(&[("ties", "attribute")]), 1, 2);
     bench.tell(Command::Call);
     bench.hear(2, candidate(2, 2, 0));
     assert_eq!(bench.state(), "Reorganization under n1 in 2.n1 with {}");

@@ -1,11 +1,11 @@
 use super::*;
 
 fn modified(me: u32, options: &[(&str, &str)]) -> Bench<Ring> {
-    Bench::standing(group_of(Algorithm::RingModified, 4, options), me, 4)
+    Bench::established(group_of(Algorithm::RingModified, 4, options), me, 4)
 }
 
 fn listed(me: u32, options: &[(&str, &str)]) -> Bench<Ring> {
-    Bench::standing(group_of(Algorithm::RingList, 4, options), me, 4)
+    Bench::established(group_of(Algorithm::RingList, 4, options), me, 4)
 }
 
 fn list<const N: usize>(number: u64, initiator: u32, names: [u32; N]) -> Message {

@@ -74,7 +74,7 @@ fn with(n: u32, options: &[(&str, &str)]) -> TestGroup {
 
 /// A Normal participant in group 1 of the highest node.
 fn member(me: u32, n: u32) -> Bench<Ring> {
-    Bench::standing(group(n), me, n)
+    Bench::established(group(n), me, n)
 }
 
 /// A candidate in this election.

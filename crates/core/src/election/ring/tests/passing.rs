@@ -12,7 +12,7 @@ fn the_ring_is_in_order_of_ids_whatever_the_priorities() {
     let member = |id, priority| Member { priority: Priority(priority), id: NodeId(id) };
     let members = Membership::new([member(1, 9), member(5, 2), member(7, 5)]).unwrap();
     let config = TestGroup { members, ..group(3) };
-    let mut bench: Bench<Ring> = Bench::standing(config, 5, 1);
+    let mut bench: Bench<Ring> = Bench::established(config, 5, 1);
     assert_eq!(sent(bench.tell(Command::Call)), ["send n7 election 2.n5 hop 0"]);
 }
 
