@@ -25,7 +25,7 @@ pub use bully::Bully;
 pub use bully_lecture::BullyLecture;
 pub use descriptor::Descriptor;
 pub use invitation::Invitation;
-pub(crate) use numbering::{mint, mint_late, raise};
+pub(crate) use numbering::{advance_to, next_number, save_late};
 pub use ring::Ring;
 pub use super_peer::SuperPeer;
 pub use tables::{LAYERS, LayerInfo};
@@ -69,7 +69,7 @@ pub enum Command {
     /// The user wants the periodic check now.
     Check,
     /// A peer knows of this counter of ours: the next number must be higher.
-    Raise(Counter),
+    AdvanceTo(Counter),
 }
 
 /// What an election tells the layers around it.

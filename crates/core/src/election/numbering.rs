@@ -6,7 +6,7 @@ use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects};
 
 /// Takes the next group number and saves its counter before anybody can hear of it (I-08).
-pub(crate) fn mint<P: ElectionAlgorithm>(
+pub(crate) fn next_number<P: ElectionAlgorithm>(
     cx: &Context<'_>,
     counter: &mut Counter,
     out: &mut Effects<P>,
@@ -21,7 +21,7 @@ pub(crate) fn mint<P: ElectionAlgorithm>(
 }
 
 /// Goes on from a counter that somebody else saw, if it is higher; it is saved before it is used.
-pub(crate) fn raise<P: ElectionAlgorithm>(
+pub(crate) fn advance_to<P: ElectionAlgorithm>(
     counter: &mut Counter,
     seen: Counter,
     out: &mut Effects<P>,
@@ -33,7 +33,7 @@ pub(crate) fn raise<P: ElectionAlgorithm>(
 }
 
 /// What the `save-after-send` mutant calls where the messages have left.
-pub(crate) fn mint_late<P: ElectionAlgorithm>(
+pub(crate) fn save_late<P: ElectionAlgorithm>(
     cx: &Context<'_>,
     counter: Counter,
     out: &mut Effects<P>,

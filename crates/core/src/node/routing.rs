@@ -180,8 +180,8 @@ impl Node {
             Upward::Notify(recall::Notice::Known(saved)) => self.start_election(cx, saved, out),
             Upward::Notify(recall::Notice::Seen(counter)) => {
                 self.kept = self.kept.map(|kept| kept.max(counter));
-                let raise = election::Command::Raise(counter);
-                self.tell_election(cx, Event::Command(raise), out);
+                let advance = election::Command::AdvanceTo(counter);
+                self.tell_election(cx, Event::Command(advance), out);
             }
         }
     }

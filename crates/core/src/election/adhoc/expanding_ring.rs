@@ -32,7 +32,8 @@ use crate::election::descriptor::{
     Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
 };
 use crate::election::{
-    Command, ElectionAlgorithm, EstablishedGroup, Notice, View, mint, mint_late, plain, raise,
+    Command, ElectionAlgorithm, EstablishedGroup, Notice, View, advance_to, next_number, plain,
+    save_late,
 };
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
@@ -173,7 +174,7 @@ impl ExpandingRing {
             }
             Command::Call => self.call(cx, out),
             Command::Check => self.reign.beat(cx, out),
-            Command::Raise(seen) => raise(&mut self.counter, seen, out),
+            Command::AdvanceTo(seen) => advance_to(&mut self.counter, seen, out),
             // Without a hand-over there is nothing to wait for.
             Command::Stopped(_) | Command::Settled { .. } | Command::Unsettled { .. } => {}
         }
@@ -186,13 +187,13 @@ impl ExpandingRing {
             Phase::Settled | Phase::Waiting { .. } => {}
         }
         out.notify(Notice::Called);
-        let number = mint(cx, &mut self.counter, out);
+        let number = next_number(cx, &mut self.counter, out);
         self.status = Status::Election;
         self.reign.leave(out);
         out.cancel_timer(Timer::Stall);
         out.notify(Notice::Stop);
         self.flood(cx, number, 1, out);
-        mint_late(cx, self.counter, out);
+        save_late(cx, self.counter, out);
     }
 
     fn flood(&mut self, cx: &Context<'_>, number: GroupNumber, ttl: u32, out: &mut Effects<Self>) {

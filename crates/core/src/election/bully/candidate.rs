@@ -2,7 +2,7 @@
 
 use super::{Bully, Halting, HaltingRound, Message, Nudge, Recheck, Rounds, Task, Timer, Waits};
 use crate::dice::jitter;
-use crate::election::{Formation, Notice, mint, mint_late};
+use crate::election::{Formation, Notice, next_number, save_late};
 use crate::group::{GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
@@ -89,7 +89,7 @@ impl Bully {
         attempt: u8,
         out: &mut Effects<Self>,
     ) {
-        let group = mint(cx, &mut self.counter, out);
+        let group = next_number(cx, &mut self.counter, out);
         self.status = Status::Election;
         self.halted = Some(group);
         self.coordinator = None;
@@ -114,7 +114,7 @@ impl Bully {
             is_over: false,
         };
         round.ask(cx, out);
-        mint_late(cx, self.counter, out);
+        save_late(cx, self.counter, out);
         self.task = Task::Halting(round);
     }
 

@@ -31,7 +31,9 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 use self::vetting::Vetting;
-use super::{Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, plain, raise};
+use super::{
+    Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, advance_to, plain,
+};
 use crate::election::descriptor::{
     Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
 };
@@ -355,7 +357,7 @@ impl Bully {
             Command::Suspect => self.coordinator_timeout(cx, out),
             Command::Call => self.elect(cx, 0, out),
             Command::Check => self.check(cx, out),
-            Command::Raise(seen) => raise(&mut self.counter, seen, out),
+            Command::AdvanceTo(seen) => advance_to(&mut self.counter, seen, out),
         }
     }
 

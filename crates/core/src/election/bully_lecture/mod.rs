@@ -25,7 +25,8 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 use super::{
-    Command, ElectionAlgorithm, EstablishedGroup, Notice, View, mint, mint_late, plain, raise,
+    Command, ElectionAlgorithm, EstablishedGroup, Notice, View, advance_to, next_number, plain,
+    save_late,
 };
 use crate::election::descriptor::{
     Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
@@ -180,7 +181,7 @@ impl BullyLecture {
             },
             Command::Call => self.elect(cx, None, out),
             Command::Check => self.announce_again(cx, out),
-            Command::Raise(seen) => raise(&mut self.counter, seen, out),
+            Command::AdvanceTo(seen) => advance_to(&mut self.counter, seen, out),
             // Without a hand-over there is nothing to wait for.
             Command::Stopped(_) | Command::Settled { .. } | Command::Unsettled { .. } => {}
         }
@@ -254,7 +255,7 @@ impl BullyLecture {
     /// L-03, L-04: nobody higher is there.
     fn announce(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let replaces = self.number;
-        let number = mint(cx, &mut self.counter, out);
+        let number = next_number(cx, &mut self.counter, out);
         self.phase = Phase::Idle;
         self.status = Status::Normal;
         self.elected = Some(cx.me);
@@ -262,7 +263,7 @@ impl BullyLecture {
         out.cancel_timer(Timer::Answers);
         out.cancel_timer(Timer::Announcement);
         self.tell(cx, number, replaces, out);
-        mint_late(cx, self.counter, out);
+        save_late(cx, self.counter, out);
         out.notify(Notice::Ended(Outcome::Won));
         out.notify(Notice::Followed { group: number, coordinator: cx.me });
         out.set_timer(Timer::Announce, cx.config.timing().check_every());

@@ -1,7 +1,7 @@
 //! Timeout and Recovery, listings 10.24 and 10.25: what to do when somebody is gone.
 
 use super::{Invitation, Message, Reinvite, SilenceRule, Task, Timer, Waits};
-use crate::election::{Notice, mint_late};
+use crate::election::{Notice, save_late};
 use crate::group::{GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
@@ -95,7 +95,7 @@ impl Invitation {
         self.lead_new_group(cx, out);
         self.task = Task::Recovering { is_stuck_after };
         out.notify(Notice::Stop);
-        mint_late(cx, self.counter, out);
+        save_late(cx, self.counter, out);
     }
 
     /// E-26: the group is formed again without the member that is silent.

@@ -1,7 +1,7 @@
 //! Merge, listing 10.26: the coordinator's side of a new group.
 
 use super::{CounterRule, Invitation, Merge, MergeWait, Message, Task, Timer, Waits};
-use crate::election::{Formation, Notice, mint, mint_late};
+use crate::election::{Formation, Notice, next_number, save_late};
 use crate::group::{GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
@@ -24,7 +24,7 @@ impl Invitation {
         for node in invited.iter() {
             out.send(node, Message::Invitation { group: self.group });
         }
-        mint_late(cx, self.counter, out);
+        save_late(cx, self.counter, out);
         if !invited.is_empty() {
             out.set_timer(
                 Timer::Answers,
@@ -146,7 +146,7 @@ impl Invitation {
 
     pub(super) fn lead_new_group(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         self.group = match cx.config.options().invitation.counter {
-            CounterRule::Stable => mint(cx, &mut self.counter, out),
+            CounterRule::Stable => next_number(cx, &mut self.counter, out),
             CounterRule::Volatile => {
                 self.counter = self.counter.next();
                 self.counter.group(cx.me)

@@ -31,7 +31,7 @@ use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
-use super::{Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, raise};
+use super::{Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, advance_to};
 use crate::election::descriptor::{
     Adjustable, Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
 };
@@ -324,7 +324,7 @@ impl Invitation {
             Command::Silent(peer) => self.member_silent(cx, peer, out),
             Command::Failed(peer) => self.failed(cx, peer, out),
             Command::Suspect => self.timeout(cx, out),
-            Command::Raise(seen) => raise(&mut self.counter, seen, out),
+            Command::AdvanceTo(seen) => advance_to(&mut self.counter, seen, out),
             Command::Call | Command::Check => {
                 if self.coordinator == cx.me {
                     self.check(cx, out);

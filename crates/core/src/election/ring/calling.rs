@@ -6,7 +6,7 @@ use super::active_list::Elect;
 use super::listing::Result;
 use super::{Check, Message, Phase, Ring, Timer, Token};
 use crate::dice::jitter;
-use crate::election::{Notice, mint_late};
+use crate::election::{Notice, save_late};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
@@ -28,7 +28,7 @@ impl Ring {
         self.join(cx, self.counter.next(), out);
         self.stand(cx, out);
         self.begin_own(cx, out);
-        mint_late(cx, self.counter, out);
+        save_late(cx, self.counter, out);
     }
 
     /// An election of this node's own begins; its number is on disk before anybody hears of it, so

@@ -42,7 +42,9 @@ use self::assembly::Gathering;
 use self::passing::Succession;
 use self::rules::Rule;
 pub use self::token::{Label, Token};
-use super::{Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, plain, raise};
+use super::{
+    Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, advance_to, plain,
+};
 use crate::election::descriptor::{MessageInfo, TimerInfo, Topic, rows};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
@@ -253,7 +255,7 @@ impl Ring {
             }
             Command::Call => self.call_unless_running(cx, out),
             Command::Check => self.check(cx, out),
-            Command::Raise(seen) => raise(&mut self.counter, seen, out),
+            Command::AdvanceTo(seen) => advance_to(&mut self.counter, seen, out),
         }
     }
 }

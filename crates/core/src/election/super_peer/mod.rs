@@ -41,7 +41,7 @@ pub use ports::{Message, Timer};
 
 use self::seat::Seat;
 use self::selection::Selection;
-use super::{Command, Election, ElectionAlgorithm, EstablishedGroup, Notice, View, raise};
+use super::{Command, Election, ElectionAlgorithm, EstablishedGroup, Notice, View, advance_to};
 use crate::config::GroupConfig;
 use crate::election::descriptor::{
     Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic,
@@ -184,7 +184,7 @@ impl SuperPeer {
                     self.step_seat(cx, level, Event::Command(command), out);
                 }
             }
-            Command::Raise(seen) => raise(&mut self.counter, seen, out),
+            Command::AdvanceTo(seen) => advance_to(&mut self.counter, seen, out),
         }
     }
 
@@ -414,7 +414,7 @@ fn inner_config<'a>(cx: &Context<'a>) -> Cow<'a, GroupConfig> {
 /// on disk.
 fn catch_up(cx: &mut Context<'_>, election: &mut Election, counter: Counter) {
     if election.counter() < counter {
-        election.step(cx, Event::Command(Command::Raise(counter)), &mut Effects::new());
+        election.step(cx, Event::Command(Command::AdvanceTo(counter)), &mut Effects::new());
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 
 use super::{Diffusing, Message, Phase, Timer};
 use crate::election::adhoc::pace;
-use crate::election::{Notice, mint, mint_late};
+use crate::election::{Notice, next_number, save_late};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::Mutant;
@@ -62,9 +62,9 @@ impl Diffusing {
     pub(super) fn call(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         self.end_computation(Outcome::Failed, out);
         out.notify(Notice::Called);
-        let index = mint(cx, &mut self.counter, out);
+        let index = next_number(cx, &mut self.counter, out);
         self.join(cx, index, None, out);
-        mint_late(cx, self.counter, out);
+        save_late(cx, self.counter, out);
     }
 
     /// Takes part: from here on nobody is followed.
@@ -184,7 +184,7 @@ impl Diffusing {
         let outranks_me = |best: &GroupNumber| cx.members.outranks(best.node, cx.me);
         let best = match below.filter(outranks_me) {
             Some(best) => best,
-            None => mint(cx, &mut self.counter, out),
+            None => next_number(cx, &mut self.counter, out),
         };
         computation.best = Some(best);
         computation.has_reported = true;
@@ -195,7 +195,7 @@ impl Diffusing {
             }
             None => self.decide(cx, best, out),
         }
-        mint_late(cx, self.counter, out);
+        save_late(cx, self.counter, out);
     }
 
     /// The root of a tree tells it who has won.

@@ -36,7 +36,7 @@ use crate::election::descriptor::{
     Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, Topic, rows,
 };
 use crate::election::{
-    Command, ElectionAlgorithm, EstablishedGroup, Notice, View, mint, plain, raise,
+    Command, ElectionAlgorithm, EstablishedGroup, Notice, View, advance_to, next_number, plain,
 };
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
@@ -233,7 +233,7 @@ impl Diffusing {
             }
             Command::Call => self.call_unless_computing(cx, out),
             Command::Check => self.reign.beat(cx, out),
-            Command::Raise(seen) => raise(&mut self.counter, seen, out),
+            Command::AdvanceTo(seen) => advance_to(&mut self.counter, seen, out),
             // Without a hand-over there is nothing to wait for.
             Command::Stopped(_) | Command::Settled { .. } | Command::Unsettled { .. } => {}
         }
@@ -267,7 +267,7 @@ impl Diffusing {
             // A component of one meets a component with a worse leader.
             Some(_) => {
                 out.notify(Notice::Called);
-                let group = mint(cx, &mut self.counter, out);
+                let group = next_number(cx, &mut self.counter, out);
                 self.lead(cx, group, out);
             }
             None => self.call(cx, out),

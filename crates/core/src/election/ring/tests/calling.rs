@@ -131,6 +131,6 @@ fn a_silent_member_is_asked() {
 #[test]
 fn a_number_that_others_remember_is_not_used_again() {
     let mut bench = member(2, 3);
-    assert_eq!(bench.tell(Command::Raise(Counter(9))), ["save 9"]);
+    assert_eq!(bench.tell(Command::AdvanceTo(Counter(9))), ["save 9"]);
     assert_eq!(sent(bench.tell(Command::Call)), ["send n3 election 10.n2 hop 0"]);
 }
