@@ -71,15 +71,15 @@ impl Protocol for Node {
         let mut node =
             Self { memory, detector, election: None, reorganization, policy, kept, record };
         node.carry(cx, effects, out, Self::route_memory);
-        node.look_back(cx, out);
+        node.update_lower_layers(cx, out);
         node
     }
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
-        self.in_order(cx, |node, cx| node.take_up(cx, event, out));
-        self.in_order(cx, |node, cx| {
+        self.with_members_in_force(cx, |node, cx| node.take_up(cx, event, out));
+        self.with_members_in_force(cx, |node, cx| {
             node.go_on_leaving(cx, out);
-            node.look_back(cx, out);
+            node.update_lower_layers(cx, out);
         });
     }
 }
@@ -105,7 +105,7 @@ impl Node {
             record: saved,
         };
         node.route_election(cx, effects, out);
-        node.look_back(cx, out);
+        node.update_lower_layers(cx, out);
         node
     }
 
@@ -158,7 +158,7 @@ impl Node {
 
     /// After each step the lower layers learn where the election stands, if they need to know: the
     /// detector whom it is tied to, the memory in which group it is.
-    fn look_back(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+    fn update_lower_layers(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Some(election) = &self.election else { return };
         if cx.config.timing().heartbeat().is_some() {
             let ties = election.ties(cx);

@@ -22,7 +22,7 @@ impl Node {
     }
 
     /// How much later a timer that would begin something is to ring again.
-    pub(super) fn put_off(&self, cx: &Context<'_>, timer: election::Timer) -> Option<Duration> {
+    pub(super) fn postponed(&self, cx: &Context<'_>, timer: election::Timer) -> Option<Duration> {
         timer.period(cx.config.timing()).filter(|_| self.is_held_back())
     }
 
@@ -42,7 +42,7 @@ impl Node {
     }
 
     /// The pause is over. Peers are reported as silent, since what was evidence then may be old.
-    pub(super) fn make_good(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+    pub(super) fn report_withheld(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         for peer in self.policy.take_withheld().iter() {
             self.tell_election(cx, Event::Command(election::Command::Silent(peer)), out);
         }

@@ -13,7 +13,7 @@ impl Node {
 
     /// Works with the order of nodes that holds, so that whoever compares priorities need not know
     /// that they change. The clone is for the few groups in which somebody has changed one.
-    pub(super) fn in_order(
+    pub(super) fn with_members_in_force(
         &mut self,
         cx: &mut Context<'_>,
         work: impl FnOnce(&mut Self, &mut Context<'_>),

@@ -28,7 +28,7 @@ impl Node {
             Event::Timer(Timer::Detector(timer)) => {
                 self.step_detector(cx, Event::Timer(timer), out);
             }
-            Event::Timer(Timer::Election(timer)) => match self.put_off(cx, timer) {
+            Event::Timer(Timer::Election(timer)) => match self.postponed(cx, timer) {
                 Some(period) => out.set_timer(Timer::Election(timer), period),
                 None => self.tell_election(cx, Event::Timer(timer), out),
             },

@@ -95,7 +95,7 @@ impl Node {
             policy::Notice::Paused => out.notify(Notice::Paused),
             policy::Notice::Resumed => {
                 out.notify(Notice::Resumed);
-                self.make_good(cx, out);
+                self.report_withheld(cx, out);
             }
         }
     }
