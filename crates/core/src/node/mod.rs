@@ -76,7 +76,7 @@ impl Protocol for Node {
     }
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
-        self.with_members_in_force(cx, |node, cx| node.take_up(cx, event, out));
+        self.with_members_in_force(cx, |node, cx| node.on_event(cx, event, out));
         self.with_members_in_force(cx, |node, cx| {
             node.go_on_leaving(cx, out);
             node.update_lower_layers(cx, out);

@@ -17,14 +17,14 @@ use crate::recall::{self, Memory, Recall};
 use crate::reorganization::{self, Reorganization};
 
 impl Node {
-    pub(super) fn take_up(
+    pub(super) fn on_event(
         &mut self,
         cx: &mut Context<'_>,
         event: Event<Self>,
         out: &mut Effects<Self>,
     ) {
         match event {
-            Event::Message { from, message } => self.hear(cx, from, message, out),
+            Event::Message { from, message } => self.on_message(cx, from, message, out),
             Event::Timer(Timer::Detector(timer)) => {
                 self.step_detector(cx, Event::Timer(timer), out);
             }
@@ -37,11 +37,11 @@ impl Node {
             }
             Event::Timer(Timer::Recall(timer)) => self.tell_memory(cx, Event::Timer(timer), out),
             Event::Timer(Timer::Policy(timer)) => self.tell_policy(cx, Event::Timer(timer), out),
-            Event::Command(command) => self.obey(cx, command, out),
+            Event::Command(command) => self.on_command(cx, command, out),
         }
     }
 
-    fn hear(
+    fn on_message(
         &mut self,
         cx: &mut Context<'_>,
         from: NodeId,
@@ -84,7 +84,7 @@ impl Node {
         }
     }
 
-    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+    fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         use reorganization::Command as Reorganize;
         match command {
             Command::Stopped(report) if self.policy.is_leaving() => {

@@ -153,13 +153,13 @@ impl Protocol for ExpandingRing {
             Event::Timer(Timer::Reign(leadership::Timer::Beat)) => self.reign.beat(cx, out),
             Event::Timer(Timer::Reign(leadership::Timer::Relay)) => self.reign.unmute(),
             Event::Timer(Timer::Reign(leadership::Timer::Silence)) => self.miss(cx, out),
-            Event::Command(command) => self.obey(cx, command, out),
+            Event::Command(command) => self.on_command(cx, command, out),
         }
     }
 }
 
 impl ExpandingRing {
-    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+    fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
             Command::Silent(peer) | Command::Failed(peer) => {
                 let is_leader = self.reign.leader().is_some_and(|leader| leader.node == peer);

@@ -15,7 +15,7 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    pub(super) fn hear(&mut self, node: NodeId) {
+    pub(super) fn note(&mut self, node: NodeId) {
         self.lately.insert(node);
     }
 

@@ -291,20 +291,20 @@ impl Protocol for Bully {
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
-            Event::Message { from, message } => self.hear(cx, from, message, out),
+            Event::Message { from, message } => self.on_message(cx, from, message, out),
             Event::Timer(Timer::Answers) => self.give_up_waiting(cx, out),
             Event::Timer(Timer::Check) => self.check_again(cx, out),
             Event::Timer(Timer::Stall) => self.stalled(cx, out),
             Event::Timer(Timer::Retry) => self.retry(cx, out),
             Event::Timer(Timer::Vet) => self.conclude_vetting(cx, out),
-            Event::Command(command) => self.obey(cx, command, out),
+            Event::Command(command) => self.on_command(cx, command, out),
         }
     }
 }
 
 impl Bully {
     /// The monitor thread of listing 10.21 and the answers that the procedures wait for.
-    fn hear(
+    fn on_message(
         &mut self,
         cx: &mut Context<'_>,
         from: NodeId,
@@ -340,7 +340,7 @@ impl Bully {
         }
     }
 
-    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+    fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
             Command::Stopped(report) => self.stopped(cx, report, out),
             Command::Settled { missing, members } => self.settled(cx, &missing, members, out),

@@ -161,13 +161,13 @@ impl Protocol for BullyLecture {
             }
             Event::Timer(Timer::Announcement) => self.restart(cx, out),
             Event::Timer(Timer::Announce) => self.announce_again(cx, out),
-            Event::Command(command) => self.obey(cx, command, out),
+            Event::Command(command) => self.on_command(cx, command, out),
         }
     }
 }
 
 impl BullyLecture {
-    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+    fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
             // L-01: only the coordinator's failure is a reason to call an election.
             Command::Silent(peer) | Command::Failed(peer) => {

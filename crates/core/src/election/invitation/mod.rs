@@ -274,12 +274,12 @@ impl Protocol for Invitation {
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
-            Event::Message { from, message } => self.hear(cx, from, message, out),
+            Event::Message { from, message } => self.on_message(cx, from, message, out),
             Event::Timer(Timer::Answers) => self.give_up_waiting(cx, out),
             Event::Timer(Timer::Check) => self.check_again(cx, out),
             Event::Timer(Timer::Timeout) => self.timeout_again(cx, out),
             Event::Timer(Timer::Delay) => self.end_delay(cx, out),
-            Event::Command(command) => self.obey(cx, command, out),
+            Event::Command(command) => self.on_command(cx, command, out),
         }
     }
 }
@@ -287,7 +287,7 @@ impl Protocol for Invitation {
 impl Invitation {
     /// The monitor of listing 10.28, the handler of 10.27, and the answers that procedures wait
     /// for.
-    fn hear(
+    fn on_message(
         &mut self,
         cx: &mut Context<'_>,
         from: NodeId,
@@ -313,7 +313,7 @@ impl Invitation {
         }
     }
 
-    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+    fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
             Command::Stopped(report) => self.stopped(cx, report, out),
             Command::Settled { missing, members } => self.settled(cx, &missing, members, out),

@@ -76,7 +76,7 @@ impl Ring {
     }
 
     /// A token that concerns this node.
-    pub(super) fn take_up(&mut self, cx: &mut Context<'_>, token: Token, out: &mut Effects<Self>) {
+    pub(super) fn on_token(&mut self, cx: &mut Context<'_>, token: Token, out: &mut Effects<Self>) {
         match token {
             Token::Election { number, candidate, hops } => {
                 self.weigh_candidate(cx, number, candidate, hops, out);
@@ -107,7 +107,7 @@ impl Ring {
     ) {
         if token.label().owner == cx.me {
             if !self.is_over(cx, &token) {
-                self.take_up(cx, token, out);
+                self.on_token(cx, token, out);
             }
         } else {
             self.call(cx, out);

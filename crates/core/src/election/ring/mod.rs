@@ -203,19 +203,19 @@ impl Protocol for Ring {
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
-            Event::Message { from, message } => self.hear(cx, from, message, out),
+            Event::Message { from, message } => self.on_message(cx, from, message, out),
             Event::Timer(Timer::Acknowledgement(node)) => self.skip(cx, node, out),
             Event::Timer(Timer::Stall) => self.stalled(cx, out),
             Event::Timer(Timer::Follows) => self.form(cx, out),
             Event::Timer(Timer::Check) => self.check_again(cx, out),
             Event::Timer(Timer::Answers) => self.conclude_check(cx, out),
-            Event::Command(command) => self.obey(cx, command, out),
+            Event::Command(command) => self.on_command(cx, command, out),
         }
     }
 }
 
 impl Ring {
-    fn hear(
+    fn on_message(
         &mut self,
         cx: &mut Context<'_>,
         from: NodeId,
@@ -240,7 +240,7 @@ impl Ring {
         }
     }
 
-    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+    fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
             Command::Stopped(report) => self.stopped(cx, report, out),
             Command::Settled { missing, members } => self.settled(cx, &missing, members, out),

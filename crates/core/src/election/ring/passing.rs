@@ -105,7 +105,7 @@ impl Ring {
                 Token::Election { .. }
                 | Token::Elected { .. }
                 | Token::List { .. }
-                | Token::Coordinator { .. } => self.take_up(cx, token, out),
+                | Token::Coordinator { .. } => self.on_token(cx, token, out),
             }
         }
         out.send(from, Message::Ack { label, past });

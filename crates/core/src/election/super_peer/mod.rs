@@ -88,7 +88,7 @@ impl Protocol for SuperPeer {
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
-            Event::Message { from, message } => self.hear(cx, from, message, out),
+            Event::Message { from, message } => self.on_message(cx, from, message, out),
             Event::Timer(Timer::Home(timer)) => {
                 self.step_home(cx, Event::Timer(timer.into()), out);
             }
@@ -101,7 +101,7 @@ impl Protocol for SuperPeer {
             Event::Timer(Timer::Settle(level)) => self.take_seat(cx, level, out),
             Event::Timer(Timer::Enrol(level)) => self.ask_again(cx, level, out),
             Event::Timer(Timer::Tell(level)) => self.tell_again(cx, level, out),
-            Event::Command(command) => self.obey(cx, command, out),
+            Event::Command(command) => self.on_command(cx, command, out),
         }
     }
 }
@@ -132,7 +132,7 @@ impl SuperPeer {
             && self.seats.iter().zip(&peerage.seats).all(|(seat, state)| seat.is_in(state))
     }
 
-    fn hear(
+    fn on_message(
         &mut self,
         cx: &mut Context<'_>,
         from: NodeId,
@@ -168,7 +168,7 @@ impl SuperPeer {
         }
     }
 
-    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+    fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
             Command::Stopped(_) | Command::Settled { .. } | Command::Unsettled { .. } => {
                 self.step_home(cx, Event::Command(command), out);

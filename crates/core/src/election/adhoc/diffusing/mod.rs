@@ -178,8 +178,8 @@ impl Protocol for Diffusing {
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
             Event::Message { from, message } => {
-                self.neighbours.hear(from);
-                self.hear(cx, from, message, out);
+                self.neighbours.note(from);
+                self.on_message(cx, from, message, out);
             }
             Event::Timer(Timer::Hello) => self.look_round(cx, out),
             Event::Timer(Timer::Probe) => self.probe(cx, out),
@@ -191,13 +191,13 @@ impl Protocol for Diffusing {
             Event::Timer(Timer::Reign(leadership::Timer::Beat)) => self.reign.beat(cx, out),
             Event::Timer(Timer::Reign(leadership::Timer::Relay)) => self.reign.unmute(),
             Event::Timer(Timer::Reign(leadership::Timer::Silence)) => self.miss(cx, out),
-            Event::Command(command) => self.obey(cx, command, out),
+            Event::Command(command) => self.on_command(cx, command, out),
         }
     }
 }
 
 impl Diffusing {
-    fn hear(
+    fn on_message(
         &mut self,
         cx: &mut Context<'_>,
         from: NodeId,
@@ -223,7 +223,7 @@ impl Diffusing {
         }
     }
 
-    fn obey(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
+    fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
             Command::Silent(peer) | Command::Failed(peer) => self.lose(cx, peer, out),
             Command::Suspect => {
