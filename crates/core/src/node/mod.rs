@@ -165,7 +165,7 @@ impl Node {
             self.tell_detector(cx, detector::Command::Tie(ties), out);
         }
         if let Preempt::After(_) = cx.config.preempt() {
-            self.look_for_claims(cx, out);
+            self.check_outranked(cx, out);
         }
         if cx.config.recall() == Recall::On
             && let Some(group) = self.view().group

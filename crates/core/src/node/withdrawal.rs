@@ -47,14 +47,14 @@ impl Node {
     }
 
     /// Whether somebody in the group that this node coordinates outranks it.
-    pub(super) fn look_for_claims(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+    pub(super) fn check_outranked(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let view = self.view();
         let members = cx.members;
-        let is_owed = view.status == Status::Normal
+        let is_outranked = view.status == Status::Normal
             && view.coordinator == Some(cx.me)
             && view.up.iter().any(|member| members.outranks(member, cx.me));
-        let group = view.group.filter(|_| is_owed);
-        self.tell_policy(cx, Event::Command(policy::Command::Owe(group)), out);
+        let group = view.group.filter(|_| is_outranked);
+        self.tell_policy(cx, Event::Command(policy::Command::Outranked(group)), out);
     }
 
     pub(super) fn tell_policy(

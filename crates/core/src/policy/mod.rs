@@ -58,7 +58,7 @@ pub struct Policy {
     /// Peers that the detector has reported, and the election was not told of.
     withheld: NodeSet,
     /// The group that this node coordinates and a higher one has a claim to.
-    owing: Option<GroupNumber>,
+    outranked_in: Option<GroupNumber>,
     /// What nodes have said of their priorities while they ran, this one among them.
     ranks: BTreeMap<NodeId, u32>,
 }
@@ -168,7 +168,7 @@ pub enum Command {
     /// The detector has reported this peer, and the election was not told.
     Withhold(NodeId),
     /// This node coordinates this group, and somebody in it outranks it; or that is not so.
-    Owe(Option<GroupNumber>),
+    Outranked(Option<GroupNumber>),
     /// The user wants this node to have this priority; ignored where [`RankError`] says why.
     Rank(u32),
     /// This peer has just come up.
@@ -218,13 +218,13 @@ impl Protocol for Policy {
             Event::Timer(Timer::Hold) => self.come_back(cx, out),
             Event::Timer(Timer::Quiet) => self.calm_down(out),
             Event::Timer(Timer::Remind) => self.remind(cx, out),
-            Event::Timer(Timer::Yield) => self.give_way(cx, out),
+            Event::Timer(Timer::Yield) => self.yield_leadership(cx, out),
             Event::Command(Command::StepAside { hold }) => self.step_aside(cx, hold, out),
             Event::Command(Command::Return) => self.come_back(cx, out),
             Event::Command(Command::Stopped) => self.leave(cx, out),
             Event::Command(Command::Asked(peer)) => self.refuse(cx, peer, out),
             Event::Command(Command::Pause { is_on }) => self.set_flag(cx, is_on, out),
-            Event::Command(Command::Owe(group)) => self.owe(cx, group, out),
+            Event::Command(Command::Outranked(group)) => self.note_outranked(cx, group, out),
             Event::Command(Command::Heard(peer)) => self.meet(peer, out),
             Event::Command(Command::Rank(priority)) => self.set_rank(cx, priority, out),
             Event::Command(Command::Greet(peer)) => self.greet(cx, peer, out),

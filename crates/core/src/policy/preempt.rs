@@ -98,17 +98,17 @@ pub enum PreemptError {
 
 impl Policy {
     /// This node coordinates a group in which somebody outranks it, or does not.
-    pub(super) fn owe(
+    pub(super) fn note_outranked(
         &mut self,
         cx: &Context<'_>,
         group: Option<GroupNumber>,
         out: &mut Effects<Self>,
     ) {
         let Preempt::After(stable) = cx.config.preempt() else { return };
-        if group == self.owing || self.presence != Presence::Present {
+        if group == self.outranked_in || self.presence != Presence::Present {
             return;
         }
-        self.owing = group;
+        self.outranked_in = group;
         match group {
             Some(_) => out.set_timer(Timer::Yield, stable),
             None => out.cancel_timer(Timer::Yield),
@@ -116,11 +116,11 @@ impl Policy {
     }
 
     /// The group has been as it is for long enough.
-    pub(super) fn give_way(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+    pub(super) fn yield_leadership(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         match cx.config.preempt() {
             Preempt::After(stable) if self.is_paused() => out.set_timer(Timer::Yield, stable),
             Preempt::After(_) => {
-                self.owing = None;
+                self.outranked_in = None;
                 self.step_aside(cx, Some(Duration::ZERO), out);
             }
             Preempt::Always | Preempt::Never => {}

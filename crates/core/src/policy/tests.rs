@@ -155,12 +155,12 @@ fn a_coordinator_makes_room_when_its_group_has_been_the_same_for_long_enough() {
     let mut config = group_of(Algorithm::Invitation, 3, &[]);
     config.settings.preempt = Preempt::After(HOLD);
     let mut bench: Bench<Policy> = Bench::coming_up(config, 2, None);
-    let owe = |counter| Command::Owe(Some(number(counter, 2)));
-    assert_eq!(bench.tell(owe(1)), ["set yield 3s"]);
-    assert_eq!(bench.tell(owe(1)), NOTHING);
-    assert_eq!(bench.tell(owe(2)), ["set yield 3s"]);
-    assert_eq!(bench.tell(Command::Owe(None)), ["cancel yield"]);
-    bench.tell(owe(3));
+    let outranked = |counter| Command::Outranked(Some(number(counter, 2)));
+    assert_eq!(bench.tell(outranked(1)), ["set yield 3s"]);
+    assert_eq!(bench.tell(outranked(1)), NOTHING);
+    assert_eq!(bench.tell(outranked(2)), ["set yield 3s"]);
+    assert_eq!(bench.tell(Command::Outranked(None)), ["cancel yield"]);
+    bench.tell(outranked(3));
     bench.tell(Command::Pause { is_on: true });
     assert_eq!(bench.ring(Timer::Yield), ["set yield 3s"]);
     bench.tell(Command::Pause { is_on: false });

@@ -34,7 +34,7 @@ impl Policy {
     pub(super) fn leave(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         let Presence::Leaving { hold } = self.presence else { return };
         self.presence = Presence::Aside { is_quiet: false, wants_back: false };
-        if self.owing.take().is_some() {
+        if self.outranked_in.take().is_some() {
             out.cancel_timer(Timer::Yield);
         }
         self.forget_ranks(cx);
