@@ -89,7 +89,7 @@ pub fn highest_counter(message: &Message) -> Counter {
         Message::Recall(recall::Message::Recall { .. }) => Counter::default(),
         Message::Recall(recall::Message::Recalled { counter, .. }) => counter.unwrap_or_default(),
         Message::Policy(message) => match message {
-            policy::Message::Farewell | policy::Message::Rank { .. } => Counter::default(),
+            policy::Message::Farewell | policy::Message::Priority { .. } => Counter::default(),
             policy::Message::Pause { stamp, .. } => Counter(stamp.counter),
         },
     }

@@ -197,7 +197,7 @@ pub use operations::PriorityError;
 pub use role::{ParseRoleError, Role, RoleKind, Suspension, View, Why};
 pub use status::{Change, Changes, Roles, Status};
 pub use tanist_core::election::Algorithm;
-pub use tanist_core::policy::{Preempt, RankError};
+pub use tanist_core::policy::{Preempt, PriorityError as RankError};
 pub use tanist_core::timing::TimingConfig;
 pub use tanist_core::trace::{Peerage, SeatState};
 pub use tanist_core::{GroupNumber, NodeId, NodeSet, Status as Phase};

@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tanist_core::policy::RankError;
+use tanist_core::policy;
 use tanist_core::{NodeId, NodeSet};
 use tokio::sync::oneshot;
 
@@ -220,7 +220,7 @@ impl Group {
 pub enum PriorityError {
     /// The group's configuration does not allow it.
     #[error(transparent)]
-    Fixed(#[from] RankError),
+    Fixed(#[from] policy::PriorityError),
     /// The node has stopped.
     #[error(transparent)]
     Ended(#[from] Ended),

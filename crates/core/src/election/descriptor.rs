@@ -6,7 +6,7 @@
 
 use crate::mutant::Mutant;
 use crate::options::{OptionInfo, Options};
-use crate::policy::{Preempt, PreemptError, RankError};
+use crate::policy::{Preempt, PreemptError, PriorityError};
 use crate::trace::{Kind, TimerName};
 
 /// The facts of one algorithm.
@@ -132,7 +132,7 @@ pub enum Groups {
 #[derive(Clone, Copy, Debug)]
 pub struct Adjustable {
     /// Whether priorities may change while nodes run.
-    pub priorities: fn(&Options) -> Result<(), RankError>,
+    pub priorities: fn(&Options) -> Result<(), PriorityError>,
     /// Whether an established coordinator may keep leading, or yield later.
     pub preempt: fn(&Options, Preempt) -> Result<(), PreemptError>,
 }

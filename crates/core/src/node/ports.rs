@@ -116,8 +116,8 @@ pub enum Command {
     /// It does again, and begins with what it put off.
     Resume,
     /// This node has another priority from here on, until it comes up again. It counts when the
-    /// next group is formed; ignored where [`policy::RankError`] says why.
-    Priority(u32),
+    /// next group is formed; ignored where [`policy::PriorityError`] says why.
+    SetPriority(u32),
 }
 
 /// What a node tells its user.

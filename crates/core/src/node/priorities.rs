@@ -7,8 +7,8 @@ use crate::protocol::Context;
 impl Node {
     /// The priority that this node was told to have while it ran, if any.
     #[must_use]
-    pub fn rank(&self, me: NodeId) -> Option<u32> {
-        self.policy.rank(me)
+    pub fn priority(&self, me: NodeId) -> Option<u32> {
+        self.policy.priority(me)
     }
 
     /// Works with the order of nodes that holds, so that whoever compares priorities need not know
@@ -18,7 +18,7 @@ impl Node {
         cx: &mut Context<'_>,
         work: impl FnOnce(&mut Self, &mut Context<'_>),
     ) {
-        let Some(members) = self.policy.ranked(cx.members) else {
+        let Some(members) = self.policy.members_in_force(cx.members) else {
             return work(self, cx);
         };
         cx.within(cx.config, &members, |cx| work(self, cx));

@@ -124,8 +124,8 @@ impl Node {
                 let resume = policy::Command::Pause { is_on: false };
                 self.tell_policy(cx, Event::Command(resume), out);
             }
-            Command::Priority(priority) => {
-                self.tell_policy(cx, Event::Command(policy::Command::Rank(priority)), out);
+            Command::SetPriority(priority) => {
+                self.tell_policy(cx, Event::Command(policy::Command::SetPriority(priority)), out);
             }
         }
     }

@@ -38,7 +38,7 @@ use minicbor::{Decode, Encode};
 
 pub use pause::Stamp;
 pub use preempt::{Preempt, PreemptError};
-pub use priority::RankError;
+pub use priority::PriorityError;
 
 use crate::detector::timeout::NoRecord;
 use crate::election::descriptor::{MessageInfo, TimerInfo, Topic};
@@ -60,7 +60,7 @@ pub struct Policy {
     /// The group that this node coordinates and a higher one has a claim to.
     outranked_in: Option<GroupNumber>,
     /// What nodes have said of their priorities while they ran, this one among them.
-    ranks: BTreeMap<NodeId, u32>,
+    priorities: BTreeMap<NodeId, u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -97,7 +97,7 @@ pub enum Message {
     },
     /// The sender's priority is another than it was.
     #[n(2)]
-    Rank {
+    Priority {
         /// What it is.
         #[n(0)]
         priority: u32,
@@ -113,7 +113,7 @@ impl Message {
             Self::Pause { is_on, .. } => {
                 MessageFacts { kind: Kind::Pause, group: None, ok: Some(*is_on) }
             }
-            Self::Rank { .. } => MessageFacts { kind: Kind::Rank, group: None, ok: None },
+            Self::Priority { .. } => MessageFacts { kind: Kind::Rank, group: None, ok: None },
         }
     }
 }
@@ -169,8 +169,8 @@ pub enum Command {
     Withhold(NodeId),
     /// This node coordinates this group, and somebody in it outranks it; or that is not so.
     Outranked(Option<GroupNumber>),
-    /// The user wants this node to have this priority; ignored where [`RankError`] says why.
-    Rank(u32),
+    /// The user wants this node to have this priority; ignored where [`PriorityError`] says why.
+    SetPriority(u32),
     /// This peer has just come up.
     Greet(NodeId),
 }
@@ -206,11 +206,11 @@ impl Protocol for Policy {
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
             Event::Message { from, message: Message::Farewell } => {
-                self.tell_rank(cx, from, out);
+                self.tell_priority(cx, from, out);
                 out.notify(Notice::Farewell(from));
             }
-            Event::Message { from, message: Message::Rank { priority } } => {
-                self.hear_rank(cx, from, priority);
+            Event::Message { from, message: Message::Priority { priority } } => {
+                self.on_priority(cx, from, priority);
             }
             Event::Message { from, message: Message::Pause { stamp, is_on } } => {
                 self.hear_flag(cx, from, stamp, is_on, out);
@@ -226,7 +226,7 @@ impl Protocol for Policy {
             Event::Command(Command::Pause { is_on }) => self.set_flag(cx, is_on, out),
             Event::Command(Command::Outranked(group)) => self.note_outranked(cx, group, out),
             Event::Command(Command::Heard(peer)) => self.meet(peer, out),
-            Event::Command(Command::Rank(priority)) => self.set_rank(cx, priority, out),
+            Event::Command(Command::SetPriority(priority)) => self.set_priority(cx, priority, out),
             Event::Command(Command::Greet(peer)) => self.greet(cx, peer, out),
             Event::Command(Command::Withhold(peer)) => {
                 self.withheld.insert(peer);

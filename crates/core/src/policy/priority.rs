@@ -28,7 +28,7 @@ use crate::protocol::{Context, Effects};
 
 /// Why a priority cannot change while nodes run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RankError {
+pub enum PriorityError {
     /// The algorithm needs nodes that agree on who is higher.
     #[error(
         "with {0} all nodes need one order at all times, so nothing was done; change `priorities` \
@@ -44,7 +44,7 @@ pub enum RankError {
     NobodyMerges,
 }
 
-impl RankError {
+impl PriorityError {
     /// Refuses what a group's configuration does not allow.
     pub fn check(config: &GroupConfig) -> Result<(), Self> {
         let descriptor = config.algorithm().descriptor();
@@ -58,47 +58,52 @@ impl RankError {
 impl Policy {
     /// What this node has said of its own priority, if anything.
     #[must_use]
-    pub fn rank(&self, me: NodeId) -> Option<u32> {
-        self.ranks.get(&me).copied()
+    pub fn priority(&self, me: NodeId) -> Option<u32> {
+        self.priorities.get(&me).copied()
     }
 
     /// The nodes in the order that holds; none if it is the configured one.
-    pub(crate) fn ranked(&self, members: &Membership) -> Option<Membership> {
-        (!self.ranks.is_empty()).then(|| members.with_priorities(&self.ranks))
+    pub(crate) fn members_in_force(&self, members: &Membership) -> Option<Membership> {
+        (!self.priorities.is_empty()).then(|| members.with_priorities(&self.priorities))
     }
 
-    pub(super) fn set_rank(&mut self, cx: &Context<'_>, priority: u32, out: &mut Effects<Self>) {
-        if RankError::check(cx.config).is_err() {
+    pub(super) fn set_priority(
+        &mut self,
+        cx: &Context<'_>,
+        priority: u32,
+        out: &mut Effects<Self>,
+    ) {
+        if PriorityError::check(cx.config).is_err() {
             return;
         }
-        self.ranks.insert(cx.me, priority);
+        self.priorities.insert(cx.me, priority);
         for other in cx.members.peer_group(cx.me).others(cx.me) {
-            out.send(other, Message::Rank { priority });
+            out.send(other, Message::Priority { priority });
         }
     }
 
-    pub(super) fn hear_rank(&mut self, cx: &Context<'_>, from: NodeId, priority: u32) {
+    pub(super) fn on_priority(&mut self, cx: &Context<'_>, from: NodeId, priority: u32) {
         let is_other = from != cx.me && cx.members.peer_group(cx.me).contains(from);
-        if is_other && RankError::check(cx.config).is_ok() {
-            self.ranks.insert(from, priority);
+        if is_other && PriorityError::check(cx.config).is_ok() {
+            self.priorities.insert(from, priority);
         }
     }
 
     /// A peer has come up, with the priority that it is configured with.
     pub(super) fn greet(&mut self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
-        self.ranks.remove(&peer);
-        self.tell_rank(cx, peer, out);
+        self.priorities.remove(&peer);
+        self.tell_priority(cx, peer, out);
     }
 
-    pub(super) fn tell_rank(&self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
-        if let Some(priority) = self.rank(cx.me) {
-            out.send(peer, Message::Rank { priority });
+    pub(super) fn tell_priority(&self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
+        if let Some(priority) = self.priority(cx.me) {
+            out.send(peer, Message::Priority { priority });
         }
     }
 
     /// This node steps aside; whoever has a priority of its own will say so again.
-    pub(super) fn forget_ranks(&mut self, cx: &Context<'_>) {
-        let own = self.ranks.remove(&cx.me);
-        self.ranks = BTreeMap::from_iter(own.map(|priority| (cx.me, priority)));
+    pub(super) fn forget_priorities(&mut self, cx: &Context<'_>) {
+        let own = self.priorities.remove(&cx.me);
+        self.priorities = BTreeMap::from_iter(own.map(|priority| (cx.me, priority)));
     }
 }

@@ -176,7 +176,7 @@ fn inviting() -> Bench<Policy> {
 /// The nodes in the order that holds for this one, lowest first.
 fn order(bench: &Bench<Policy>) -> Option<Vec<u32>> {
     let members = Membership::numbered(3).unwrap();
-    let ranked = bench.machine.ranked(&members)?;
+    let ranked = bench.machine.members_in_force(&members)?;
     Some(ranked.all().iter().map(|member| member.id.0).collect())
 }
 
@@ -184,27 +184,27 @@ fn order(bench: &Bench<Policy>) -> Option<Vec<u32>> {
 fn a_new_priority_is_said_to_all_others_and_counts_here() {
     let mut bench = inviting();
     assert_eq!(order(&bench), None);
-    assert_eq!(bench.tell(Command::Rank(50)), ["send n1 Rank", "send n3 Rank"]);
+    assert_eq!(bench.tell(Command::SetPriority(50)), ["send n1 Rank", "send n3 Rank"]);
     assert_eq!(order(&bench), Some(vec![1, 3, 2]));
-    assert_eq!(bench.machine.rank(NodeId(2)), Some(50));
-    bench.tell(Command::Rank(0));
+    assert_eq!(bench.machine.priority(NodeId(2)), Some(50));
+    bench.tell(Command::SetPriority(0));
     assert_eq!(order(&bench), Some(vec![2, 1, 3]));
 }
 
 #[test]
 fn what_another_says_of_its_priority_counts_until_it_comes_up_again() {
     let mut bench = inviting();
-    assert_eq!(bench.hear(1, Message::Rank { priority: 50 }), NOTHING);
+    assert_eq!(bench.hear(1, Message::Priority { priority: 50 }), NOTHING);
     assert_eq!(order(&bench), Some(vec![2, 3, 1]));
     assert_eq!(bench.tell(Command::Greet(NodeId(1))), NOTHING);
     assert_eq!(order(&bench), None);
-    assert_eq!(bench.machine.rank(NodeId(2)), None);
+    assert_eq!(bench.machine.priority(NodeId(2)), None);
 }
 
 #[test]
 fn whoever_comes_up_is_told_the_priority_that_this_node_has() {
     let mut bench = inviting();
-    bench.tell(Command::Rank(50));
+    bench.tell(Command::SetPriority(50));
     assert_eq!(bench.tell(Command::Greet(NodeId(3))), ["send n3 Rank"]);
     assert_eq!(order(&bench), Some(vec![1, 3, 2]));
 }
@@ -212,8 +212,8 @@ fn whoever_comes_up_is_told_the_priority_that_this_node_has() {
 #[test]
 fn whoever_steps_aside_forgets_the_others_priorities_and_is_told_them_again() {
     let mut bench = inviting();
-    bench.tell(Command::Rank(0));
-    bench.hear(1, Message::Rank { priority: 50 });
+    bench.tell(Command::SetPriority(0));
+    bench.hear(1, Message::Priority { priority: 50 });
     bench.tell(step_aside(None));
     assert_eq!(order(&bench), Some(vec![2, 3, 1]));
     bench.tell(Command::Stopped);
@@ -225,25 +225,25 @@ fn whoever_steps_aside_forgets_the_others_priorities_and_is_told_them_again() {
 fn where_all_nodes_need_one_order_it_stays_as_it_is() {
     for algorithm in Algorithm::ALL.iter().filter(|other| **other != Algorithm::Invitation) {
         let mut bench: Bench<Policy> = Bench::coming_up(group_of(*algorithm, 3, &[]), 2, None);
-        assert_eq!(bench.tell(Command::Rank(50)), NOTHING);
-        assert_eq!(bench.hear(1, Message::Rank { priority: 50 }), NOTHING);
+        assert_eq!(bench.tell(Command::SetPriority(50)), NOTHING);
+        assert_eq!(bench.hear(1, Message::Priority { priority: 50 }), NOTHING);
         assert_eq!(order(&bench), None, "{algorithm:?}");
-        let refused = RankError::check(&group_of(*algorithm, 3, &[]).config().unwrap());
-        assert_eq!(refused, Err(RankError::OneOrder(algorithm.name())));
+        let refused = PriorityError::check(&group_of(*algorithm, 3, &[]).config().unwrap());
+        assert_eq!(refused, Err(PriorityError::OneOrder(algorithm.name())));
     }
     for policy in ["ignore-lower", "prompted", "only-lower"] {
         let config = group_of(Algorithm::Invitation, 3, &[("policy", policy)]);
         assert_eq!(
-            RankError::check(&config.config().unwrap()),
-            Err(RankError::NobodyMerges),
+            PriorityError::check(&config.config().unwrap()),
+            Err(PriorityError::NobodyMerges),
             "{policy}"
         );
         let mut bench: Bench<Policy> = Bench::coming_up(config, 2, None);
-        assert_eq!(bench.tell(Command::Rank(50)), NOTHING);
+        assert_eq!(bench.tell(Command::SetPriority(50)), NOTHING);
         assert_eq!(order(&bench), None, "{policy}");
     }
     assert_eq!(
-        RankError::check(&group_of(Algorithm::Invitation, 3, &[]).config().unwrap()),
+        PriorityError::check(&group_of(Algorithm::Invitation, 3, &[]).config().unwrap()),
         Ok(())
     );
 }
@@ -251,6 +251,6 @@ fn where_all_nodes_need_one_order_it_stays_as_it_is() {
 #[test]
 fn a_stranger_has_no_priority() {
     let mut bench = inviting();
-    bench.hear(9, Message::Rank { priority: 50 });
+    bench.hear(9, Message::Priority { priority: 50 });
     assert_eq!(order(&bench), None);
 }

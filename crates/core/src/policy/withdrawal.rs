@@ -37,7 +37,7 @@ impl Policy {
         if self.outranked_in.take().is_some() {
             out.cancel_timer(Timer::Yield);
         }
-        self.forget_ranks(cx);
+        self.forget_priorities(cx);
         out.notify(Notice::Drop);
         say_farewell(cx, out);
         keep_aside(hold, out);

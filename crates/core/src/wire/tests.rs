@@ -48,7 +48,7 @@ fn one_of_each() -> Vec<Message> {
         Message::Recall(recall::Message::Recalled { question: 7, counter: None }),
         Message::Policy(policy::Message::Farewell),
         Message::Policy(policy::Message::Pause { stamp: stamp(7, 3), is_on: true }),
-        Message::Policy(policy::Message::Rank { priority: u32::MAX }),
+        Message::Policy(policy::Message::Priority { priority: u32::MAX }),
     ];
     election::Message::examples().into_iter().map(Message::Election).chain(layers).collect()
 }
@@ -133,7 +133,7 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
             &[0x82, 4, 0x81, 0x82, 1, 0x82, 0x82, 0x19, 1, 44, 2, 0xf5],
         ),
         (
-            Message::Policy(policy::Message::Rank { priority: 300 }),
+            Message::Policy(policy::Message::Priority { priority: 300 }),
             &[0x82, 4, 0x81, 0x82, 2, 0x81, 0x19, 1, 44],
         ),
     ] {

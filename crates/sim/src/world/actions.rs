@@ -65,7 +65,7 @@ impl World {
             Action::Return(node) => self.command(node, Command::Return),
             Action::PauseElections(node) => self.command(node, Command::Pause),
             Action::ResumeElections(node) => self.command(node, Command::Resume),
-            Action::Priority { node, value } => self.command(node, Command::Priority(value)),
+            Action::Priority { node, value } => self.command(node, Command::SetPriority(value)),
             Action::Move { node, to, over } => self.send_off(node, to, over),
         }
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use tanist_core::policy::RankError;
+use tanist_core::policy::PriorityError;
 use tanist_core::{NodeId, NodeSet};
 use tokio::sync::{mpsc, oneshot};
 
@@ -51,7 +51,7 @@ pub(crate) enum Request {
     /// Pause elections in the whole group, or hold them again.
     Pause { is_on: bool },
     /// Have another priority, and say whether that is possible.
-    Priority { priority: u32, reply: oneshot::Sender<Result<(), RankError>> },
+    Priority { priority: u32, reply: oneshot::Sender<Result<(), PriorityError>> },
     /// Discard everything to and from these peers, for an experiment.
     Block(Vec<NodeId>),
     /// Stop doing that.

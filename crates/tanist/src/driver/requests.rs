@@ -2,7 +2,7 @@
 
 use tanist_core::Event;
 use tanist_core::node::Command;
-use tanist_core::policy::RankError;
+use tanist_core::policy::PriorityError;
 use tanist_core::trace::Event as Trace;
 use tokio::sync::oneshot;
 
@@ -70,12 +70,12 @@ impl Driver {
     fn rank(
         &mut self,
         priority: u32,
-        reply: oneshot::Sender<Result<(), RankError>>,
+        reply: oneshot::Sender<Result<(), PriorityError>>,
     ) -> Result<(), Failure> {
-        let checked = RankError::check(&self.config);
+        let checked = PriorityError::check(&self.config);
         if checked.is_ok() {
-            self.step(Event::Command(Command::Priority(priority)))?;
-            self.inbox.control.set_priority(self.node.rank(self.me));
+            self.step(Event::Command(Command::SetPriority(priority)))?;
+            self.inbox.control.set_priority(self.node.priority(self.me));
         }
         // The requester may be gone.
         let _ = reply.send(checked);

@@ -40,7 +40,7 @@ use crate::membership::{NodeId, NodeSet};
 use crate::mutant::mutants;
 use crate::options::options;
 use crate::payload::Report;
-use crate::policy::{Preempt, PreemptError, RankError};
+use crate::policy::{Preempt, PreemptError, PriorityError};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, TimerName};
@@ -478,10 +478,12 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
 
 /// A priority says how long a node waits before it merges others. With the other policies each of two
 /// nodes with different orders may leave the merge to the other (fuzz seed `invitation` 325).
-const fn may_change_priorities(options: &crate::options::Options) -> Result<(), RankError> {
+const fn may_change_priorities(options: &crate::options::Options) -> Result<(), PriorityError> {
     match options.invitation.policy {
         Policy::Delay => Ok(()),
-        Policy::IgnoreLower | Policy::Prompted | Policy::OnlyLower => Err(RankError::NobodyMerges),
+        Policy::IgnoreLower | Policy::Prompted | Policy::OnlyLower => {
+            Err(PriorityError::NobodyMerges)
+        }
     }
 }
 
