@@ -157,7 +157,7 @@ pub(crate) trait ElectionAlgorithm:
 
     /// The peers that a sign of life is owed to and expected of: a coordinator's participants, a
     /// participant's coordinator.
-    fn ties(&self, cx: &Context<'_>) -> NodeSet {
+    fn heartbeat_peers(&self, cx: &Context<'_>) -> NodeSet {
         let view = self.view();
         match view.coordinator {
             Some(coordinator) if view.status.has_coordinator() => {
@@ -349,9 +349,9 @@ macro_rules! algorithms {
 
             /// The peers that a sign of life is owed to and expected of.
             #[must_use]
-            pub fn ties(&self, cx: &Context<'_>) -> NodeSet {
+            pub fn heartbeat_peers(&self, cx: &Context<'_>) -> NodeSet {
                 match self {
-                    $( Self::$variant(node) => node.ties(cx) ),+
+                    $( Self::$variant(node) => node.heartbeat_peers(cx) ),+
                 }
             }
 

@@ -161,8 +161,8 @@ impl Node {
     fn update_lower_layers(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Some(election) = &self.election else { return };
         if cx.config.timing().heartbeat().is_some() {
-            let ties = election.ties(cx);
-            self.tell_detector(cx, detector::Command::Tie(ties), out);
+            let peers = election.heartbeat_peers(cx);
+            self.tell_detector(cx, detector::Command::HeartbeatPeers(peers), out);
         }
         if let Preempt::After(_) = cx.config.preempt() {
             self.check_outranked(cx, out);

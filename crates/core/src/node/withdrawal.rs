@@ -112,7 +112,7 @@ impl Node {
         self.reorganization.give_up();
         out.cancel_timer(Timer::Reorganization(reorganization::Handover));
         self.tell_detector(cx, detector::Command::Watch(NodeSet::new()), out);
-        self.tell_detector(cx, detector::Command::Tie(NodeSet::new()), out);
+        self.tell_detector(cx, detector::Command::HeartbeatPeers(NodeSet::new()), out);
     }
 
     pub(super) fn start_election(

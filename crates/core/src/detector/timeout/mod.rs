@@ -25,7 +25,7 @@ use crate::trace::{Kind, MessageFacts, TimerName};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Detector {
     watched: NodeSet,
-    tied: NodeSet,
+    heartbeat_peers: NodeSet,
 }
 
 /// A sign of life, and nothing else.
@@ -66,7 +66,7 @@ pub enum Command {
     /// Watch these peers and no others, beside those that this node is tied to.
     Watch(NodeSet),
     /// This node is tied to these peers and no others. Told only where heartbeats are configured.
-    Tie(NodeSet),
+    HeartbeatPeers(NodeSet),
     /// A message came from this peer.
     Heard(NodeId),
     /// The transport has evidence that this peer is dead.
@@ -107,10 +107,12 @@ impl Protocol for Detector {
             }
             Event::Timer(Timer::Beat) => self.beat(cx, out),
             Event::Command(Command::Watch(peers)) => {
-                let tied = self.tied.clone();
-                self.attend(cx, peers, tied, out);
+                let heartbeat_peers = self.heartbeat_peers.clone();
+                self.attend(cx, peers, heartbeat_peers, out);
             }
-            Event::Command(Command::Tie(peers)) => self.tie(cx, peers, out),
+            Event::Command(Command::HeartbeatPeers(peers)) => {
+                self.set_heartbeat_peers(cx, peers, out)
+            }
             Event::Command(Command::Heard(peer)) => self.heard(cx, peer, out),
             Event::Command(Command::Refused(peer)) => out.notify(Notice::Failed(peer)),
         }
@@ -119,22 +121,22 @@ impl Protocol for Detector {
 
 impl Detector {
     fn heard(&self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
-        if self.watched.contains(peer) || self.tied.contains(peer) {
+        if self.watched.contains(peer) || self.heartbeat_peers.contains(peer) {
             out.set_timer(Timer::Silence(peer), cx.config.timing().silence());
         }
     }
 
-    fn tie(&mut self, cx: &Context<'_>, peers: NodeSet, out: &mut Effects<Self>) {
+    fn set_heartbeat_peers(&mut self, cx: &Context<'_>, peers: NodeSet, out: &mut Effects<Self>) {
         let Some(period) = cx.config.timing().heartbeat() else { return };
-        if peers == self.tied {
+        if peers == self.heartbeat_peers {
             return;
         }
-        for new in peers.without(&self.tied).iter() {
+        for new in peers.without(&self.heartbeat_peers).iter() {
             out.send(new, Heartbeat);
         }
         if peers.is_empty() {
             out.cancel_timer(Timer::Beat);
-        } else if self.tied.is_empty() {
+        } else if self.heartbeat_peers.is_empty() {
             out.set_timer(Timer::Beat, period);
         }
         let watched = self.watched.clone();
@@ -142,7 +144,7 @@ impl Detector {
     }
 
     fn beat(&self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        for peer in self.tied.iter() {
+        for peer in self.heartbeat_peers.iter() {
             out.send(peer, Heartbeat);
         }
         if let Some(period) = cx.config.timing().heartbeat() {
@@ -155,19 +157,19 @@ impl Detector {
         &mut self,
         cx: &Context<'_>,
         watched: NodeSet,
-        tied: NodeSet,
+        heartbeat_peers: NodeSet,
         out: &mut Effects<Self>,
     ) {
         let silence = cx.config.timing().silence();
-        let before: NodeSet = self.watched.iter().chain(self.tied.iter()).collect();
-        let after: NodeSet = watched.iter().chain(tied.iter()).collect();
+        let before: NodeSet = self.watched.iter().chain(self.heartbeat_peers.iter()).collect();
+        let after: NodeSet = watched.iter().chain(heartbeat_peers.iter()).collect();
         for gone in before.without(&after).iter() {
             out.cancel_timer(Timer::Silence(gone));
         }
         for new in after.without(&before).iter() {
             out.set_timer(Timer::Silence(new), silence);
         }
-        (self.watched, self.tied) = (watched, tied);
+        (self.watched, self.heartbeat_peers) = (watched, heartbeat_peers);
     }
 }
 

@@ -59,12 +59,12 @@ fn a_new_tie_is_beaten_at_once_and_watched() {
     let mut bench = beating();
     assert_eq!(bench.began, NOTHING);
     assert_eq!(
-        bench.tell(Command::Tie(nodes([2]))),
+        bench.tell(Command::HeartbeatPeers(nodes([2]))),
         ["send n2 heartbeat", "set beat 20ms", "set silence of n2 55ms"]
     );
-    assert_eq!(bench.tell(Command::Tie(nodes([2]))), NOTHING);
+    assert_eq!(bench.tell(Command::HeartbeatPeers(nodes([2]))), NOTHING);
     assert_eq!(
-        bench.tell(Command::Tie(nodes([2, 3]))),
+        bench.tell(Command::HeartbeatPeers(nodes([2, 3]))),
         ["send n3 heartbeat", "set silence of n3 55ms"]
     );
 }
@@ -72,12 +72,12 @@ fn a_new_tie_is_beaten_at_once_and_watched() {
 #[test]
 fn ties_are_beaten_every_period_until_there_is_none() {
     let mut bench = beating();
-    bench.tell(Command::Tie(nodes([2, 3])));
+    bench.tell(Command::HeartbeatPeers(nodes([2, 3])));
     let lines = ["send n2 heartbeat", "send n3 heartbeat", "set beat 20ms"];
     assert_eq!(bench.ring(Timer::Beat), lines);
     assert_eq!(bench.ring(Timer::Beat), lines);
     assert_eq!(
-        bench.tell(Command::Tie(nodes([]))),
+        bench.tell(Command::HeartbeatPeers(nodes([]))),
         ["cancel beat", "cancel silence of n2", "cancel silence of n3"]
     );
     assert!(!bench.is_running(Timer::Beat));
@@ -86,7 +86,7 @@ fn ties_are_beaten_every_period_until_there_is_none() {
 #[test]
 fn a_heartbeat_is_a_sign_of_life_of_whom_this_node_is_tied_to() {
     let mut bench = beating();
-    bench.tell(Command::Tie(nodes([2])));
+    bench.tell(Command::HeartbeatPeers(nodes([2])));
     assert_eq!(bench.hear(2, Heartbeat), ["set silence of n2 55ms"]);
     assert_eq!(bench.hear(3, Heartbeat), NOTHING);
 }
@@ -95,14 +95,17 @@ fn a_heartbeat_is_a_sign_of_life_of_whom_this_node_is_tied_to() {
 fn who_is_watched_and_tied_is_watched_until_both_have_ended() {
     let mut bench = beating();
     bench.tell(Command::Watch(nodes([2])));
-    let lines = bench.tell(Command::Tie(nodes([2])));
+    let lines = bench.tell(Command::HeartbeatPeers(nodes([2])));
     assert_eq!(lines, ["send n2 heartbeat", "set beat 20ms"]);
     assert_eq!(bench.tell(Command::Watch(nodes([]))), NOTHING);
-    assert_eq!(bench.tell(Command::Tie(nodes([]))), ["cancel beat", "cancel silence of n2"]);
+    assert_eq!(
+        bench.tell(Command::HeartbeatPeers(nodes([]))),
+        ["cancel beat", "cancel silence of n2"]
+    );
 }
 
 #[test]
 fn without_a_period_a_tie_means_nothing() {
     let mut bench = watching([]);
-    assert_eq!(bench.tell(Command::Tie(nodes([2]))), NOTHING);
+    assert_eq!(bench.tell(Command::HeartbeatPeers(nodes([2]))), NOTHING);
 }

@@ -389,7 +389,7 @@ impl ElectionAlgorithm for ExpandingRing {
     }
 
     /// Signs of life are the leader's, and flooded.
-    fn ties(&self, _: &Context<'_>) -> NodeSet {
+    fn heartbeat_peers(&self, _: &Context<'_>) -> NodeSet {
         NodeSet::new()
     }
 

@@ -373,18 +373,18 @@ impl ElectionAlgorithm for BullyLecture {
         View { status: self.status, coordinator: self.elected, group: self.number, up: &self.up }
     }
 
-    fn ties(&self, cx: &Context<'_>) -> NodeSet {
-        let mut ties = NodeSet::new();
+    fn heartbeat_peers(&self, cx: &Context<'_>) -> NodeSet {
+        let mut peers = NodeSet::new();
         match self.elected {
             Some(elected) if elected == cx.me => Self::audience(cx, |node| {
-                ties.insert(node);
+                peers.insert(node);
             }),
             Some(elected) => {
-                ties.insert(elected);
+                peers.insert(elected);
             }
             None => {}
         }
-        ties
+        peers
     }
 
     fn counter(&self) -> Counter {

@@ -285,14 +285,14 @@ impl ElectionAlgorithm for SuperPeer {
         self.home.view()
     }
 
-    fn ties(&self, cx: &Context<'_>) -> NodeSet {
-        let mut ties = look_home(cx, |cx| self.home.ties(cx));
+    fn heartbeat_peers(&self, cx: &Context<'_>) -> NodeSet {
+        let mut peers = look_home(cx, |cx| self.home.heartbeat_peers(cx));
         for seat in &self.seats {
-            seat.ties(cx).iter().for_each(|peer| {
-                ties.insert(peer);
+            seat.heartbeat_peers(cx).iter().for_each(|peer| {
+                peers.insert(peer);
             });
         }
-        ties
+        peers
     }
 
     fn counter(&self) -> Counter {

@@ -207,10 +207,10 @@ impl Seat {
     }
 
     /// To whom the election of this seat owes signs of life.
-    pub(super) fn ties(&self, cx: &Context<'_>) -> NodeSet {
+    pub(super) fn heartbeat_peers(&self, cx: &Context<'_>) -> NodeSet {
         let Stage::Electing(election) = &self.stage else { return NodeSet::new() };
         let Some(members) = self.membership(cx) else { return NodeSet::new() };
-        cx.looking_within(&inner_config(cx), &members, |cx| election.ties(cx))
+        cx.looking_within(&inner_config(cx), &members, |cx| election.heartbeat_peers(cx))
     }
 
     /// Every timer that may be running for it.

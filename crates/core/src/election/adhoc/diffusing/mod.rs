@@ -373,7 +373,7 @@ impl ElectionAlgorithm for Diffusing {
     }
 
     /// Signs of life are the leader's, and flooded.
-    fn ties(&self, _: &Context<'_>) -> NodeSet {
+    fn heartbeat_peers(&self, _: &Context<'_>) -> NodeSet {
         NodeSet::new()
     }
 
