@@ -141,9 +141,9 @@ impl Question {
             Beginning::Apart => all.map(|id| standing(id, [id].into_iter().collect())).collect(),
             Beginning::Together => all
                 .filter_map(|id| {
-                    let fellows = members.peer_group(id).all();
-                    let is_best = fellows.last().is_some_and(|best| best.id == id);
-                    let members = fellows.iter().map(|member| member.id).collect();
+                    let peer_group = members.peer_group(id).all();
+                    let is_best = peer_group.last().is_some_and(|best| best.id == id);
+                    let members = peer_group.iter().map(|member| member.id).collect();
                     is_best.then(|| standing(id, members))
                 })
                 .collect(),

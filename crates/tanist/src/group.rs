@@ -160,7 +160,7 @@ impl Group {
 
     /// Whether a node can be in this node's group.
     pub(crate) fn is_fellow(&self, node: NodeId) -> bool {
-        self.identity.fellows.as_ref().is_none_or(|fellows| fellows.contains(node))
+        self.identity.peer_group.as_ref().is_none_or(|peer_group| peer_group.contains(node))
     }
 
     pub(crate) async fn inspect(&self, probe: NodeSet) -> Option<Meter> {

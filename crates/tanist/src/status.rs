@@ -145,7 +145,7 @@ pub(crate) struct Identity {
     /// Silence that is suspicious.
     pub(crate) patience: Duration,
     /// Its own group, where a hierarchy says who can be in it.
-    pub(crate) fellows: Option<NodeSet>,
+    pub(crate) peer_group: Option<NodeSet>,
     /// How many levels of groups there are.
     pub(crate) levels: usize,
 }

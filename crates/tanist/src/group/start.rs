@@ -121,7 +121,7 @@ impl Group {
                 algorithm: setup.config.algorithm().name(),
                 peers_version: setup.members.version().0,
                 patience: setup.config.timing().silence(),
-                fellows: setup
+                peer_group: setup
                     .members
                     .hierarchy()
                     .map(|_| setup.members.peer_group(setup.me).others(setup.me).collect()),

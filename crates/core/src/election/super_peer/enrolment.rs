@@ -47,7 +47,7 @@ impl SuperPeer {
             let places = places(cx, &hierarchy, above);
             self.seats.push(Seat::new(cx, chosen, places));
             out.set_timer(Timer::Settle(above), cx.config.timing().answer());
-        } else if self.seat(above).is_some_and(|seat| seat.fellows != chosen) {
+        } else if self.seat(above).is_some_and(|seat| seat.own_holders != chosen) {
             self.sit_with_others(cx, above, chosen, out);
         }
     }
@@ -90,7 +90,7 @@ impl SuperPeer {
     ) {
         let Some(place) = place_of(cx, level, from) else { return };
         if let Some(seat) = self.seat(level) {
-            let holders_here = seat.fellows.clone();
+            let holders_here = seat.own_holders.clone();
             let answer = Message::Enrolled { level, holders: holders_here, is_holder: true };
             out.send(from, answer);
             self.note(cx, level, place, holders, Some(from), out);
@@ -240,8 +240,8 @@ impl SuperPeer {
         out: &mut Effects<Self>,
     ) {
         let Some(seat) = self.seat_mut(level) else { return };
-        let gone = seat.fellows.without(&chosen);
-        seat.fellows = chosen;
+        let gone = seat.own_holders.without(&chosen);
+        seat.own_holders = chosen;
         seat.places.iter_mut().for_each(|place| place.confirmed = NodeSet::new());
         seat.asked = NodeSet::new();
         seat.round = 0;
@@ -269,7 +269,7 @@ impl SuperPeer {
 impl Seat {
     fn put_question(&mut self, level: u8, to: NodeId, out: &mut Effects<SuperPeer>) {
         self.asked.insert(to);
-        out.send(to, Message::Enrol { level, holders: self.fellows.clone() });
+        out.send(to, Message::Enrol { level, holders: self.own_holders.clone() });
     }
 
     /// The group that this node is in here, if it knows: nobody while an election is on.

@@ -267,11 +267,12 @@ impl ElectionAlgorithm for SuperPeer {
         established: &EstablishedGroup,
         out: &mut Effects<Self>,
     ) -> Self {
-        let fellows = cx.members.peer_group(cx.me);
-        if !fellows.contains(established.coordinator) {
+        let peer_group = cx.members.peer_group(cx.me);
+        if !peer_group.contains(established.coordinator) {
             return Self::start(cx, Some(saved), out);
         }
-        let members = established.members.iter().filter(|node| fellows.contains(*node)).collect();
+        let members =
+            established.members.iter().filter(|node| peer_group.contains(*node)).collect();
         let established = EstablishedGroup { members, ..*established };
         let mut effects = Effects::new();
         let home = at_home(cx, |cx| Election::established(cx, saved, &established, &mut effects));

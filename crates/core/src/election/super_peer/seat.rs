@@ -24,7 +24,7 @@ use crate::trace::SeatState;
 pub(super) struct Seat {
     pub(super) stage: Stage,
     /// Who was selected with this node, itself included.
-    pub(super) fellows: NodeSet,
+    pub(super) own_holders: NodeSet,
     /// Who has the seats of the other groups, in their order; its own place is empty.
     pub(super) places: Vec<Place>,
     /// How often those who should know were asked.
@@ -59,7 +59,7 @@ pub(super) struct Place {
     pub(super) confirmed: NodeSet,
     /// Whether the holders are more than a guess.
     pub(super) is_known: bool,
-    /// Whether it is the place of this node's own group, whose holders are its fellows.
+    /// Whether it is the place of this node's own group, whose holders are `own_holders`.
     pub(super) is_own: bool,
 }
 
@@ -156,10 +156,10 @@ impl SuperPeer {
 
 impl Seat {
     /// A seat that will be taken once the group below has lasted.
-    pub(super) fn new(cx: &mut Context<'_>, fellows: NodeSet, places: Vec<Place>) -> Self {
+    pub(super) fn new(cx: &mut Context<'_>, own_holders: NodeSet, places: Vec<Place>) -> Self {
         Self {
             stage: Stage::Settling,
-            fellows,
+            own_holders,
             places,
             round: 0,
             asked: NodeSet::new(),
@@ -173,7 +173,7 @@ impl Seat {
     /// Everybody who has a seat in this group, as far as is known, this node included.
     pub(super) fn members(&self) -> impl Iterator<Item = NodeId> + '_ {
         let others = self.places.iter().flat_map(|place| place.holders.iter());
-        self.fellows.iter().chain(others)
+        self.own_holders.iter().chain(others)
     }
 
     pub(super) fn view(&self) -> Option<View<'_>> {
