@@ -4,7 +4,7 @@
 use tanist_core::GroupConfig;
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
-use tanist_core::trace::{Event, Peerage};
+use tanist_core::trace::{Event, SuperPeerStatus};
 use tanist_core::{NodeId, NodeSet};
 use tanist_sim::scenario::library;
 use tanist_sim::studies::fuzz::{judge, scenario};
@@ -86,7 +86,7 @@ fn played(name: &str) -> Report {
 }
 
 /// What a node last said of its super-peers and seats.
-fn peerage(report: &Report, id: u32) -> Peerage {
+fn peerage(report: &Report, id: u32) -> SuperPeerStatus {
     let mut last = None;
     for entry in &report.recording.entries {
         if let Event::State { node, state } = &entry.event

@@ -199,7 +199,7 @@ pub use status::{Change, Changes, Roles, Status};
 pub use tanist_core::election::Algorithm;
 pub use tanist_core::policy::{Preempt, PriorityError as RankError};
 pub use tanist_core::timing::TimingConfig;
-pub use tanist_core::trace::{Peerage, SeatState};
+pub use tanist_core::trace::{SeatState, SuperPeerStatus as Peerage};
 pub use tanist_core::{GroupNumber, NodeId, NodeSet, Status as Phase};
 pub use task::{GroupTask, Reports, TaskError};
 pub use trace_writer::Recent;

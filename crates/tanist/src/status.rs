@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use futures_core::Stream;
 use serde::Serialize;
-use tanist_core::trace::{NodeState, Peerage};
+use tanist_core::trace::{NodeState, SuperPeerStatus};
 use tanist_core::{NodeId, NodeSet, Status as Phase, Time};
 
 use crate::clock;
@@ -36,7 +36,7 @@ struct Inner {
 struct Current {
     change: Arc<Change>,
     phase: Phase,
-    peerage: Option<Peerage>,
+    peerage: Option<SuperPeerStatus>,
 }
 
 impl Shared {
@@ -233,7 +233,7 @@ pub struct Status {
     pub view: Option<View>,
     /// Whom it takes for its super-peers, and what it is above its own group, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub peerage: Option<Peerage>,
+    pub peerage: Option<SuperPeerStatus>,
     /// How many roles the node has had since it started.
     pub index: u64,
     /// When it took this one, by the wall clock.

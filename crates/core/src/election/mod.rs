@@ -36,7 +36,7 @@ use crate::payload::Report;
 use crate::protocol::compose::{self, Upward};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
-use crate::trace::{Kind, MessageFacts, Outcome, Peerage, TimerName};
+use crate::trace::{Kind, MessageFacts, Outcome, SuperPeerStatus, TimerName};
 
 /// Reports by the node that handed them up.
 pub type Reports = Vec<(NodeId, Report)>;
@@ -465,14 +465,14 @@ impl Election {
     /// Whom a node takes for its super-peers, and what it is above its group; none where no
     /// algorithm selects any.
     #[must_use]
-    pub fn peerage(&self) -> Option<Peerage> {
-        self.super_peer().map(SuperPeer::peerage)
+    pub fn super_peer_status(&self) -> Option<SuperPeerStatus> {
+        self.super_peer().map(SuperPeer::super_peer_status)
     }
 
     /// Whether that is so, without building it.
-    pub(crate) fn is_peerage(&self, told: Option<&Peerage>) -> bool {
+    pub(crate) fn is_super_peer_status(&self, told: Option<&SuperPeerStatus>) -> bool {
         match (self.super_peer(), told) {
-            (Some(node), Some(told)) => node.is_peerage(told),
+            (Some(node), Some(told)) => node.is_super_peer_status(told),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         }

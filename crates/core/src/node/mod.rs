@@ -119,7 +119,7 @@ impl Node {
             group: view.group,
             up: view.up.clone(),
             definition: self.reorganization.definition().cloned(),
-            peerage: self.election.as_ref().and_then(Election::peerage).map(Box::new),
+            peerage: self.election.as_ref().and_then(Election::super_peer_status).map(Box::new),
         }
     }
 
@@ -133,7 +133,7 @@ impl Node {
             && *view.up == state.up
             && self.reorganization.definition() == state.definition.as_ref()
             && match &self.election {
-                Some(election) => election.is_peerage(state.peerage.as_deref()),
+                Some(election) => election.is_super_peer_status(state.peerage.as_deref()),
                 None => state.peerage.is_none(),
             }
     }

@@ -369,12 +369,12 @@ pub struct NodeState {
     pub definition: Option<Definition>,
     /// Whom it takes for its super-peers, where there are any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub peerage: Option<Box<Peerage>>,
+    pub peerage: Option<Box<SuperPeerStatus>>,
 }
 
 /// What a node of a very large network is beyond its own group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Peerage {
+pub struct SuperPeerStatus {
     /// The super-peers of its own group, as it knows them.
     pub super_peers: NodeSet,
     /// Its seats in the groups above, the lowest level first; empty for an ordinary peer.

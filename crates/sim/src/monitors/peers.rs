@@ -7,7 +7,7 @@ use tanist_core::election::Algorithm;
 use tanist_core::membership::Hierarchy;
 use tanist_core::options::Options;
 use tanist_core::timing::TimingConfig;
-use tanist_core::trace::{Header, Peerage};
+use tanist_core::trace::{Header, SuperPeerStatus};
 use tanist_core::{GroupConfig, GroupSettings, Membership, NodeId, NodeSet, Timing};
 
 use crate::observe::global_state::{Board, Seat};
@@ -61,7 +61,7 @@ impl Peers {
 }
 
 /// The super-peers that a node knows, and its seats.
-pub(super) fn peerage(seat: &Seat) -> Option<&Peerage> {
+pub(super) fn peerage(seat: &Seat) -> Option<&SuperPeerStatus> {
     seat.state.peerage.as_deref()
 }
 

@@ -53,7 +53,7 @@ use crate::protocol::compose::{Upward, lift};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::reorganization;
 use crate::timing::Timing;
-use crate::trace::{Kind, MessageFacts, Peerage, TimerName};
+use crate::trace::{Kind, MessageFacts, SuperPeerStatus, TimerName};
 
 /// A node that elects in its group, and above it if it is selected.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -120,16 +120,16 @@ impl SuperPeer {
 
     /// Whom this node takes for the super-peers of its own group, and what it is above.
     #[must_use]
-    pub fn peerage(&self) -> Peerage {
+    pub fn super_peer_status(&self) -> SuperPeerStatus {
         let seats = self.seats.iter().map(Seat::state).collect();
-        Peerage { super_peers: self.selection.chosen.clone(), seats }
+        SuperPeerStatus { super_peers: self.selection.chosen.clone(), seats }
     }
 
     /// Whether that is so, without building it.
-    pub(crate) fn is_peerage(&self, peerage: &Peerage) -> bool {
-        self.selection.chosen == peerage.super_peers
-            && self.seats.len() == peerage.seats.len()
-            && self.seats.iter().zip(&peerage.seats).all(|(seat, state)| seat.is_in(state))
+    pub(crate) fn is_super_peer_status(&self, status: &SuperPeerStatus) -> bool {
+        self.selection.chosen == status.super_peers
+            && self.seats.len() == status.seats.len()
+            && self.seats.iter().zip(&status.seats).all(|(seat, state)| seat.is_in(state))
     }
 
     fn on_message(
