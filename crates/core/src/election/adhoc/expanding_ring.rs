@@ -26,7 +26,7 @@ use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
-use super::leadership::{self, Beat, Floods, Meaning, Reign};
+use super::leadership::{self, Beat, Floods, Leadership, Meaning};
 use super::{limit, pace};
 use crate::election::descriptor::{
     Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
@@ -48,7 +48,7 @@ pub use limit::{OPTIONS, Options};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExpandingRing {
     status: Status,
-    reign: Reign,
+    leadership: Leadership,
     counter: Counter,
     phase: Phase,
     /// The last flood of each candidate that passed here.
@@ -112,7 +112,7 @@ pub enum Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Timer {
     /// Those of leading and following.
-    Reign(leadership::Timer),
+    Leadership(leadership::Timer),
     /// The ring traversal time: the wait for answers to a flood.
     Ring,
     /// The wait for somebody better to announce itself.
@@ -129,7 +129,7 @@ impl Protocol for ExpandingRing {
     fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
         let mut node = Self {
             status: Status::Down,
-            reign: Reign::default(),
+            leadership: Leadership::default(),
             counter: saved.unwrap_or_default(),
             phase: Phase::Settled,
             seen: BTreeMap::new(),
@@ -150,9 +150,11 @@ impl Protocol for ExpandingRing {
             Event::Message { message: Message::Beat(beat), .. } => self.hear_beat(cx, &beat, out),
             Event::Timer(Timer::Ring) => self.widen(cx, out),
             Event::Timer(Timer::Stall) => self.restart(cx, out),
-            Event::Timer(Timer::Reign(leadership::Timer::Beat)) => self.reign.beat(cx, out),
-            Event::Timer(Timer::Reign(leadership::Timer::Relay)) => self.reign.unmute(),
-            Event::Timer(Timer::Reign(leadership::Timer::Silence)) => self.miss(cx, out),
+            Event::Timer(Timer::Leadership(leadership::Timer::Beat)) => {
+                self.leadership.beat(cx, out)
+            }
+            Event::Timer(Timer::Leadership(leadership::Timer::Relay)) => self.leadership.unmute(),
+            Event::Timer(Timer::Leadership(leadership::Timer::Silence)) => self.miss(cx, out),
             Event::Command(command) => self.on_command(cx, command, out),
         }
     }
@@ -162,18 +164,18 @@ impl ExpandingRing {
     fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
             Command::Silent(peer) | Command::Failed(peer) => {
-                let is_leader = self.reign.leader().is_some_and(|leader| leader.node == peer);
+                let is_leader = self.leadership.leader().is_some_and(|leader| leader.node == peer);
                 if is_leader && peer != cx.me {
                     self.call(cx, out);
                 }
             }
             Command::Suspect => {
-                if !self.reign.is_own(cx.me) {
+                if !self.leadership.is_own(cx.me) {
                     self.call(cx, out);
                 }
             }
             Command::Call => self.call(cx, out),
-            Command::Check => self.reign.beat(cx, out),
+            Command::Check => self.leadership.beat(cx, out),
             Command::AdvanceTo(seen) => advance_to(&mut self.counter, seen, out),
             // Without a hand-over there is nothing to wait for.
             Command::Stopped(_) | Command::Settled { .. } | Command::Unsettled { .. } => {}
@@ -189,7 +191,7 @@ impl ExpandingRing {
         out.notify(Notice::Called);
         let number = next_number(cx, &mut self.counter, out);
         self.status = Status::Election;
-        self.reign.leave(out);
+        self.leadership.leave(out);
         out.cancel_timer(Timer::Stall);
         out.notify(Notice::Stop);
         self.flood(cx, number, 1, out);
@@ -218,7 +220,7 @@ impl ExpandingRing {
     fn announce(&mut self, cx: &Context<'_>, group: GroupNumber, out: &mut Effects<Self>) {
         self.phase = Phase::Settled;
         self.status = Status::Normal;
-        self.reign.claim(cx, group, out);
+        self.leadership.claim(cx, group, out);
         out.notify(Notice::Ended(Outcome::Won));
         out.notify(Notice::Followed { group, coordinator: cx.me });
     }
@@ -242,11 +244,11 @@ impl ExpandingRing {
         }
         let is_better = cx.members.outranks(cx.me, number.node);
         let is_standing = matches!(self.phase, Phase::EstablishedGroup { .. });
-        let answers = is_better && (is_standing || self.reign.is_own(cx.me));
+        let answers = is_better && (is_standing || self.leadership.is_own(cx.me));
         let seen = Seen { counter: number.counter, ttl, via: from, is_answered: answers };
         self.seen.insert(number.node, seen);
         if answers {
-            let leader = self.reign.leader();
+            let leader = self.leadership.leader();
             return out.send(from, Message::Answer { number, leader });
         }
         if !is_better {
@@ -273,7 +275,7 @@ impl ExpandingRing {
         }
         match leader.filter(|leader| cx.members.outranks(leader.node, cx.me)) {
             Some(leader) => {
-                self.reign.adopt(cx, leader, out);
+                self.leadership.adopt(cx, leader, out);
                 self.settle(leader, out);
             }
             None => self.wait(cx, out),
@@ -321,12 +323,12 @@ impl ExpandingRing {
     }
 
     fn hear_beat(&mut self, cx: &mut Context<'_>, beat: &Beat, out: &mut Effects<Self>) {
-        match self.reign.weigh(cx, beat) {
+        match self.leadership.weigh(cx, beat) {
             Meaning::Nothing => {}
-            Meaning::Known => self.reign.renew(cx, beat, out),
-            Meaning::Worse => self.reign.oppose(cx, out),
+            Meaning::Known => self.leadership.renew(cx, beat, out),
+            Meaning::Worse => self.leadership.oppose(cx, out),
             Meaning::Better => {
-                self.reign.follow(cx, beat, out);
+                self.leadership.follow(cx, beat, out);
                 self.settle(beat.group, out);
             }
         }
@@ -346,7 +348,7 @@ impl ExpandingRing {
         if cx.is_mutated(Mutant::IGNORE_SILENCE) {
             return;
         }
-        if self.reign.leader().is_some() && !self.reign.is_own(cx.me) {
+        if self.leadership.leader().is_some() && !self.leadership.is_own(cx.me) {
             self.call(cx, out);
         }
     }
@@ -358,7 +360,7 @@ impl Floods for ExpandingRing {
     }
 
     fn timer(timer: leadership::Timer) -> Timer {
-        Timer::Reign(timer)
+        Timer::Leadership(timer)
     }
 }
 
@@ -371,7 +373,7 @@ impl ElectionAlgorithm for ExpandingRing {
     ) -> Self {
         Self {
             status: Status::Normal,
-            reign: Reign::established(cx, established.group, out),
+            leadership: Leadership::established(cx, established.group, out),
             counter: saved,
             phase: Phase::Settled,
             seen: BTreeMap::new(),
@@ -380,9 +382,9 @@ impl ElectionAlgorithm for ExpandingRing {
     }
 
     fn view(&self) -> View<'_> {
-        let coordinator = self.reign.leader().map(|leader| leader.node);
+        let coordinator = self.leadership.leader().map(|leader| leader.node);
         let group = match self.phase {
-            Phase::Settled => self.reign.leader(),
+            Phase::Settled => self.leadership.leader(),
             Phase::EstablishedGroup { number, .. } | Phase::Waiting { number } => Some(number),
         };
         View { status: self.status, coordinator, group, up: &self.up }
@@ -398,12 +400,12 @@ impl ElectionAlgorithm for ExpandingRing {
     }
 
     fn timers(_: &Context<'_>) -> Vec<Timer> {
-        leadership::timers().map(Timer::Reign).chain([Timer::Ring, Timer::Stall]).collect()
+        leadership::timers().map(Timer::Leadership).chain([Timer::Ring, Timer::Stall]).collect()
     }
 
     fn period(timer: &Timer, timing: &Timing) -> Option<Duration> {
         match timer {
-            Timer::Reign(timer) => timer.period(timing),
+            Timer::Leadership(timer) => timer.period(timing),
             Timer::Ring | Timer::Stall => None,
         }
     }
@@ -430,7 +432,7 @@ impl ElectionAlgorithm for ExpandingRing {
 
     fn timer_name(timer: &Timer) -> TimerName {
         match timer {
-            Timer::Reign(timer) => timer.name(),
+            Timer::Leadership(timer) => timer.name(),
             Timer::Ring => TimerName::Ring,
             Timer::Stall => TimerName::Stall,
         }

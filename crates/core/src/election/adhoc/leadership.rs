@@ -20,7 +20,7 @@ use crate::trace::{Kind, MessageFacts, TimerName};
 
 /// What a node knows of leaders.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Reign {
+pub struct Leadership {
     /// The one that it follows, itself perhaps; none while it elects.
     leader: Option<GroupNumber>,
     /// Copies of the last heartbeat may still arrive.
@@ -71,7 +71,7 @@ pub(super) trait Floods: ElectionAlgorithm {
     fn timer(timer: Timer) -> Self::Timer;
 }
 
-impl Reign {
+impl Leadership {
     /// Somebody's follower, or a leader, for a while already.
     pub(super) fn established<P: Floods>(
         cx: &mut Context<'_>,
@@ -249,7 +249,7 @@ impl Beat {
 
 mutants! {
     /// Ad hoc: a leader goes on leading although it hears a better one.
-    KEEP_REIGN = "keep-reign",
+    KEEP_REIGN = "keep-leadership",
     /// Ad hoc: a follower that hears no heartbeat does nothing.
     IGNORE_SILENCE = "ignore-silence",
 }

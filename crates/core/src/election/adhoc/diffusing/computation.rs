@@ -79,7 +79,7 @@ impl Diffusing {
         self.counter = self.counter.max(Counter(index.counter));
         self.last = self.last.max(index);
         self.status = Status::Election;
-        self.reign.leave(out);
+        self.leadership.leave(out);
         out.notify(Notice::Stop);
         let near = self.neighbours.all();
         let asked = near.iter().filter(|node| Some(*node) != parent);
@@ -151,7 +151,7 @@ impl Diffusing {
     ) {
         let Phase::Computing(computation) = &mut self.phase else {
             // A child whose parent has gone on without it still has to know.
-            if let (Some(_), Some(group)) = (best, self.reign.leader())
+            if let (Some(_), Some(group)) = (best, self.leadership.leader())
                 && index == self.last
             {
                 out.send(from, Message::Leader { index, group });
@@ -209,7 +209,7 @@ impl Diffusing {
         if group.node == cx.me {
             self.lead(cx, group, out);
         } else {
-            self.reign.adopt(cx, group, out);
+            self.leadership.adopt(cx, group, out);
             self.settle(group, out);
         }
     }
@@ -239,7 +239,7 @@ impl Diffusing {
         if group.node == cx.me {
             self.lead(cx, group, out);
         } else {
-            self.reign.adopt(cx, group, out);
+            self.leadership.adopt(cx, group, out);
             self.settle(group, out);
         }
     }

@@ -29,7 +29,7 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 use self::computation::Computation;
-use super::leadership::{self, Beat, Floods, Meaning, Reign};
+use super::leadership::{self, Beat, Floods, Leadership, Meaning};
 use super::neighbours::Neighbours;
 use super::{limit, pace};
 use crate::election::descriptor::{
@@ -51,7 +51,7 @@ pub use limit::{OPTIONS, Options};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diffusing {
     status: Status,
-    reign: Reign,
+    leadership: Leadership,
     /// The highest counter that this node has used or heard of.
     counter: Counter,
     /// The highest computation that it has taken part in.
@@ -141,7 +141,7 @@ pub enum Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Timer {
     /// Those of leading and following.
-    Reign(leadership::Timer),
+    Leadership(leadership::Timer),
     /// T: the wait for greetings.
     Hello,
     /// T: the time between two questions whether a neighbour is still there.
@@ -166,7 +166,7 @@ impl Protocol for Diffusing {
         out.set_timer(Timer::Age, pace::period(cx.config) * 2);
         Self {
             status: Status::Down,
-            reign: Reign::default(),
+            leadership: Leadership::default(),
             counter,
             last: Counter::default().group(cx.me),
             phase: Phase::Greeting { heard: None },
@@ -188,9 +188,11 @@ impl Protocol for Diffusing {
                 self.neighbours.age();
                 out.set_timer(Timer::Age, pace::period(cx.config) * 2);
             }
-            Event::Timer(Timer::Reign(leadership::Timer::Beat)) => self.reign.beat(cx, out),
-            Event::Timer(Timer::Reign(leadership::Timer::Relay)) => self.reign.unmute(),
-            Event::Timer(Timer::Reign(leadership::Timer::Silence)) => self.miss(cx, out),
+            Event::Timer(Timer::Leadership(leadership::Timer::Beat)) => {
+                self.leadership.beat(cx, out)
+            }
+            Event::Timer(Timer::Leadership(leadership::Timer::Relay)) => self.leadership.unmute(),
+            Event::Timer(Timer::Leadership(leadership::Timer::Silence)) => self.miss(cx, out),
             Event::Command(command) => self.on_command(cx, command, out),
         }
     }
@@ -206,7 +208,7 @@ impl Diffusing {
     ) {
         match message {
             Message::Hello { is_answer: false, leader: _ } => {
-                let leader = self.reign.leader();
+                let leader = self.leadership.leader();
                 out.send(from, Message::Hello { is_answer: true, leader });
             }
             Message::Hello { is_answer: true, leader } => self.note_leader(cx, leader),
@@ -227,12 +229,12 @@ impl Diffusing {
         match command {
             Command::Silent(peer) | Command::Failed(peer) => self.lose(cx, peer, out),
             Command::Suspect => {
-                if !self.reign.is_own(cx.me) {
+                if !self.leadership.is_own(cx.me) {
                     self.call_unless_computing(cx, out);
                 }
             }
             Command::Call => self.call_unless_computing(cx, out),
-            Command::Check => self.reign.beat(cx, out),
+            Command::Check => self.leadership.beat(cx, out),
             Command::AdvanceTo(seen) => advance_to(&mut self.counter, seen, out),
             // Without a hand-over there is nothing to wait for.
             Command::Stopped(_) | Command::Settled { .. } | Command::Unsettled { .. } => {}
@@ -261,7 +263,7 @@ impl Diffusing {
         let Phase::Greeting { heard } = self.phase else { return };
         match heard {
             Some(leader) if cx.members.outranks(leader.node, cx.me) => {
-                self.reign.adopt(cx, leader, out);
+                self.leadership.adopt(cx, leader, out);
                 self.settle(leader, out);
             }
             // A component of one meets a component with a worse leader.
@@ -281,12 +283,12 @@ impl Diffusing {
         {
             return;
         }
-        match self.reign.weigh(cx, beat) {
+        match self.leadership.weigh(cx, beat) {
             Meaning::Nothing => {}
-            Meaning::Known => self.reign.renew(cx, beat, out),
-            Meaning::Worse => self.reign.oppose(cx, out),
+            Meaning::Known => self.leadership.renew(cx, beat, out),
+            Meaning::Worse => self.leadership.oppose(cx, out),
             Meaning::Better => {
-                self.reign.follow(cx, beat, out);
+                self.leadership.follow(cx, beat, out);
                 self.settle(beat.group, out);
             }
         }
@@ -297,7 +299,7 @@ impl Diffusing {
         if cx.is_mutated(Mutant::IGNORE_SILENCE) {
             return;
         }
-        if self.reign.leader().is_some() && !self.reign.is_own(cx.me) {
+        if self.leadership.leader().is_some() && !self.leadership.is_own(cx.me) {
             self.call(cx, out);
         }
     }
@@ -313,7 +315,7 @@ impl Diffusing {
     fn lead(&mut self, cx: &Context<'_>, group: GroupNumber, out: &mut Effects<Self>) {
         self.end_computation(Outcome::Won, out);
         self.status = Status::Normal;
-        self.reign.claim(cx, group, out);
+        self.leadership.claim(cx, group, out);
         out.notify(Notice::Ended(Outcome::Won));
         out.notify(Notice::Followed { group, coordinator: cx.me });
     }
@@ -339,7 +341,7 @@ impl Floods for Diffusing {
     }
 
     fn timer(timer: leadership::Timer) -> Timer {
-        Timer::Reign(timer)
+        Timer::Leadership(timer)
     }
 }
 
@@ -353,7 +355,7 @@ impl ElectionAlgorithm for Diffusing {
         out.set_timer(Timer::Age, pace::period(cx.config) * 2);
         Self {
             status: Status::Normal,
-            reign: Reign::established(cx, established.group, out),
+            leadership: Leadership::established(cx, established.group, out),
             counter: saved.max(Counter(established.group.counter)),
             last: established.group,
             phase: Phase::Settled,
@@ -363,7 +365,7 @@ impl ElectionAlgorithm for Diffusing {
     }
 
     fn view(&self) -> View<'_> {
-        let leader = self.reign.leader();
+        let leader = self.leadership.leader();
         let group = match &self.phase {
             Phase::Settled | Phase::Greeting { .. } => leader,
             Phase::Computing(computation) => Some(computation.index()),
@@ -383,12 +385,12 @@ impl ElectionAlgorithm for Diffusing {
 
     fn timers(_: &Context<'_>) -> Vec<Timer> {
         let own = [Timer::Hello, Timer::Probe, Timer::Stall, Timer::Age];
-        leadership::timers().map(Timer::Reign).chain(own).collect()
+        leadership::timers().map(Timer::Leadership).chain(own).collect()
     }
 
     fn period(timer: &Timer, timing: &Timing) -> Option<Duration> {
         match timer {
-            Timer::Reign(timer) => timer.period(timing),
+            Timer::Leadership(timer) => timer.period(timing),
             Timer::Hello | Timer::Probe | Timer::Stall | Timer::Age => None,
         }
     }
@@ -420,7 +422,7 @@ impl ElectionAlgorithm for Diffusing {
 
     fn timer_name(timer: &Timer) -> TimerName {
         match timer {
-            Timer::Reign(timer) => timer.name(),
+            Timer::Leadership(timer) => timer.name(),
             Timer::Hello => TimerName::Hello,
             Timer::Probe => TimerName::Probe,
             Timer::Stall => TimerName::Stall,

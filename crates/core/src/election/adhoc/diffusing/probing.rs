@@ -52,7 +52,9 @@ impl Diffusing {
             Phase::Computing(_) | Phase::Settled | Phase::Greeting { .. } => (false, false),
         };
         if !awaits_ack {
-            if let (false, Some(group)) = (takes_part || index != self.last, self.reign.leader()) {
+            if let (false, Some(group)) =
+                (takes_part || index != self.last, self.leadership.leader())
+            {
                 // The child has missed the result.
                 return out.send(from, Message::Leader { index, group });
             }
@@ -92,7 +94,7 @@ impl Diffusing {
     pub(super) fn lose(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         self.neighbours.forget(peer);
         self.give_up_on(cx, peer, out);
-        if self.reign.leader().is_some_and(|leader| leader.node == peer) && peer != cx.me {
+        if self.leadership.leader().is_some_and(|leader| leader.node == peer) && peer != cx.me {
             self.call(cx, out);
         }
     }

@@ -3,7 +3,7 @@
 use crate::election::Command;
 use crate::election::adhoc::Diffusing;
 use crate::election::adhoc::diffusing::{Message, Timer};
-use crate::election::adhoc::leadership::{Beat, Timer as Reign};
+use crate::election::adhoc::leadership::{Beat, Timer as Leadership};
 use crate::group::GroupNumber;
 use crate::membership::NodeId;
 use crate::testing::{Bench, NOTHING, number};
@@ -30,7 +30,7 @@ pub(super) const fn ack(index: GroupNumber, best: Option<GroupNumber>) -> Messag
 #[test]
 fn a_source_asks_every_neighbour() {
     let mut node = member(2, [1, 3]);
-    let lines = node.ring(Timer::Reign(Reign::Silence));
+    let lines = node.ring(Timer::Leadership(Leadership::Silence));
     assert_eq!(
         lines,
         [

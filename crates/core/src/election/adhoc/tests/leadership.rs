@@ -2,7 +2,7 @@
 
 use crate::election::Command;
 use crate::election::adhoc::expanding_ring::{Message, Timer};
-use crate::election::adhoc::leadership::{Beat, Timer as Reign};
+use crate::election::adhoc::leadership::{Beat, Timer as Leadership};
 use crate::election::adhoc::{Diffusing, ExpandingRing, diffusing};
 use crate::membership::NodeId;
 use crate::testing::{Bench, NOTHING, number};
@@ -25,7 +25,7 @@ fn a_heartbeat_of_the_own_leader_is_passed_on_once() {
     let relay = ["set silence 1.56s", "broadcast heartbeat 1.n4 hop 3", "set relay 25ms"];
     assert_eq!(lines, relay);
     assert_eq!(node.hear(1, beat(1, 4, 4)), NOTHING);
-    node.ring(Timer::Reign(Reign::Relay));
+    node.ring(Timer::Leadership(Leadership::Relay));
     assert_eq!(node.hear(3, beat(1, 4, 2)), relay);
 }
 
@@ -76,7 +76,7 @@ fn a_leader_that_came_back_is_followed_under_its_new_number_only() {
 fn a_leader_beats_once_in_a_period_and_whenever_it_is_told_to_check() {
     let mut node = member(4, 4);
     let lines = ["broadcast heartbeat 1.n4 hop 1", "set beat 500ms", "set relay 25ms"];
-    assert_eq!(node.ring(Timer::Reign(Reign::Beat)), lines);
+    assert_eq!(node.ring(Timer::Leadership(Leadership::Beat)), lines);
     assert_eq!(node.tell(Command::Check), lines);
     assert_eq!(member(2, 4).tell(Command::Check), NOTHING);
 }
@@ -85,7 +85,7 @@ fn a_leader_beats_once_in_a_period_and_whenever_it_is_told_to_check() {
 fn silence_begins_an_election_and_so_does_a_farewell_of_the_leader() {
     let mut node = member(2, 4);
     assert_eq!(
-        said(node.ring(Timer::Reign(Reign::Silence))),
+        said(node.ring(Timer::Leadership(Leadership::Silence))),
         ["broadcast election 1.n2 hop 1 of 1"]
     );
     let mut node = member(2, 4);
