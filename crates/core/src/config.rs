@@ -11,7 +11,7 @@ use crate::membership::Membership;
 use crate::mutant::Mutant;
 use crate::options::Options;
 use crate::policy::{Preempt, PreemptError};
-use crate::recall::Recall;
+use crate::recall::RecallMode;
 use crate::timing::Timing;
 
 /// What a group is to be configured with; not checked yet.
@@ -24,7 +24,7 @@ pub struct GroupSettings {
     /// The options of every algorithm; only those of `algorithm` are read.
     pub options: Options,
     /// Whether a node that starts asks the others for the highest group number of its own.
-    pub recall: Recall,
+    pub recall: RecallMode,
     /// Whether a node of higher rank takes over from an established coordinator.
     pub preempt: Preempt,
     /// A fault seeded on purpose; ignored without the `mutants` feature.
@@ -39,7 +39,7 @@ impl GroupSettings {
             algorithm,
             timing,
             options: Options::default(),
-            recall: Recall::Off,
+            recall: RecallMode::Off,
             preempt: Preempt::Always,
             mutant: None,
         }
@@ -95,7 +95,7 @@ impl GroupConfig {
 
     /// Whether a node that starts asks the others for the highest group number of its own.
     #[must_use]
-    pub const fn recall(&self) -> Recall {
+    pub const fn recall(&self) -> RecallMode {
         self.settings.recall
     }
 

@@ -3,7 +3,7 @@
 
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
-use tanist_core::recall::Recall;
+use tanist_core::recall::RecallMode;
 use tanist_sim::studies::fuzz::{judge, scenario};
 use tanist_sim::studies::shrink::shrink;
 use tanist_sim::world::faults::{Action, Fault};
@@ -73,7 +73,7 @@ fn seeds_that_documents_name_mean_what_they_meant() {
         for algorithm in Algorithm::ALL {
             let scenario = scenario(*algorithm, seed, None);
             assert_eq!(scenario.timing.heartbeat, None, "seed {seed}");
-            assert_eq!(scenario.settings.recall, Recall::Off, "seed {seed}");
+            assert_eq!(scenario.settings.recall, RecallMode::Off, "seed {seed}");
             assert!(!scenario.faults.iter().any(is_wish), "seed {seed}");
         }
     }
@@ -84,7 +84,7 @@ fn some_seeds_beat_some_recall_and_some_have_wishes() {
     let drawn: Vec<Scenario> =
         (1..=200).map(|seed| scenario(Algorithm::Bully, seed, None)).collect();
     let beating = drawn.iter().filter(|drawn| drawn.timing.heartbeat.is_some()).count();
-    let recalling = drawn.iter().filter(|drawn| drawn.settings.recall == Recall::On).count();
+    let recalling = drawn.iter().filter(|drawn| drawn.settings.recall == RecallMode::On).count();
     assert!((30..=70).contains(&beating), "{beating} of 200");
     assert!((30..=70).contains(&recalling), "{recalling} of 200");
     let wishing = drawn.iter().filter(|drawn| drawn.faults.iter().any(is_wish)).count();

@@ -8,7 +8,7 @@ use tanist_core::election::Algorithm;
 use tanist_core::membership::MembershipVersion;
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
-use tanist_core::recall::Recall;
+use tanist_core::recall::RecallMode;
 use tanist_core::timing::{Timing, TimingConfig};
 use tanist_core::{GroupConfig, GroupSettings, Member, Membership, Priority};
 
@@ -310,7 +310,7 @@ impl Builder {
             timing,
             algorithm,
             options,
-            recall: Recall::On,
+            recall: RecallMode::On,
             preempt: self.preempt,
             mutant: None,
         })?;

@@ -10,7 +10,7 @@ use crate::election::Election;
 use crate::policy::Policy;
 use crate::protocol::compose::{Upward, lift};
 use crate::protocol::{Context, Effects, Event, Protocol};
-use crate::recall::Memory;
+use crate::recall::Recall;
 use crate::reorganization::Reorganization;
 
 /// A part of a node with messages and timers of its own.
@@ -53,9 +53,9 @@ impl Node {
     }
 }
 
-impl Layer for Memory {
+impl Layer for Recall {
     fn of(node: &mut Node) -> Option<&mut Self> {
-        Some(&mut node.memory)
+        Some(&mut node.recall)
     }
 
     fn message(message: Self::Message) -> Message {

@@ -34,7 +34,7 @@ use crate::membership::NodeSet;
 use crate::payload::Definition;
 use crate::policy::{Policy, Preempt};
 use crate::protocol::{Context, Effects, Event, Protocol};
-use crate::recall::{self, Memory, Recall};
+use crate::recall::{self, Recall, RecallMode};
 use crate::record::NodeRecord;
 use crate::reorganization::Reorganization;
 use crate::trace::NodeState;
@@ -42,7 +42,7 @@ use crate::trace::NodeState;
 /// A whole node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
-    memory: Memory,
+    recall: Recall,
     detector: Detector,
     /// None until the counter is known, and while the node is aside.
     election: Option<Election>,
@@ -65,12 +65,12 @@ impl Protocol for Node {
         let detector = Detector::start(cx, None, &mut Effects::new());
         let reorganization = Reorganization::start(cx, None, &mut Effects::new());
         let mut effects = Effects::new();
-        let memory = Memory::start(cx, saved.map(|record| record.counter), &mut effects);
+        let recall = Recall::start(cx, saved.map(|record| record.counter), &mut effects);
         let policy = Policy::start(cx, None, &mut Effects::new());
         let (kept, record) = (None, saved.unwrap_or_default());
         let mut node =
-            Self { memory, detector, election: None, reorganization, policy, kept, record };
-        node.carry(cx, effects, out, Self::route_memory);
+            Self { recall, detector, election: None, reorganization, policy, kept, record };
+        node.carry(cx, effects, out, Self::route_recall);
         node.update_lower_layers(cx, out);
         node
     }
@@ -96,7 +96,7 @@ impl Node {
         let mut effects = Effects::new();
         let election = Election::established(cx, saved.counter, established, &mut effects);
         let mut node = Self {
-            memory: Memory::established(),
+            recall: Recall::established(),
             detector: Detector::default(),
             election: Some(election),
             reorganization: Reorganization::established(definition),
@@ -167,11 +167,11 @@ impl Node {
         if let Preempt::After(_) = cx.config.preempt() {
             self.check_outranked(cx, out);
         }
-        if cx.config.recall() == Recall::On
+        if cx.config.recall() == RecallMode::On
             && let Some(group) = self.view().group
             && group.node != cx.me
         {
-            self.tell_memory(cx, Event::Command(recall::Command::Saw(group)), out);
+            self.tell_recall(cx, Event::Command(recall::Command::Saw(group)), out);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::membership::NodeId;
 use crate::policy;
 use crate::protocol::compose::Upward;
 use crate::protocol::{Context, Effects, Event};
-use crate::recall::{self, Memory, Recall};
+use crate::recall::{self, Recall, RecallMode};
 use crate::reorganization::{self, Reorganization};
 
 impl Node {
@@ -35,7 +35,7 @@ impl Node {
             Event::Timer(Timer::Reorganization(timer)) => {
                 self.tell_reorganization(cx, Event::Timer(timer), out);
             }
-            Event::Timer(Timer::Recall(timer)) => self.tell_memory(cx, Event::Timer(timer), out),
+            Event::Timer(Timer::Recall(timer)) => self.tell_recall(cx, Event::Timer(timer), out),
             Event::Timer(Timer::Policy(timer)) => self.tell_policy(cx, Event::Timer(timer), out),
             Event::Command(command) => self.on_command(cx, command, out),
         }
@@ -48,10 +48,10 @@ impl Node {
         message: Message,
         out: &mut Effects<Self>,
     ) {
-        if cx.config.recall() == Recall::On
+        if cx.config.recall() == RecallMode::On
             && let Some(group) = message.facts(cx.config.algorithm()).group
         {
-            self.tell_memory(cx, Event::Command(recall::Command::Saw(group)), out);
+            self.tell_recall(cx, Event::Command(recall::Command::Saw(group)), out);
         }
         if self.policy.is_paused() && !matches!(message, Message::Policy(_)) {
             self.tell_policy(cx, Event::Command(policy::Command::Heard(from)), out);
@@ -78,7 +78,7 @@ impl Node {
                     self.tell_policy(cx, Event::Command(policy::Command::Greet(from)), out);
                 }
                 self.tell_detector(cx, detector::Command::Heard(from), out);
-                self.tell_memory(cx, Event::Message { from, message }, out);
+                self.tell_recall(cx, Event::Message { from, message }, out);
             }
             Message::Policy(message) => self.tell_policy(cx, Event::Message { from, message }, out),
         }
@@ -152,24 +152,24 @@ impl Node {
             }
             Upward::Notify(detector::Notice::Failed(peer)) => {
                 node.report(cx, election::Command::Failed(peer), peer, out);
-                node.tell_memory(cx, Event::Command(recall::Command::Failed(peer)), out);
+                node.tell_recall(cx, Event::Command(recall::Command::Failed(peer)), out);
             }
         });
     }
 
-    pub(super) fn tell_memory(
+    pub(super) fn tell_recall(
         &mut self,
         cx: &mut Context<'_>,
-        event: Event<Memory>,
+        event: Event<Recall>,
         out: &mut Effects<Self>,
     ) {
-        self.step_layer(cx, event, out, Self::route_memory);
+        self.step_layer(cx, event, out, Self::route_recall);
     }
 
-    pub(super) fn route_memory(
+    pub(super) fn route_recall(
         &mut self,
         cx: &mut Context<'_>,
-        upward: Upward<Memory>,
+        upward: Upward<Recall>,
         out: &mut Effects<Self>,
     ) {
         match upward {

@@ -32,7 +32,7 @@ use crate::trace::{Kind, MessageFacts, TimerName};
 
 /// Whether nodes remember each other's numbers and ask for their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Recall {
+pub enum RecallMode {
     /// The disk is trusted: nothing is remembered and nobody is asked.
     #[default]
     Off,
@@ -42,7 +42,7 @@ pub enum Recall {
 
 /// The layer's state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Memory {
+pub struct Recall {
     /// The highest counter of each other node that was seen; empty where recall is off.
     seen: BTreeMap<NodeId, Counter>,
     stage: Stage,
@@ -114,7 +114,7 @@ pub enum Notice {
     Seen(Counter),
 }
 
-impl Protocol for Memory {
+impl Protocol for Recall {
     type Message = Message;
     type Timer = Answers;
     type Record = Counter;
@@ -122,17 +122,17 @@ impl Protocol for Memory {
     type Notice = Notice;
 
     fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
-        let mut memory = Self::established();
+        let mut recall = Self::established();
         let others: NodeSet = match cx.config.recall() {
-            Recall::Off => NodeSet::new(),
-            Recall::On => cx.members.peer_group(cx.me).others(cx.me).collect(),
+            RecallMode::Off => NodeSet::new(),
+            RecallMode::On => cx.members.peer_group(cx.me).others(cx.me).collect(),
         };
         if others.is_empty() {
             out.notify(Notice::Known(saved));
         } else {
-            memory.ask(cx, saved.unwrap_or_default(), others, out);
+            recall.ask(cx, saved.unwrap_or_default(), others, out);
         }
-        memory
+        recall
     }
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
@@ -157,7 +157,7 @@ impl Protocol for Memory {
     }
 }
 
-impl Memory {
+impl Recall {
     /// Nothing seen yet and nothing to ask.
     #[must_use]
     pub const fn established() -> Self {
@@ -180,7 +180,7 @@ impl Memory {
     }
 
     fn remember(&mut self, cx: &Context<'_>, group: GroupNumber) {
-        if cx.config.recall() == Recall::On && !cx.is_mutated(Mutant::FORGET_SEEN) {
+        if cx.config.recall() == RecallMode::On && !cx.is_mutated(Mutant::FORGET_SEEN) {
             let highest = self.seen.entry(group.node).or_default();
             *highest = (*highest).max(Counter(group.counter));
         }
@@ -188,7 +188,7 @@ impl Memory {
 
     /// Whatever the question was: a number of ours that somebody saw was used.
     fn learn(&mut self, cx: &Context<'_>, counter: Counter, out: &mut Effects<Self>) {
-        if cx.config.recall() == Recall::Off || cx.is_mutated(Mutant::IGNORE_RECALL) {
+        if cx.config.recall() == RecallMode::Off || cx.is_mutated(Mutant::IGNORE_RECALL) {
             return;
         }
         match &mut self.stage {

@@ -11,7 +11,7 @@ fn group(n: u32) -> TestGroup {
 }
 
 /// Node 1 of three, with this on its disk.
-fn coming_up(saved: u64) -> Bench<Memory> {
+fn coming_up(saved: u64) -> Bench<Recall> {
     Bench::coming_up(group(3), 1, Some(Counter(saved)))
 }
 
@@ -45,7 +45,7 @@ fn a_disk_that_kept_everything_is_not_written() {
 
 #[test]
 fn a_node_whose_disk_is_empty_goes_on_from_what_others_saw() {
-    let mut bench = Bench::<Memory>::coming_up(group(2), 1, None);
+    let mut bench = Bench::<Recall>::coming_up(group(2), 1, None);
     assert_eq!(bench.hear(2, recalled(Some(3))), ["cancel recall", "save 3", "known 3"]);
 }
 
@@ -65,7 +65,7 @@ fn the_dead_are_not_waited_for() {
 
 #[test]
 fn an_answer_to_an_earlier_life_counts_as_a_number_and_not_as_an_answer() {
-    let mut bench = Bench::<Memory>::coming_up(group(2), 1, Some(Counter(4)));
+    let mut bench = Bench::<Recall>::coming_up(group(2), 1, Some(Counter(4)));
     let stray = Message::Recalled { question: 77, counter: Some(Counter(6)) };
     assert_eq!(bench.hear(2, stray), NOTHING);
     assert_eq!(bench.hear(2, recalled(Some(8))), ["cancel recall", "save 8", "known 8"]);
@@ -101,18 +101,18 @@ fn a_peer_is_told_the_highest_number_of_its_own_that_was_seen() {
 
 #[test]
 fn a_node_that_is_alone_waits_for_nobody() {
-    let bench = Bench::<Memory>::coming_up(group(1), 1, Some(Counter(4)));
+    let bench = Bench::<Recall>::coming_up(group(1), 1, Some(Counter(4)));
     assert_eq!(bench.began, ["known 4"]);
 }
 
 #[test]
 fn where_recall_is_off_nothing_is_asked_and_nothing_remembered() {
     let config = group_of(Algorithm::Invitation, 3, &[]);
-    let mut bench = Bench::<Memory>::coming_up(config, 1, None);
+    let mut bench = Bench::<Recall>::coming_up(config, 1, None);
     assert_eq!(bench.began, ["nothing known"]);
     bench.tell(saw(8, 2));
     bench.tell(saw(8, 1));
-    assert_eq!(bench.machine, Memory::established());
+    assert_eq!(bench.machine, Recall::established());
     let lines: Vec<String> = bench.hear(2, Message::Recall { question: 1 });
     assert_eq!(lines, ["send n2 Recall_answer no"]);
 }

@@ -18,7 +18,7 @@ use crate::membership::{Membership, NodeId, NodeSet};
 use crate::options::Options;
 use crate::payload::{Definition, Report};
 use crate::protocol::{Context, Effect, Effects, Event, Protocol};
-use crate::recall::Recall;
+use crate::recall::RecallMode;
 use crate::time::Time;
 use crate::timing::{Timing, TimingConfig};
 use crate::trace::MessageFacts;
@@ -51,7 +51,7 @@ pub(crate) struct TestGroup {
 impl TestGroup {
     /// The same nodes, which remember each other's numbers.
     pub(crate) fn recalling(self) -> Self {
-        Self { settings: GroupSettings { recall: Recall::On, ..self.settings }, ..self }
+        Self { settings: GroupSettings { recall: RecallMode::On, ..self.settings }, ..self }
     }
 
     pub(crate) fn config(&self) -> Result<GroupConfig, ConfigError> {

@@ -12,7 +12,7 @@ use crate::election::{
 use crate::group::Counter;
 use crate::node::{self, Node};
 use crate::policy::{self, Policy};
-use crate::recall::{self, Memory};
+use crate::recall::{self, Recall};
 use crate::record::NodeRecord;
 use crate::reorganization::{self, Reorganization};
 
@@ -169,7 +169,7 @@ impl Scripted for Detector {
     }
 }
 
-impl Scripted for Memory {
+impl Scripted for Recall {
     fn message(message: &recall::Message) -> String {
         let facts = of_facts(message.facts());
         match message {
@@ -244,7 +244,7 @@ impl Scripted for Node {
             Message::Election(message) => of_facts(message.facts()),
             Message::Reorganization(message) => Reorganization::message(message),
             Message::Detector(message) => Detector::message(message),
-            Message::Recall(message) => Memory::message(message),
+            Message::Recall(message) => Recall::message(message),
             Message::Policy(message) => Policy::message(message),
         }
     }

@@ -14,7 +14,7 @@ use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_core::options::Options;
 use tanist_core::policy::{Preempt, PreemptError};
-use tanist_core::recall::Recall;
+use tanist_core::recall::RecallMode;
 use tanist_core::trace::Kind;
 use tanist_core::{GroupSettings, Membership, NodeId, Status, Timing};
 use toml::Spanned;
@@ -119,8 +119,8 @@ impl Scenario {
             writeln!(to, "mutant = {:?}", mutant.name())?;
         }
         match self.settings.recall {
-            Recall::Off => {}
-            Recall::On => writeln!(to, "recall = true")?,
+            RecallMode::Off => {}
+            RecallMode::On => writeln!(to, "recall = true")?,
         }
         match self.settings.preempt {
             Preempt::Always => {}
@@ -193,7 +193,7 @@ impl Reader<'_> {
             timing: checked,
             algorithm,
             options,
-            recall: if file.recall { Recall::On } else { Recall::Off },
+            recall: if file.recall { RecallMode::On } else { RecallMode::Off },
             preempt,
             mutant,
         };

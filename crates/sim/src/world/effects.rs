@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tanist_core::node::{Command, Message, Node, Notice, Timer};
-use tanist_core::recall::Recall;
+use tanist_core::recall::RecallMode;
 use tanist_core::trace::{Event, Kind, Loss, MessageFacts};
 use tanist_core::{Context, Effect, Effects, NodeId, Protocol, Time, wire};
 
@@ -44,7 +44,7 @@ impl World {
             return None;
         }
         self.emit(Event::Receive { node, from, id, message: facts });
-        if self.config.recall() == Recall::On
+        if self.config.recall() == RecallMode::On
             && let Some(group) = facts.group
         {
             self.hosts[at].note_heard(group);

@@ -8,7 +8,7 @@ use tanist_core::election::Algorithm;
 use tanist_core::membership::HierarchyError;
 use tanist_core::membership::MembershipError;
 use tanist_core::options::{OptionError, Options};
-use tanist_core::recall::Recall;
+use tanist_core::recall::RecallMode;
 use tanist_core::timing::{Timing, TimingConfig, TimingError};
 use tanist_core::{GroupConfig, GroupSettings, Member, Membership, NodeId, Priority};
 use tanist_sim::monitors::Selection;
@@ -212,7 +212,7 @@ impl<T: GroupTask> WorldBuilder<T> {
         }
         let timing = Timing::new(self.timing)?;
         let usual = GroupSettings::new(algorithm, timing);
-        let settings = GroupSettings { options, recall: Recall::On, ..usual };
+        let settings = GroupSettings { options, recall: RecallMode::On, ..usual };
         // The groups follow from the rest whenever the world is made.
         members.clone().arranged(&GroupConfig::new(settings)?)?;
         let scenario = Scenario {

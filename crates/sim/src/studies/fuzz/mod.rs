@@ -16,7 +16,7 @@ use tanist_core::group::Counter;
 use tanist_core::mutant::Mutant;
 use tanist_core::options::Options;
 use tanist_core::policy::Preempt;
-use tanist_core::recall::Recall;
+use tanist_core::recall::RecallMode;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::Link;
 use tanist_core::{GroupSettings, Member, Membership, NodeId, Priority, Time, Timing};
@@ -203,10 +203,10 @@ impl Maker {
         // group do not see the numbers that its super-peers use above.
         let can_recall = self.model.world == FuzzWorld::Whole;
         let has_recall = self.extras.below(4) == 0 && can_recall;
-        let recall = if has_recall { Recall::On } else { Recall::Off };
+        let recall = if has_recall { RecallMode::On } else { RecallMode::Off };
         match recall {
-            Recall::Off => {}
-            Recall::On => calm = self.lapses(&timing, &mut faults, calm),
+            RecallMode::Off => {}
+            RecallMode::On => calm = self.lapses(&timing, &mut faults, calm),
         }
         let mut preempt = Preempt::Always;
         // A quarter of the seeds, and none that documents name.
