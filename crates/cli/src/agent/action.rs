@@ -8,7 +8,7 @@ use tanist::{Ended, PriorityError};
 use super::Agent;
 use crate::terminal::moment;
 
-/// What an operator can tell a node to do. Who may do so is for whoever passes it on to judge.
+/// What an operator can tell a node to do. The caller checks who may do so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Action {
@@ -20,7 +20,7 @@ pub(crate) enum Action {
     },
     /// Take part again after a step-down, at once.
     Rejoin,
-    /// Nobody in the group begins an election until it is resumed.
+    /// No node of the group begins an election until it is resumed.
     Pause,
     /// End a pause.
     Resume,
@@ -48,7 +48,7 @@ pub(crate) enum ActionError {
     /// It cannot be done in this state or with this configuration.
     #[error("{0}")]
     Refused(String),
-    /// The node has ended.
+    /// The node has stopped.
     #[error("the node has ended")]
     Ended,
 }
@@ -105,7 +105,7 @@ impl Agent {
         Ok(Done { text })
     }
 
-    /// Hands over; the node then ends, also if whoever asked for it does not wait.
+    /// Hands over; the node then stops, also if the client does not wait.
     async fn leave(&self) -> Result<(), ActionError> {
         // Jobs hear of it first, so that none of them waits to be started again.
         self.inner.leaving.send_replace(true);

@@ -1,4 +1,4 @@
-//! A change of a node's role: typed here, one line of JSON for everybody else.
+//! A change of a node's role: typed here, one line of JSON outside.
 
 use std::time::{Duration, SystemTime};
 
@@ -30,7 +30,7 @@ pub(crate) struct RoleChange {
     /// Its coordinator.
     #[serde(with = "json_form::optional_text")]
     pub(crate) coordinator: Option<NodeId>,
-    /// Everybody in it.
+    /// The members of it.
     #[serde(with = "json_form::names")]
     pub(crate) members: NodeSet,
     /// Why it changed.
@@ -58,14 +58,14 @@ const fn is_zero(count: &u64) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reason {
-    /// It came up.
+    /// It started.
     #[default]
     Start,
     /// An election is on; what caused it shows when it is over.
     Election,
-    /// Somebody is gone who did not say goodbye.
+    /// A member is gone without a farewell.
     Failure,
-    /// Somebody stepped down or left.
+    /// A member stepped down or left.
     StepDown,
     /// Groups met.
     Merge,

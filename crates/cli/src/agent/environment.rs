@@ -2,7 +2,7 @@
 //!
 //! All of them are always set, if only to nothing, so that none is inherited from somewhere else.
 //! `TANIST_SOCKET` alone is missing where there is no socket. There is no `TANIST_PRIMARY`: it
-//! would say that a majority is led, which nobody here can know.
+//! would say that a majority is led, which no node here can know.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ pub(crate) fn environment(
 }
 
 fn address(config: &Config, node: &str) -> String {
-    // By radio nobody has an address, and the variable is empty.
+    // By radio nodes have no addresses, and the variable is empty.
     let mut peers = config.peers.iter().filter_map(|peer| split_peer(peer));
     let found = peers.find(|(name, _)| *name == node);
     found.map(|(_, address)| address.to_owned()).unwrap_or_default()

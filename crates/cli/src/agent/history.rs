@@ -1,8 +1,8 @@
 //! What a node was and is, and why it changed.
 //!
 //! Every change has a number; a reader that went away comes back with the last number it saw and
-//! misses nothing and sees nothing twice, as long as the changes since are remembered. Readers share
-//! one buffer, so a slow one costs no memory; one that is slower than the buffer is told so.
+//! misses nothing and sees nothing twice, as long as the changes since are remembered. Readers
+//! share one buffer, so a slow one costs no memory; one that is slower than the buffer is told so.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -69,7 +69,7 @@ impl History {
         self.shared.lock().back().cloned()
     }
 
-    /// What came after a number; waits until something did. None: the node has ended, and no more
+    /// What came after a number; waits until something did. None: the node has stopped, and no more
     /// will come.
     pub(crate) async fn after(&self, index: Option<u64>) -> Option<Later> {
         let mut newest = self.newest.clone();
@@ -105,7 +105,8 @@ impl Shared {
     }
 }
 
-/// Adds to each change its reason, and for how long the node was in no group: remembers the last one.
+/// Adds to each change its reason, and for how long the node was in no group: remembers the last
+/// one.
 #[derive(Debug)]
 struct ChangeRecorder {
     me: NodeId,
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 3], &[2]), Reason::StepDown);
         assert_eq!(was_led_by_3(&[2, 3], &[1, 2, 3], &[]), Reason::Merge);
         assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 2, 3], &[]), Reason::Election);
-        // The leader is gone, and somebody else has come back meanwhile: the loss is the cause.
+        // The leader is gone, and another node has come back meanwhile: the loss is the cause.
         assert_eq!(was_led_by_3(&[2, 3], &[1, 2], &[]), Reason::Failure);
     }
 
@@ -226,7 +227,7 @@ mod tests {
         assert_eq!(numbers_after(&history, None).await, (vec![0, 1, 2, 3, 4], false));
         assert_eq!(numbers_after(&history, Some(2)).await, (vec![3, 4], false));
         drop(writer);
-        assert!(history.after(Some(4)).await.is_none(), "the node has ended");
+        assert!(history.after(Some(4)).await.is_none(), "the node has stopped");
     }
 
     #[tokio::test]

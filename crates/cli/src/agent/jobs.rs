@@ -1,5 +1,5 @@
-//! The agent's side of a job: tell a client to start it when the node is active, tell it to stop, and
-//! hold the next election up until no process of the job is left.
+//! The agent's side of a job: tell a client to start it when the node is active, tell it to stop,
+//! and hold the next election up until no process of the job is left.
 //!
 //! The client's connection is held by its keeper as well, so it closes only when the job is gone;
 //! then, and when the client says so, the guard is dropped. A client that hangs is given its grace,
@@ -57,7 +57,7 @@ pub(crate) async fn attend(stream: UnixStream, grace: Duration, agent: &Agent) -
     };
     tokio::select! {
         gone = listen => gone,
-        // The job has ended, or the node has.
+        // The job has ended, or the node has stopped.
         _ = work => Ok(()),
         () = farewell => Ok(()),
     }

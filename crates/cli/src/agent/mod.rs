@@ -142,7 +142,7 @@ impl Agent {
         Arc::clone(&self.inner.config.borrow())
     }
 
-    /// The same, for whoever must notice a reload.
+    /// The same, for tasks that must notice a reload.
     pub(crate) fn follow_config(&self) -> watch::Receiver<Arc<Config>> {
         self.inner.config.subscribe()
     }

@@ -87,7 +87,7 @@ pub(crate) struct MemberReport {
     pub(crate) role: Option<RoleKind>,
     pub(crate) is_self: bool,
     pub(crate) is_connected: bool,
-    /// Nobody listens at its address.
+    /// No process listens at its address.
     pub(crate) is_refused: bool,
     pub(crate) priority: u32,
     /// The way there and back, in milliseconds.
@@ -192,7 +192,7 @@ impl Agent {
         }
     }
 
-    /// All configured nodes, with what this one knows of them. None: the node has ended.
+    /// All configured nodes, with what this one knows of them. None: the node has stopped.
     pub(crate) async fn members(&self) -> Option<MembersReport> {
         Some(self.members_of(&self.group().meter().await?))
     }

@@ -39,7 +39,7 @@ impl Used {
     }
 
     fn lock(&self) -> MutexGuard<'_, Keys> {
-        // Nobody panics while holding it.
+        // No holder can panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -117,7 +117,7 @@ impl Agent {
         self.group().set_secrets(keyring, identities);
     }
 
-    /// The keys and links of this node. None: the node has ended.
+    /// The keys and links of this node. None: the node has stopped.
     pub(crate) async fn keys(&self) -> Option<KeysReport> {
         let meter = self.group().meter().await?;
         let used = self.inner.secrets.now();

@@ -1,8 +1,8 @@
 //! What a service manager is told: systemd's notification protocol, as `sd_notify(3)` describes it.
 //!
 //! A datagram of `NAME=value` lines for each piece of news. Nothing is told, and nothing is an
-//! error, if nobody has said where to. A watchdog is fed only when the election's own loop has
-//! answered: a node that hangs is started anew.
+//! error, without NOTIFY_SOCKET. A watchdog is fed only when the election's own loop has
+//! answered: a node that hangs is restarted.
 
 use std::env;
 use std::future::Future;
@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use crate::agent::Agent;
 use crate::agent::change::RoleChange;
 
-/// Whoever started this process and wants to know how it is. Cheap to clone.
+/// The service manager that started this process. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manager {
     to: Option<Arc<(UnixDatagram, SocketAddr)>>,
@@ -37,7 +37,7 @@ impl Manager {
         let to = match found {
             Ok(to) => Some(to),
             Err(error) => {
-                tracing::warn!(%error, "NOTIFY_SOCKET cannot be used: nobody is told");
+                tracing::warn!(%error, "NOTIFY_SOCKET cannot be used; nothing is reported");
                 None
             }
         };
@@ -74,7 +74,7 @@ impl Manager {
     }
 }
 
-/// Tells every change, and feeds the watchdog, until the task is dropped or the node has ended.
+/// Tells every change, and feeds the watchdog, until the task is dropped or the node has stopped.
 pub(crate) async fn report(manager: Manager, agent: Agent) {
     let period = manager.watchdog;
     let feeding = async {
@@ -91,7 +91,7 @@ pub(crate) async fn report(manager: Manager, agent: Agent) {
     let telling = async {
         let mut seen = None;
         while let Some(later) = agent.history().after(seen).await {
-            // Whoever is behind is told the newest only.
+            // If several changes wait, only the newest is told.
             if let Some(change) = later.changes.last() {
                 let group = &agent.config().group;
                 manager.tell(&format!("STATUS={}", sentence(group, change)));

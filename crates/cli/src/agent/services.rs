@@ -52,7 +52,7 @@ impl Services {
     }
 
     /// Ends the socket and the checks. HTTP goes on until what comes back is dropped, so that
-    /// whoever watches is told of the end of the node.
+    /// watchers are told of the end of the node.
     pub(crate) async fn stop(mut self) -> Http {
         self.tasks.shutdown().await;
         self.http

@@ -233,7 +233,7 @@ fn tell_state(agent: &Agent) {
     tracing::info!(%state, "asked for by SIGUSR1");
 }
 
-/// Whoever started this group is gone: nobody would ever end it.
+/// If the process that started this group is gone, no other process would end it.
 fn die_with_parent() -> anyhow::Result<()> {
     let parent = rustix::process::getppid();
     let kill = rustix::process::Signal::KILL;

@@ -34,36 +34,36 @@ pub(crate) struct Args {
     /// time, AS2 asynchronous, AS3 asynchronous until nothing fails any more.
     #[arg(long, default_value = "AS0", value_parser = assumption)]
     assume: Assumption,
-    /// At most so many crashes, also between any two effects of a step.
+    /// Maximum number of crashes, also between two effects of a step.
     #[arg(long, default_value_t = 1)]
     crashes: u32,
-    /// At most so many recoveries (all but AS0).
+    /// Maximum number of recoveries (all but AS0).
     #[arg(long, default_value_t = 1)]
     recoveries: u32,
-    /// At most so many lost messages (AS2, AS3).
+    /// Maximum number of lost messages (AS2, AS3).
     #[arg(long, default_value_t = 0)]
     losses: u32,
-    /// At most so many messages that arrive twice (AS2, AS3).
+    /// Maximum number of duplicated messages (AS2, AS3).
     #[arg(long, default_value_t = 0)]
     duplicates: u32,
     /// Messages of one link arrive in the order in which they were sent.
     #[arg(long)]
     fifo: bool,
-    /// At most so often does a timer that only makes a node look after something run out while
-    /// anything else is under way [default: any number].
+    /// Maximum number of times that a housekeeping timer fires while messages are in flight or
+    /// other timers run [default: any number].
     #[arg(long, value_name = "N")]
     hasty: Option<u32>,
     /// Runs that need a higher group counter are not followed further.
     #[arg(long, default_value_t = 4)]
     counter: u64,
-    /// That counter must be enough: a run that needs a higher one violates what should have come
-    /// true by then. Nobody who can be heard is taken for dead because it is silent.
+    /// That counter must be enough: a run that needs a higher one violates what should hold by
+    /// then. A node that can be reached is not suspected because it is silent.
     #[arg(long)]
     must_suffice: bool,
-    /// Runs have at most so many steps.
+    /// Maximum number of steps of a run.
     #[arg(long, default_value_t = 1000)]
     depth: u32,
-    /// At most so many situations are kept, at some fifty bytes each.
+    /// Maximum number of states that are kept, at some fifty bytes each.
     #[arg(long, default_value_t = 30_000_000)]
     states: usize,
     /// Set an option of the algorithm (tanist algorithms); may be given several times.
@@ -93,10 +93,10 @@ pub(crate) struct Args {
     /// Draw the first shortest counterexample; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     svg: Option<Target>,
-    /// Run the commands of the table in this document anew, and write what they say into it.
+    /// Run the commands of the table in this document again, and write the results into it.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["algorithm", "scenario", "trace", "svg"])]
     table: Option<PathBuf>,
-    /// Of the table, run only the rows that have fewer situations than this.
+    /// Of the table, run only the rows that have fewer states than this.
     #[arg(long, value_name = "STATES", requires = "table")]
     below: Option<usize>,
 }
@@ -229,7 +229,7 @@ Examples:
   tanist check bully --nodes 2 --assume AS1 --crashes 2 --option timeout=literal --svg stuck.svg
   tanist check bully --nodes 2 --assume AS2 --crashes 0     two coordinators when a wait runs out
   tanist check bully --assume AS2 --crashes 0 --scenario found.toml; tanist sim run found.toml
-  tanist check --table docs/verification.md                 the table there, anew
+  tanist check --table docs/verification.md                 the table there, again
 
 Exit codes:
   0 every assertion holds within the bounds, 1 one is violated, 2 usage, 4 a bound was reached, or

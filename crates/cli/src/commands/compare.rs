@@ -103,7 +103,7 @@ impl Args {
         found
     }
 
-    /// Measures on all cores. The rows come algorithm by algorithm, whoever was done first; after
+    /// Measures on all cores. The rows come algorithm by algorithm, whichever was done first; after
     /// Ctrl-C those that are missing are left out.
     fn rows(&self, algorithms: &[Algorithm], sizes: &[u32]) -> Vec<Row> {
         let each = algorithms.iter().flat_map(|algorithm| sizes.iter().map(|n| (*algorithm, *n)));
@@ -270,10 +270,10 @@ fn script(name: &str) -> Result<Script, String> {
 
 const EXAMPLES: &str = "\
 Faults:
-  leader-crash        the coordinator of everybody dies
+  leader-crash        the coordinator of all nodes crashes
   cold-start          all nodes start at once
   leader-returns      the best node comes back to a group under the second best
-  rolling             one node after the other dies and comes back
+  rolling             one node after the other crashes and restarts
   partition-and-heal  the group is cut into halves, and later the cut heals
 
 What counts: messages without heartbeats, their bytes on the wire, and simulated time, from each

@@ -152,13 +152,13 @@ impl Show {
                 self.say(&format!("{} leads group {number} {with}", line.node))
             }
             Seen::Change(_) => Ok(()),
-            Seen::Died(node, why) | Seen::Refused(node, why) => {
+            Seen::Stopped(node, why) | Seen::Refused(node, why) => {
                 self.say(&format!("{node} ended by itself: {why}"))
             }
         }
     }
 
-    /// Says it once when everybody agrees; whether that is so.
+    /// Says it once when all nodes agree; whether that is so.
     fn agreement(&mut self, group: &LocalGroup) -> anyhow::Result<bool> {
         let awake = group.awake();
         let Some(agreement) = group.agreement(&awake) else { return Ok(false) };
@@ -198,12 +198,12 @@ impl Show {
             let all: Vec<Progress> =
                 members.iter().filter_map(|node| group.ask(*node, &Ask::Work).ok()).collect();
             let Some(pieces) = all.iter().map(|progress| progress.pieces).max() else { continue };
-            let doubled = all.iter().map(|progress| progress.doubled).max().unwrap_or(0);
+            let duplicated = all.iter().map(|progress| progress.duplicated).max().unwrap_or(0);
             let done: BTreeSet<u32> =
                 all.iter().flat_map(|progress| progress.done.keys().copied()).collect();
-            let twice = match doubled {
+            let twice = match duplicated {
                 0 => String::new(),
-                _ => format!(", {doubled} of them done twice and counted once"),
+                _ => format!(", {duplicated} of them done twice and counted once"),
             };
             let done = done.len();
             parts.push(format!("{coordinator}'s group has done {done} of {pieces} pieces{twice}"));
@@ -226,7 +226,7 @@ fn keep(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// More addresses do not fit into a line that anybody reads.
+/// More addresses do not fit into a line.
 const LISTED_MAX: usize = 5;
 
 /// How often the work is looked at.

@@ -34,7 +34,7 @@ impl Command {
     }
 }
 
-/// Run the hooks of an event as the agent would, with a made-up situation; no agent is needed.
+/// Run the hooks of an event as the agent would, with a made-up change; no agent is needed.
 ///
 /// The hook cannot see that it is a test, and does what it does. Run it as the user that the agent
 /// runs as.

@@ -36,14 +36,19 @@ impl Told {
 
 /// Hand over to another node without waiting for any timeout, and stay out for a while.
 ///
-/// Returns when this node has stopped what it did as leader or member and is withdrawn.
+/// Returns when this node has stopped what it did as leader or member and has withdrawn.
 #[derive(Debug, clap::Args)]
 #[command(after_help = STEP_DOWN_EXAMPLES)]
 pub(crate) struct StepDown {
     #[command(flatten)]
     told: Told,
     /// For how long the node stays out of elections.
-    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = crate::duration::read)]
+    #[arg(
+        long = "for",
+        value_name = "TIME",
+        default_value = "10s",
+        value_parser = crate::duration::read
+    )]
     hold: Duration,
 }
 
@@ -57,7 +62,8 @@ pub(crate) struct Rejoin {
 
 /// Freeze the group: a dead leader is not replaced until it is resumed.
 ///
-/// For maintenance. Elections that run go on, and a node that comes up still stands for election.
+/// For maintenance. Elections in progress continue, and a node that starts still stands for
+/// election.
 #[derive(Debug, clap::Args)]
 #[command(after_help = PAUSE_EXAMPLES)]
 pub(crate) struct Pause {

@@ -40,7 +40,8 @@ pub(crate) struct Run {
     /// Be the node that this file describes, instead of asking an agent.
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["socket", "node"])]
     config: Option<PathBuf>,
-    /// With -c: any key of the file, for example timing.heartbeat=500ms; may be given several times.
+    /// With -c: any key of the file, for example timing.heartbeat=500ms; may be given several
+    /// times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::pair, requires = "config")]
     set: Vec<(String, String)>,
     /// The agent's socket, as its file names it.
@@ -56,7 +57,12 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DURATION", value_parser = crate::duration::read)]
     wait: Option<Duration>,
     /// How long the command has between SIGTERM and SIGKILL.
-    #[arg(long, value_name = "DURATION", value_parser = crate::duration::read, default_value = "10s")]
+    #[arg(
+        long,
+        value_name = "DURATION",
+        value_parser = crate::duration::read,
+        default_value = "10s"
+    )]
     grace: Duration,
     /// What to do when leadership is lost; the command is stopped in any case.
     #[arg(long, value_name = "WHAT", default_value = "restart")]
@@ -76,7 +82,7 @@ pub(crate) struct Keep {
     command: Vec<OsString>,
 }
 
-/// Become a command that dies with its keeper: for `tanist keep`.
+/// Become a command that is killed with its keeper: for `tanist keep`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Become {
     keeper: i32,
@@ -160,11 +166,12 @@ impl Run {
         let private = tokio::spawn(async move { server::converse(theirs, &host, None).await });
         let code = self.attach(ours, &mut signals).await;
         let ending = async {
-            // Nobody of the job is left and the connection is closed, so this ends by itself and
-            // lets go of the leadership.
+            // No process of the job is left and the connection is closed, so this ends by itself
+            // and lets go of the leadership.
             let _ = private.await;
             if agent.is_leaving() {
-                // The client that told it to leave is answered before it ends; how it ended is asked below.
+                // The client that told it to leave is answered before it ends; how it ended is
+                // asked below.
                 let _ = agent.group().ended().await;
             }
             let http = services.stop().await;
@@ -241,7 +248,7 @@ When leadership is lost the command gets SIGTERM, and after the grace SIGKILL, w
 started. Then:
   --on-loss restart   wait, and start it again when this node leads again
   --on-loss exit      exit with 75
-  --on-loss stop      exit with 0: somebody else does the work now
+  --on-loss stop      exit with 0: another node does the work now
 When the node is told to leave, restart exits with 75, too.
 
 SIGTERM and SIGINT end it in the same way, also while it waits; a second one kills at once. SIGHUP,

@@ -85,7 +85,7 @@ fn listen_to_keys(events: Sender<Event>) {
         let mut keys = io::stdin().lock();
         let mut key = [0];
         while keys.read_exact(&mut key).is_ok() && events.send(Event::Key(key[0])).is_ok() {}
-        // The terminal is gone, or nobody looks any more.
+        // The terminal is gone, or the view is closed.
         let _ = events.send(Event::End);
     });
 }

@@ -60,7 +60,7 @@ fn check_peers(draft: &mut Draft) {
     let Some(setting) = draft.settings.get("peers").cloned() else { return };
     let peers = setting.value.as_list();
     if peers.is_empty() {
-        let what = "it names nobody; write all nodes, this one included";
+        let what = "it is empty; write all nodes, this one included";
         return draft.refuse(setting.origin, Some("peers"), what);
     }
     let is_radio = radio::is_on(&draft.settings);
@@ -96,7 +96,7 @@ pub(crate) fn split_peer(peer: &str) -> Option<(&str, &str)> {
     is_address.then_some((name, address))
 }
 
-/// Name and address of a peer; where nobody has an address, a name with none.
+/// Name and address of a peer; by radio, a name without an address.
 pub(crate) fn read_peer(peer: &str) -> Option<(&str, &str)> {
     split_peer(peer).or_else(|| parse_node(peer).map(|_| (peer, "")))
 }

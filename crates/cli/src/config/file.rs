@@ -12,7 +12,7 @@ use super::key::{KEYS, Key, Kind};
 use super::origin::Origin;
 use super::value::Value;
 
-/// Reads a file over what is there; `-` is stdin. A file that nobody named may be missing.
+/// Reads a file over what is there; `-` is stdin. A file that was not named may be missing.
 pub(crate) fn read(draft: &mut Draft, path: &Path, name: &str, is_named: bool) {
     let name: Arc<str> = name.into();
     let nowhere = Origin::File { path: name.clone(), line: None };
@@ -55,7 +55,7 @@ impl File<'_> {
             let place = self.at(error.span().map_or(0, |span| span.start));
             draft.refuse(place, None, error.message().trim());
         }
-        // What follows a slip of syntax is a guess, and mistakes in a guess help nobody.
+        // What follows a slip of syntax is a guess, and mistakes in a guess do not help.
         draft.is_file_lost = !errors.is_empty();
         if errors.is_empty() {
             self.walk(draft, "", table.get_ref());

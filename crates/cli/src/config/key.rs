@@ -13,7 +13,7 @@ pub(crate) struct Key {
     /// Its value where none is given, as `--set` takes it.
     pub(crate) default: Option<&'static str>,
     pub(crate) effect: Effect,
-    /// A value to show to somebody who has to write one, as in a file.
+    /// A value to show as an example, as in a file.
     pub(crate) example: &'static str,
     /// What it says.
     pub(crate) about: &'static str,

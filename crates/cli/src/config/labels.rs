@@ -13,7 +13,7 @@ use super::draft::Draft;
 use super::timing::TimingTable;
 use super::value::Value;
 
-/// Notes names that are too long, labels that nobody looks at, and options that make no groups.
+/// Notes names that are too long, labels that are not used, and options that make no groups.
 pub(super) fn check(draft: &mut Draft) {
     let algorithm = draft.settings.value("algorithm").and_then(Value::as_algorithm);
     let mut labels: BTreeMap<NodeId, Labels> = BTreeMap::new();

@@ -88,7 +88,7 @@ pub(crate) struct Config {
     pub(crate) trace: Option<PathBuf>,
     /// Bounds and periods.
     pub(crate) timing: TimingTable,
-    /// How neighbours are reached, if not everybody by links.
+    /// How neighbours are reached by radio, if not all nodes by links.
     pub(crate) radio: Option<Reach>,
     /// What is served over HTTP, and to whom.
     pub(crate) http: HttpTable,

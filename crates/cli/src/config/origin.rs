@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Nobody gave it.
+    /// The default.
     Default,
     /// The name of this machine.
     Hostname,
@@ -19,7 +19,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// Whether somebody gave it for this node.
+    /// Whether it was given for this node.
     pub(crate) const fn is_given(&self) -> bool {
         match self {
             Self::Default => false,

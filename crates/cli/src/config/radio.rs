@@ -44,7 +44,7 @@ pub(super) fn check(draft: &mut Draft) {
     check_algorithm(draft);
     let peers = draft.settings.value("peers").map_or(&[][..], Value::as_list);
     if peers.iter().any(|peer| split_peer(peer).is_some()) {
-        let what = "by radio nobody is reached at an address, so those here are not used; names \
+        let what = "by radio nodes have no addresses, so those here are not used; names \
                     are enough: [\"n1\", \"n2\"]";
         draft.warn(draft.settings.origin("peers"), Some("peers"), what);
     }

@@ -57,7 +57,7 @@ pub(crate) enum SecretsError {
 }
 
 impl SecretsError {
-    /// Whether another try may succeed although nobody has changed anything.
+    /// Whether another try may succeed without any change.
     pub(crate) fn is_temporary(&self) -> bool {
         match self {
             Self::Read(error) => error.is_temporary(),

@@ -1,7 +1,7 @@
 //! Whether the files and directories that a configuration names are there and usable.
 //!
 //! Asked by `tanist config check`, as the user who runs it: run it as the agent's user. Nothing is
-//! made or changed. Left out: addresses, which are somebody else's to hold until the agent starts.
+//! made or changed. Left out: addresses, which another process may hold until the agent starts.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::PermissionsExt as _;
@@ -167,7 +167,7 @@ fn of_key(error: &ReadKeyError) -> Severity {
     }
 }
 
-/// Root may look on behalf of the agent's user, to whom a file may belong; nobody else may.
+/// Root may look on behalf of the agent's user, to whom a file may belong; no other user may.
 fn of_owner(error: &PrivateFileError) -> Severity {
     match error {
         PrivateFileError::Owner { user: 0, .. } => Severity::Warning,

@@ -28,7 +28,7 @@ impl Client {
         client.patient(Some(ANSWER_MAX))
     }
 
-    /// Waits so long for every line; without a limit, for ever.
+    /// Waits so long for every line; without a limit, as long as it takes.
     pub(crate) fn patient(self, limit: Option<Duration>) -> Result<Self, Problem> {
         let stream = self.lines.get_ref();
         let set = stream.set_read_timeout(limit).and_then(|()| stream.set_write_timeout(limit));

@@ -121,7 +121,7 @@ pub(crate) enum LocalSocketError {
 }
 
 impl LocalSocketError {
-    /// Whether another try may succeed although nobody has changed anything.
+    /// Whether another try may succeed without any change.
     pub(crate) fn is_temporary(&self) -> bool {
         match self {
             Self::System { cause, .. } => tanist::is_temporary(cause),
@@ -199,7 +199,7 @@ fn judge_directory(path: &Path, owner: u32, mode: u32, user: u32) -> Result<(), 
     if owner != ROOT && owner != user {
         return Err(LocalSocketError::DirectoryOwner { path, owner, user });
     }
-    // In a sticky directory nobody but the owner, of it or of the socket, can move the socket away.
+    // In a sticky directory only the owner, of it or of the socket, can move the socket away.
     if mode & WRITABLE_BY_OTHERS != 0 && mode & STICKY == 0 {
         return Err(LocalSocketError::OpenDirectory { path, mode: mode & 0o7777 });
     }

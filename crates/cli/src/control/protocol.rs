@@ -52,7 +52,7 @@ pub(crate) enum Ask {
     },
 }
 
-/// What an agent tells whoever runs a job for it.
+/// What an agent tells a client that runs a job for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub(crate) enum JobOrder {
@@ -79,7 +79,7 @@ pub(crate) enum JobOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
 pub(crate) enum JobNews {
-    /// It was stopped, nobody of it is left, and it could be started again.
+    /// It was stopped, no process of it is left, and it could be started again.
     Stopped,
     /// It has ended by itself.
     Exited {

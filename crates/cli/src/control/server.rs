@@ -87,7 +87,7 @@ pub(crate) async fn converse(
     agent: &Agent,
     mut slot: Option<ClientSlot>,
 ) -> io::Result<()> {
-    // Whoever may look may not always act: the mode of the socket can be widened for the former.
+    // A user who may read may not always act: the mode of the socket can be widened for reading.
     let may_act = stream.peer_cred().is_ok_and(|peer| is_trusted(peer.uid()));
     let (from, mut to) = stream.into_split();
     let mut from = BufReader::new(from.take(QUESTION_MAX));

@@ -39,7 +39,7 @@ impl LocalGroup {
             }
             let left = end.saturating_duration_since(Instant::now());
             match self.next(left)? {
-                Some(Seen::Died(id, why)) => bail!("error: {id} ended by itself: {why}"),
+                Some(Seen::Stopped(id, why)) => bail!("error: {id} ended by itself: {why}"),
                 Some(Seen::Refused(id, why)) => bail!("error: {id} does not start: {why}"),
                 Some(Seen::Change(_)) => {}
                 None if left.is_zero() => {

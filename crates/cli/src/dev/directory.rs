@@ -23,7 +23,7 @@ impl DevDirectory {
         if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             bail!("error: a local group is running already; end it with Ctrl-C in its terminal");
         }
-        // Nobody holds the lock, so what is there was left behind.
+        // The lock is free, so what is there was left behind.
         if directory.exists() {
             fs::remove_dir_all(&directory)?;
         }

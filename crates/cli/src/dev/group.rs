@@ -1,7 +1,7 @@
 //! A group of real agent processes on this machine, and everything that can be done to it.
 //!
-//! Every agent is a child that tells its changes on stdout and dies with its parent. The caller
-//! must start them from the main thread, since "parent" means the thread that forked.
+//! Every agent is a child that writes its changes to stdout and is killed with its parent. The
+//! caller must start them from the main thread, since "parent" means the thread that forked.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -60,8 +60,8 @@ enum Report {
 pub(crate) enum Seen {
     /// A node took a role.
     Change(RoleChange),
-    /// A node that nobody had killed ended, with this explanation.
-    Died(NodeId, String),
+    /// A node stopped by itself, with this explanation.
+    Stopped(NodeId, String),
     /// A node ended before it said anything: it could not start.
     Refused(NodeId, String),
 }
@@ -249,7 +249,7 @@ impl LocalGroup {
         let mut child = Command::new(program)
             .args(["agent", "--dev", "-o", "ndjson", "-c"])
             .arg(self.directory.join(format!("{id}.toml")))
-            // A Ctrl-C at the terminal is for whoever runs the group.
+            // A Ctrl-C at the terminal is for the process that runs the group.
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -298,7 +298,7 @@ impl LocalGroup {
                     Some(signal) => format!("killed by signal {signal}"),
                     None => log.unwrap_or_default().lines().last().unwrap_or("").to_owned(),
                 };
-                let seen = if has_started { Seen::Died } else { Seen::Refused };
+                let seen = if has_started { Seen::Stopped } else { Seen::Refused };
                 Ok(Some(seen(id, why)))
             }
         }
@@ -335,8 +335,8 @@ impl LocalGroup {
 
 impl Drop for LocalGroup {
     fn drop(&mut self) {
-        // All stand still before the first dies, so that nobody elects anybody in the last moment.
-        // What cannot be stopped or killed is dead already.
+        // All are stopped before the first is killed, so that no election begins in the last
+        // moment. What cannot be stopped or killed is gone already.
         for node in self.nodes.values() {
             let _ = node.signal(Signal::STOP);
         }
@@ -368,7 +368,7 @@ fn read_changes(node: NodeId, incarnation: u32, stdout: ChildStdout, sender: &Se
             return;
         }
     }
-    // If nobody listens any more, nobody needs to know.
+    // An error means that the group is gone.
     let _ = sender.send(Report::Closed { node, incarnation });
 }
 

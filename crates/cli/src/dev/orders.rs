@@ -75,7 +75,7 @@ impl Order {
         };
         let mut line = serde_json::to_vec(&answer)?;
         line.push(b'\n');
-        // Whoever asked may have gone.
+        // The client may be gone.
         let _ = self.reply.write_all(&line);
         Ok(())
     }
@@ -150,7 +150,7 @@ fn take_order(stream: UnixStream, orders: &Sender<Order>) {
         return;
     }
     if let Ok(act) = serde_json::from_str(&line) {
-        // A group that has ended takes no orders.
+        // A group that has stopped takes no orders.
         let _ = orders.send(Order { act, reply });
     }
 }

@@ -20,13 +20,13 @@ pub(crate) fn runtime() -> anyhow::Result<PathBuf> {
     if owner != user {
         let path = path.display();
         anyhow::bail!(
-            "error: {path} belongs to somebody else; set XDG_RUNTIME_DIR to a directory of your own"
+            "error: {path} belongs to another user; set XDG_RUNTIME_DIR to a directory of your own"
         );
     }
     Ok(path)
 }
 
-/// Makes a directory that nobody else can look into.
+/// Makes a directory that no other user can look into.
 pub(crate) fn private(path: &Path) -> anyhow::Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
@@ -35,7 +35,7 @@ pub(crate) fn private(path: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("error: cannot make {}", path.display()))
 }
 
-/// Where the group that `tanist dev` runs lives.
+/// The directory of the group that `tanist dev` runs.
 pub(crate) fn dev() -> anyhow::Result<PathBuf> {
     Ok(runtime()?.join("dev"))
 }

@@ -20,11 +20,11 @@ pub(crate) struct Plan {
     pub(crate) algorithm: Algorithm,
     /// `name=value`, for the algorithm.
     pub(crate) options: Vec<(String, String)>,
-    /// On how many racks the nodes are, in order; on none if nobody said.
+    /// On how many racks the nodes are, in order; on none if not given.
     pub(crate) racks: Option<u32>,
     /// Lines for the `[timing]` table of every node.
     pub(crate) timing: Vec<(String, String)>,
-    /// Whether everybody writes a trace.
+    /// Whether every node writes a trace.
     pub(crate) is_traced: bool,
     /// Pieces of work for the group to share.
     pub(crate) work: Option<u32>,
@@ -106,7 +106,7 @@ impl Plan {
     }
 }
 
-/// Ports that nobody uses, all different, and below those that the system gives to connections: one
+/// Ports that are free, all different, and below those that the system gives to connections: one
 /// of an agent that is up already could take the port of one that is not.
 pub(crate) fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
     let chance = RandomState::new().hash_one(std::process::id());

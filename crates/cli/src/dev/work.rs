@@ -1,6 +1,6 @@
 //! Work for a local group to share: so many pieces, each done once in the end.
 //!
-//! Whenever the group re-forms, everybody hands up what it knows to be done, and the coordinator
+//! Whenever the group re-forms, every node reports what it knows to be done, and the coordinator
 //! shares out what is left. Two halves of a cut group both go on with all that is left; when they
 //! meet again, a piece that both have done counts once.
 
@@ -37,10 +37,11 @@ pub(crate) struct Ledger {
 pub(crate) struct Progress {
     /// How many pieces there are.
     pub(crate) pieces: u32,
-    /// What is done, by whoever did it first.
+    /// What is done, and the node that did it first.
     pub(crate) done: Done,
     /// Pieces that were done on both sides of a cut, and counted once.
-    pub(crate) doubled: u32,
+    #[serde(rename = "doubled")]
+    pub(crate) duplicated: u32,
     /// Pieces that this process itself did.
     pub(crate) own: u32,
 }
@@ -49,7 +50,8 @@ pub(crate) struct Progress {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Shares {
     done: Done,
-    doubled: u32,
+    #[serde(rename = "doubled")]
+    duplicated: u32,
     shares: BTreeMap<NodeId, Vec<u32>>,
 }
 
@@ -60,7 +62,7 @@ impl Ledger {
     }
 
     fn lock(&self) -> MutexGuard<'_, Progress> {
-        // Nobody panics while holding it.
+        // No holder can panic.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -85,15 +87,15 @@ impl GroupTask for Work {
             let _ = worker.await;
         }
         let progress = self.ledger.lock();
-        (progress.done.clone(), progress.doubled)
+        (progress.done.clone(), progress.duplicated)
     }
 
     async fn plan(&mut self, view: &View, reports: Reports<Self::Report>) -> Shares {
-        let (done, doubled) = combined(reports.into_values());
+        let (done, duplicated) = combined(reports.into_values());
         let left: Vec<u32> = (1..=self.pieces).filter(|piece| !done.contains_key(piece)).collect();
         let share = left.len().div_ceil(view.members().len()).max(1);
         let shares = view.members().iter().zip(left.chunks(share).map(<[u32]>::to_vec));
-        Shares { shares: shares.collect(), done, doubled }
+        Shares { shares: shares.collect(), done, duplicated }
     }
 
     async fn start(&mut self, view: &View, plan: Shares) {
@@ -102,7 +104,7 @@ impl GroupTask for Work {
         {
             let mut progress = self.ledger.lock();
             progress.done = plan.done;
-            progress.doubled = plan.doubled;
+            progress.duplicated = plan.duplicated;
         }
         let ledger = Arc::clone(&self.ledger);
         self.worker = Some(tokio::spawn(async move {
@@ -119,17 +121,17 @@ impl GroupTask for Work {
 /// What several nodes know together. A piece that different nodes did counts once, for the lowest.
 fn combined(reports: impl IntoIterator<Item = (Done, u32)>) -> (Done, u32) {
     let mut by_piece: BTreeMap<u32, BTreeSet<NodeId>> = BTreeMap::new();
-    let mut doubled = 0;
+    let mut duplicated = 0;
     for (done, known) in reports {
-        doubled = doubled.max(known);
+        duplicated = duplicated.max(known);
         for (piece, node) in done {
             by_piece.entry(piece).or_default().insert(node);
         }
     }
     let extra: usize = by_piece.values().map(|nodes| nodes.len() - 1).sum();
-    doubled += u32::try_from(extra).unwrap_or(u32::MAX);
+    duplicated += u32::try_from(extra).unwrap_or(u32::MAX);
     let first = |(piece, nodes): (u32, BTreeSet<NodeId>)| Some((piece, *nodes.first()?));
-    (by_piece.into_iter().filter_map(first).collect(), doubled)
+    (by_piece.into_iter().filter_map(first).collect(), duplicated)
 }
 
 #[cfg(test)]
@@ -140,15 +142,15 @@ mod tests {
     fn a_piece_that_both_sides_did_counts_once() {
         let one = (Done::from([(1, NodeId(1)), (2, NodeId(1))]), 0);
         let other = (Done::from([(2, NodeId(3)), (3, NodeId(3))]), 0);
-        let (done, doubled) = combined([one, other]);
+        let (done, duplicated) = combined([one, other]);
         assert_eq!(done, Done::from([(1, NodeId(1)), (2, NodeId(1)), (3, NodeId(3))]));
-        assert_eq!(doubled, 1);
+        assert_eq!(duplicated, 1);
     }
 
     #[test]
     fn members_that_know_the_same_count_nothing_twice() {
         let same = || (Done::from([(1, NodeId(1)), (2, NodeId(2))]), 4);
-        let (done, doubled) = combined([same(), same()]);
-        assert_eq!((done.len(), doubled), (2, 4));
+        let (done, duplicated) = combined([same(), same()]);
+        assert_eq!((done.len(), duplicated), (2, 4));
     }
 }

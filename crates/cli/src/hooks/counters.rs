@@ -1,4 +1,4 @@
-//! What hooks did so far, counted for whoever asks.
+//! Counters of what hooks did.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -70,13 +70,13 @@ impl Counters {
         self.lock().entry(hook).or_default().refused += 1;
     }
 
-    /// Counts news that nobody was told.
+    /// Counts a hook that was left out.
     pub(crate) fn skipped(&self, hook: &'static str) {
         self.lock().entry(hook).or_default().skipped += 1;
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, Count>> {
-        // Nobody panics while holding it: numbers are only added.
+        // No holder can panic: numbers are only added.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,9 +8,10 @@ use crate::config::HooksTable;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum Event {
-    /// The node leads, nobody opposes it, and it asks whether it may act.
+    /// The node leads, every node that it can reach is in its group, and it asks whether it may
+    /// act.
     PreLeader,
-    /// It acts.
+    /// It is the active leader.
     Leader,
     /// It is a member of a group that another node leads.
     Member,

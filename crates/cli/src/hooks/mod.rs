@@ -9,8 +9,8 @@
 //! Never two at once, always in the order of the history. No election waits for them: the node's
 //! driver has a thread of its own and knows nothing of hooks. Only `pre_leader` holds something up:
 //! the node is not active before it has succeeded. So hooks of different nodes may overlap: a new
-//! leader's `leader` may run while the old one's `suspended` still does. Left out: waiting for a job
-//! to end (`tanist run`).
+//! leader's `leader` may run while the old one's `suspended` still does. Left out: waiting for a
+//! job to end (`tanist run`).
 
 pub(crate) mod counters;
 pub(crate) mod event;
@@ -50,11 +50,11 @@ impl Hooks {
         Self { work, is_clean }
     }
 
-    /// Waits until hooks were told the last news of a node that has ended, and `stop` if that was a
+    /// Waits until the last hooks of a node that has stopped were run, and `stop` if that was a
     /// clean end.
     pub(crate) async fn finish<E>(self, ended: &Result<(), E>) {
         match ended {
-            // A task that is gone tells nobody anything.
+            // A task that is gone runs no hooks.
             Ok(()) => drop(self.is_clean.send(())),
             Err(_) => drop(self.is_clean),
         }

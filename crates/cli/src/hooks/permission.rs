@@ -2,7 +2,7 @@
 //! user can have put it there.
 //!
 //! Every directory on the way to it is looked at as well, and every link that is followed, since
-//! whoever can write to one of them can put another program in its place. Looked at before every
+//! a user who can write to one of them can put another program in its place. Checked before every
 //! run: between two runs anything may have changed. Not looked at: the interpreter that a script
 //! names, and what the program itself reads.
 
@@ -28,7 +28,7 @@ pub(crate) enum Refusal {
     /// It is a directory, a socket or so.
     #[error("{0} is not run: it is no file. Name a program")]
     NotAFile(PathBuf),
-    /// Somebody else could change it.
+    /// Another user could change it.
     #[error(
         "{path} is not run: it belongs to user {owner}, who is neither root nor the agent's user \
          and could change what is run. Correct it: chown root {path}"
@@ -39,7 +39,7 @@ pub(crate) enum Refusal {
         /// Whose it is.
         owner: u32,
     },
-    /// Anybody else could change it.
+    /// Any user could change it.
     #[error(
         "{path} is not run: others than its owner can write to it (mode {mode:o}) and could \
          change what is run. Correct it: chmod go-w {path}"
@@ -165,7 +165,7 @@ mod tests {
         let path = script(home.path(), 0o755);
         let seen = fs::symlink_metadata(&path).unwrap();
         let stranger = me() + 1;
-        // Root's files may be run by everybody.
+        // Root's files may be run by every user.
         let is_fine = judge(&path, &seen, stranger).is_ok();
         assert_eq!(is_fine, me() == ROOT);
     }

@@ -8,7 +8,7 @@
 //!
 //! It gets a process group of its own, `/` as its directory, a fixed `PATH` and nothing else of the
 //! agent's environment or descriptors. What it leaves running in the background when it ends in
-//! time is left alone, but nobody listens to it any more.
+//! time is left alone, but its output is not read any more.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -96,7 +96,7 @@ pub(crate) enum RunError {
     )]
     Stuck(PathBuf),
     /// The system lost it.
-    #[error("nobody knows how {path} ended: {error}. Look for it with: ps -ef")]
+    #[error("it is not known how {path} ended: {error}. Look for it with: ps -ef")]
     Lost {
         /// The program.
         path: PathBuf,
@@ -144,7 +144,7 @@ impl Program {
         };
         group.release();
         let status = status.map_err(lost)?;
-        // Something in the background may hold the pipes for ever.
+        // A process in the background may hold the pipes open.
         let rest = async {
             while let Some(line) = lines.recv().await {
                 hear(&line);
@@ -204,7 +204,7 @@ async fn end(
 ) -> Option<io::Result<ExitStatus>> {
     group.signal(Signal::TERM);
     let polite = timeout(GRACE, attend(child, lines, hear)).await;
-    // Whoever of the group is left, whether or not its first process has gone.
+    // Every process of the group that is left, whether or not its first process is gone.
     group.signal(Signal::KILL);
     match polite {
         Ok(status) => Some(status),
@@ -212,7 +212,7 @@ async fn end(
     }
 }
 
-/// The processes of a run. Whoever stops waiting for its end ends it.
+/// The processes of a run. Dropping this ends them.
 struct ProcessGroup {
     id: Option<Pid>,
 }
@@ -224,12 +224,12 @@ impl ProcessGroup {
 
     fn signal(&self, signal: Signal) {
         if let Some(id) = self.id {
-            // An error means that nobody is left.
+            // An error means that no process is left.
             let _ = kill_process_group(id, signal);
         }
     }
 
-    /// It has ended: what it left in the background is its own.
+    /// It has ended: what it left in the background is left alone.
     const fn release(&mut self) {
         self.id = None;
     }
@@ -279,7 +279,7 @@ fn listen(child: &mut Child) -> mpsc::Receiver<String> {
     lines
 }
 
-/// Passes lines on, as long as somebody listens; of a flood only the beginning.
+/// Passes lines on, as long as they are read; of a flood only the beginning.
 async fn pass_on(mut from: impl AsyncRead + Unpin, to: mpsc::Sender<String>) {
     let mut chunk = [0; 4096];
     let mut line = Vec::new();
@@ -317,7 +317,7 @@ async fn put(to: &mpsc::Sender<String>, line: &mut Vec<u8>, told: &mut usize) {
     };
     line.clear();
     if *told <= AFTER_LAST {
-        // Nobody listens any more: the reader notices at its next turn.
+        // The receiver is gone: the reader notices at its next turn.
         let _ = to.send(text).await;
     }
 }

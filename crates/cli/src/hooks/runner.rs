@@ -1,4 +1,4 @@
-//! Whoever runs hooks: gives them what they are told, logs what they say, counts.
+//! Runs hooks: gives them their input, logs what they write, counts.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -82,7 +82,7 @@ fn without_port(host: &str) -> &str {
 fn origin(site: &Site, headers: &HeaderMap, host: Option<&str>) -> Result<Option<String>, Refusal> {
     let Some(origin) = headers.get(ORIGIN) else { return Ok(None) };
     let origin = String::from_utf8_lossy(origin.as_bytes()).to_ascii_lowercase();
-    // Whoever puts a proxy with TLS before this node has an origin with https.
+    // With a proxy for TLS before this node, the origin has https.
     let place = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     let is_same = place.is_some() && place == host;
     let is_allowed = allows(&site.agent.config().http.allowed_origins, &origin);
@@ -100,7 +100,7 @@ pub(super) fn authorize(
     headers: &HeaderMap,
 ) -> Result<(), Refusal> {
     match socket {
-        // The socket lets nobody in who may not.
+        // The socket accepts only trusted users.
         SocketKind::Unix => return Ok(()),
         SocketKind::Tcp => {}
     }
@@ -126,7 +126,7 @@ impl Token {
         config.token_file.as_deref().map(Self::read).transpose()
     }
 
-    /// Reads it from a file that nobody else can read.
+    /// Reads it from a file that no other user can read.
     fn read(path: &Path) -> Result<Self, HttpError> {
         let fail = |cause| HttpError::TokenFile { path: path.to_owned(), cause };
         let file = private_file::open(path).map_err(HttpError::TokenPrivate)?;

@@ -23,7 +23,7 @@ pub(super) async fn act(
     name: &str,
     request: Request<Incoming>,
 ) -> Result<Reply, Refusal> {
-    // Whoever may not act gets nothing read.
+    // The body of a client that may not act is not read.
     access::authorize(site, socket, request.headers())?;
     let kind = request.headers().get(CONTENT_TYPE).cloned();
     let limit = timeout(REQUEST_MAX, collect(request.into_body()));
@@ -44,8 +44,8 @@ pub(super) async fn act(
             return Err(Refusal::GroupChanged { expected, found });
         }
     }
-    let acting = timeout(ACTION_MAX, site.agent.act(&action));
-    match acting.await.map_err(|_| Refusal::Unfinished(ACTION_MAX))? {
+    let action = timeout(ACTION_MAX, site.agent.act(&action));
+    match action.await.map_err(|_| Refusal::Unfinished(ACTION_MAX))? {
         Ok(done) => {
             let what = json!({"done": done.text, "status": site.agent.status()});
             Ok(json(StatusCode::ACCEPTED, &what))
@@ -89,7 +89,7 @@ impl Order {
         }
         let action: Action =
             serde_json::from_value(Value::Object(fields.clone())).map_err(wrong)?;
-        // An action without fields would take any: what it does not have, nobody may send.
+        // An action without fields would take any: so unknown fields are refused here.
         let known = serde_json::to_value(&action).map_err(wrong)?;
         if let Some(name) = fields.keys().find(|name| known.get(name.as_str()).is_none()) {
             return Err(Refusal::BadBody(format!("unknown field `{name}`")));

@@ -1,8 +1,9 @@
-//! HAProxy's agent check: whoever connects gets one line that says whether to send requests here.
+//! HAProxy's agent check: each connection gets one line that says whether to send requests here.
 //!
 //! HAProxy's agent lines change a server's state and leave it changed, so a line always says both
-//! words: `up ready` or `up maint`. A server in maintenance is not down, and alarms nobody. With
-//! `agent-send "member\n"` it is asked whether the node is a member instead of whether it acts.
+//! words: `up ready` or `up maint`. A server in maintenance is not down, and raises no alarm. With
+//! `agent-send "member\n"` it is asked whether the node is a member instead of whether it is the
+//! active leader.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +43,7 @@ pub(super) async fn answer(mut stream: TcpStream, site: Arc<Site>, slot: Slot) {
         while stream.read(&mut rest).await? > 0 {}
         Ok::<(), std::io::Error>(())
     };
-    // Whoever does not take a line of nine bytes does not want it.
+    // A client that does not take a line of nine bytes does not want it.
     let _ = timeout(LINE_MAX, told).await;
 }
 

@@ -18,7 +18,7 @@ pub(super) type Reply = Response<Content>;
 pub(super) enum Content {
     /// All of it.
     Whole(Bytes),
-    /// Piece after piece, as somebody else makes them; at most as many wait as the channel holds.
+    /// Piece after piece, as another task makes them; at most as many wait as the channel holds.
     Pieces(mpsc::Receiver<Bytes>),
 }
 

@@ -1,7 +1,7 @@
 //! One client's connection, from the first byte to the last.
 //!
 //! Hyper reads the requests and writes the answers. Its own bounds are set wider than ours, so that
-//! whoever is over ours gets an answer that says so; whoever is over both gets a bare status.
+//! a client over ours gets an answer that says so; a client over both gets a bare status.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -115,7 +115,7 @@ async fn linger(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
     }
     let mut rest = [0; 4096];
     let drain = async { while stream.read(&mut rest).await.is_ok_and(|count| count > 0) {} };
-    // Whoever goes on longer is cut off.
+    // A client that goes on longer is cut off.
     let _ = timeout(LINGER, drain).await;
 }
 

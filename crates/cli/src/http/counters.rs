@@ -63,7 +63,7 @@ impl Counters {
     }
 
     fn lock(&self) -> MutexGuard<'_, Counts> {
-        // Nobody panics while holding it: numbers are only added.
+        // No holder can panic: numbers are only added.
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

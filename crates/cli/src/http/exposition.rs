@@ -118,7 +118,7 @@ fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// From an election in one room to one that should have woken somebody.
+/// From an election in one room to one that should have paged a person.
 const BOUNDS_MS: [u64; 14] =
     [5, 10, 25, 50, 100, 250, 500, 1000, 1500, 2500, 5000, 10_000, 30_000, 60_000];
 

@@ -252,7 +252,7 @@ impl<H> Slots<H> {
     }
 
     fn set_handle(&mut self, number: u64, handle: H) {
-        // One that has ended already needs none.
+        // One that is closed already needs none.
         if let Some(held) = self.held.get_mut(&number) {
             held.handle = Some(handle);
         }

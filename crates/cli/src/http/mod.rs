@@ -1,5 +1,5 @@
-//! HTTP for load balancers, monitoring, scripts and people: whether the node acts, what it is, what
-//! it was, everything that it becomes; and, with a token, actions.
+//! HTTP for load balancers, monitoring, scripts and people: whether the node is active, what it is,
+//! what it was, everything that it becomes; and, with a token, actions.
 //!
 //! ```text
 //!   TCP (http.listen) ----\
@@ -8,8 +8,8 @@
 //!   TCP (http.agent_check) --> agent_check: one line for HAProxy
 //! ```
 //!
-//! All of it runs in one thread of its own. The thread that elects is asked questions like by
-//! anybody else and waits for nobody here. Everything that a client can take is bounded: time,
+//! All of it runs in one thread of its own. The thread that elects answers questions and
+//! never waits for anything here. Everything that a client can take is bounded: time,
 //! bytes, connections (`limits`), watchers, questions to the driver (`question`), work (`turn`);
 //! and health is answered when everything else is taken. There is no TLS: bind to loopback or a
 //! private network, or put a proxy before it.
@@ -123,7 +123,7 @@ pub(crate) enum HttpError {
 }
 
 impl HttpError {
-    /// Whether another try may succeed although nobody has changed anything.
+    /// Whether another try may succeed without any change.
     pub(crate) fn is_temporary(&self) -> bool {
         match self {
             Self::Address { cause, .. } | Self::TokenFile { cause, .. } => {
@@ -211,7 +211,7 @@ impl Site {
 
     /// What allows actions over the network at the moment.
     fn token(&self) -> Option<Token> {
-        // Nobody panics while holding it: it is only replaced.
+        // No holder can panic: it is only replaced.
         self.token.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

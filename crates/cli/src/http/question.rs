@@ -38,7 +38,7 @@ impl Question {
         let came_at = Instant::now();
         let mut last = self.last.lock().await;
         let is_fresh = |last: &&Answered| {
-            // Asked after this client came, or so shortly before that nobody can tell.
+            // Asked after this client came, or so shortly before that it makes no difference.
             last.asked_at >= came_at || last.asked_at.elapsed() < FRESH
         };
         if let Some(last) = last.as_ref().filter(is_fresh) {

@@ -35,10 +35,10 @@ pub(super) enum Refusal {
     /// Neither a Host header nor an address in the request line.
     #[error("the request does not say whom it is for")]
     NoHost,
-    /// The request is for somebody else: a name that was made to lead here, perhaps.
+    /// The request is for another host: a name that was made to lead here, perhaps.
     #[error("this node does not answer for `{0}`")]
     UnknownHost(String),
-    /// A page of somebody else asks.
+    /// A page of another origin asks.
     #[error("pages of {0} may not ask this node")]
     ForeignOrigin(String),
     /// An action without a token.
@@ -84,7 +84,7 @@ pub(super) enum Refusal {
          health is answered"
     )]
     TooManyConnections,
-    /// The node has ended.
+    /// The node has stopped.
     #[error("the node has ended")]
     Ended,
     /// The node does not answer.
@@ -101,7 +101,7 @@ pub(super) enum Refusal {
     /// The action cannot be done.
     #[error("{0}")]
     Refused(String),
-    /// The action takes longer than anybody should wait.
+    /// The action takes longer than a client should wait.
     #[error("the action was begun and was not done within {0:?}")]
     Unfinished(Duration),
     /// There is no majority that could make a leader the primary.

@@ -2,7 +2,7 @@
 //!
 //! All watchers read the one history of the agent; each holds only the number of the last change
 //! that it was sent. So a watcher that went away comes back with that number, and one that is
-//! slower than the history remembers is told to begin anew.
+//! slower than the history remembers is told to start over.
 //!
 //! ```text
 //!   first time, or lost -> snapshot (status; `reset` if something may have been missed) -> changes

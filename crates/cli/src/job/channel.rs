@@ -1,7 +1,7 @@
 //! Lines of JSON over a local socket, with descriptors beside them.
 //!
 //! It assumes that a line with descriptors is answered before the next such line is sent, so that
-//! nobody needs to know which descriptor came with which line. Reading may be given up at any
+//! it does not matter which descriptor came with which line. Reading may be given up at any
 //! moment and begun again: nothing that arrived is lost.
 
 use std::io::{self, IoSlice, IoSliceMut};

@@ -2,7 +2,8 @@
 //!
 //! This process must be a child subreaper. Then a process that loses its parent becomes its child,
 //! and "no child" means that none is left at all. /proc is read without a lock, so a process that
-//! is just being forked may be missed; a caller that wants an end asks again until there is no child.
+//! is just being forked may be missed; a caller that wants an end asks again until there is no
+//! child.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +31,7 @@ pub(crate) fn signal_all(signal: Signal) -> bool {
     has_refused
 }
 
-/// Buries who has ended and shows what became of whom. Says whether a child is left.
+/// Reaps children that have ended and shows the status of each. Says whether a child is left.
 pub(crate) fn reap(mut show: impl FnMut(Pid, WaitStatus)) -> bool {
     loop {
         match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
@@ -81,7 +82,7 @@ impl Process {
 
     fn signal(self, signal: Signal) -> Result<(), Errno> {
         let handle = pidfd_open(self.id, PidfdFlags::empty())?;
-        // The number may have gone to somebody else before the handle was ours.
+        // The number may have gone to another process before the handle was ours.
         let is_same = Self::read(self.id).is_some_and(|now| now.started == self.started);
         if is_same { pidfd_send_signal(handle, signal) } else { Err(Errno::SRCH) }
     }

@@ -3,8 +3,8 @@
 //! ```text
 //!               told to stop, or the command ended         grace is over, told to kill,
 //!   Running  ------------------------------------> Stopping ----+   `tanist run` or the agent gone
-//!      |            TERM, CONT to everybody                     v
-//!      +--------------------------------------------------> Killing --> nobody left: report, end
+//!      |            TERM, CONT to all processes                  v
+//!      +--------------------------------------------------> Killing --> none left: report, end
 //! ```
 //!
 //! Its standard input is the channel to `tanist run`; the command's own comes over that channel. It
@@ -50,9 +50,9 @@ pub(crate) enum Order {
         /// The group that gets the terminal back, if the job was given one.
         terminal_of: Option<i32>,
     },
-    /// Ask everybody to end; kill who has not after the grace.
+    /// Ask all processes to end; kill those that have not after the grace.
     Stop,
-    /// Kill everybody.
+    /// Kill all processes.
     Kill,
     /// Send the command a signal.
     Pass {
@@ -67,9 +67,9 @@ pub(crate) enum Order {
 pub(crate) enum Report {
     /// It hears every signal that a terminal sends, and may be given one.
     Ready,
-    /// Somebody in the job may not be signalled by us.
+    /// A process of the job may not be signalled by us.
     Refused,
-    /// Nobody of the job is left.
+    /// No process of the job is left.
     Ended {
         /// How its command ended.
         ending: Ending,
@@ -81,7 +81,7 @@ pub(crate) enum Report {
 /// The life of a keeper.
 pub(crate) fn keep(command: &[OsString]) -> anyhow::Result<Exit> {
     descendants::adopt_orphans()?;
-    // One thread: the command dies with the thread that started it.
+    // One thread: the command is killed with the thread that started it.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(live(command))?;
     Ok(Exit::Well)
@@ -178,7 +178,7 @@ struct Keeper {
     refusal: Refusal,
 }
 
-/// Whether somebody in the job may not be signalled by us.
+/// Whether a process of the job may not be signalled by us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     None,
@@ -212,8 +212,8 @@ impl Keeper {
                     self.kill();
                 }
                 _ = self.children.recv() => {}
-                // A shell that has called vfork cannot stop before its child goes on, so nobody
-                // would tell us of either. But the keeper is in their group and gets the key, too.
+                // A shell that has called vfork cannot stop before its child continues, so neither
+                // is reported to us. But the keeper is in their group and gets the key, too.
                 _ = self.holds.recv() => self.go_on(),
                 () = alarm(phase) => self.kill(),
             }
@@ -236,7 +236,7 @@ impl Keeper {
                 if let Some(signal) =
                     Signal::from_named_raw(signal).filter(|_| self.ending.is_none())
                 {
-                    // It may have ended; then there is nobody to tell.
+                    // It may have ended already.
                     let _ = kill_process(self.command, signal);
                 }
             }

@@ -28,7 +28,7 @@ pub(crate) struct Kept {
     _awaited: Awaited,
 }
 
-/// How a job came to its end. Nobody of it is left.
+/// How a job ended. No process of it is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
     /// In order.
@@ -38,7 +38,7 @@ pub(crate) enum Over {
         /// Whether it had been told to before.
         was_told: bool,
     },
-    /// Somebody killed the keeper.
+    /// The keeper was killed.
     KeeperLost,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Held<'a> {
 }
 
 impl Kept {
-    /// Starts a command under a keeper. If it fails, nobody is left.
+    /// Starts a command under a keeper. If it fails, no process is left.
     pub(crate) async fn start(
         command: &[OsString],
         environment: &BTreeMap<String, String>,
@@ -103,12 +103,12 @@ impl Kept {
         self.channel.put(&order, &descriptors).await
     }
 
-    /// Asks everybody to end; who has not within the grace is killed.
+    /// Asks all processes to end; those that have not within the grace are killed.
     pub(crate) async fn stop(&self) {
         self.tell(Order::Stop).await;
     }
 
-    /// Kills everybody.
+    /// Kills all processes.
     pub(crate) async fn kill(&self) {
         self.tell(Order::Kill).await;
     }
@@ -123,7 +123,7 @@ impl Kept {
         let _ = self.channel.put(&order, &[]).await;
     }
 
-    /// Waits until nobody of the job is left. May be given up and begun again.
+    /// Waits until no process of the job is left. May be cancelled and begun again.
     pub(crate) async fn over(&mut self) -> Over {
         let over = loop {
             match self.channel.next().await {

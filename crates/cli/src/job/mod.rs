@@ -7,7 +7,7 @@
 //!
 //! `tanist run` may be killed at any moment; the keeper is what ends the job then. Both are child
 //! subreapers, so a process that leaves its group or its session is still found. What is assumed:
-//! Linux, /proc, and that nobody kills `tanist run` and its keeper at the same moment: then only
+//! Linux, /proc, and that `tanist run` and its keeper are not killed at the same moment: then only
 //! the command itself ends, not what it started. What is left out: a command that gains rights
 //! which this user does not have can be neither killed nor replaced; it is waited for.
 //!

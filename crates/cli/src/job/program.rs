@@ -1,4 +1,4 @@
-//! Whether a command can be started, looked at before anybody waits for the right moment.
+//! Whether a command can be started, checked before waiting for leadership.
 //!
 //! It only saves a long wait for a misspelt name: a command may still go away until it is started,
 //! and then `become_command` in keeper.rs tells the same.
@@ -53,7 +53,7 @@ fn is_executable(place: &Path) -> bool {
     place.is_file() && access(place, Access::EXEC_OK).is_ok()
 }
 
-/// Where `exec` looks if nobody says where.
+/// Where `exec` looks without a PATH.
 const PATH: &str = "/bin:/usr/bin";
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! The life of `tanist run`: wait until the agent says start, run the command, stop it when the
-//! agent says stop or somebody wants an end.
+//! agent says stop or a signal asks for an end.
 //!
 //! ```text
 //!   Waiting --start--> running --command ends--> exit with its code
@@ -40,7 +40,7 @@ impl Plan {
     /// The exit code when the node has left its group: there is nothing to wait for any more.
     const fn code_of_leaving(&self) -> u8 {
         match self.on_loss {
-            // Whoever supervises us may start us again, and the node with us.
+            // A supervisor may start us again, and the node with us.
             OnLoss::Restart | OnLoss::Exit => LOST,
             OnLoss::Stop => 0,
         }
@@ -54,11 +54,11 @@ pub(crate) enum OnLoss {
     Restart,
     /// Exit with 75, for a supervisor that should notice.
     Exit,
-    /// Exit with 0: somebody else does the work now, and that is no failure.
+    /// Exit with 0: another node does the work, and that is no failure.
     Stop,
 }
 
-/// Runs the plan in a conversation with an agent. Says with which code to exit; nobody is left then.
+/// Runs the plan in a conversation with an agent. Gives the exit code; no process is left then.
 pub(crate) async fn run(plan: &Plan, agent: &mut Channel, signals: &mut Signals) -> u8 {
     loop {
         let (environment, port) = match wait(plan, agent, signals).await {
@@ -112,7 +112,7 @@ async fn wait(plan: &Plan, agent: &mut Channel, signals: &mut Signals) -> Waited
             biased;
             wish = signals.next() => match wish {
                 Wish::End | Wish::PassOrEnd(_) => return Waited::Exit(0),
-                // There is nobody to pass it to.
+                // There is no process to pass it to.
                 Wish::Pass(_) => {}
             },
             order = agent.next() => match order {
@@ -131,12 +131,12 @@ async fn wait(plan: &Plan, agent: &mut Channel, signals: &mut Signals) -> Waited
                     return Waited::Exit(plan.code_of_leaving());
                 }
                 Ok(None) => {
-                    complain("tanist: the agent has gone, so nobody can say who leads. Start it again");
+                    complain("tanist: the agent has gone; start it again");
                     return Waited::Exit(OUR_FAILURE);
                 }
                 Err(error) => {
                     complain(&format!(
-                        "tanist: the agent is not understood ({error}), so nobody can say who \
+                        "tanist: the agent is not understood ({error}), so it is unknown who \
                          leads. Are both of one version? See: tanist --version"
                     ));
                     return Waited::Exit(OUR_FAILURE);
@@ -152,7 +152,7 @@ async fn wait(plan: &Plan, agent: &mut Channel, signals: &mut Signals) -> Waited
 
 /// How the command's run ended.
 enum End {
-    /// By itself, or because somebody wanted us to end.
+    /// By itself, or because a signal asked us to end.
     Own(u8),
     /// Because leadership was lost.
     Lost,

@@ -2,7 +2,7 @@
 //!
 //! Only a process of the foreground group may hand the terminal on without being stopped for it.
 //! So `tanist run` gives it to the keeper's group, to which the command belongs, and the keeper
-//! gives it back when everybody else is gone.
+//! gives it back when all other processes are gone.
 
 use std::os::fd::AsFd;
 

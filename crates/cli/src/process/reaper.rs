@@ -19,7 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::job::descendants;
 
-/// A child that its starter waits for. It may be reaped by anybody when this is dropped.
+/// A child that its starter waits for. It may be reaped elsewhere when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Awaited(Option<Pid>);
 
@@ -77,7 +77,7 @@ fn reap_once() -> bool {
 }
 
 fn awaited() -> MutexGuard<'static, BTreeSet<i32>> {
-    // Nobody panics while holding it: numbers are only put in and taken out.
+    // No holder can panic: numbers are only put in and taken out.
     AWAITED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

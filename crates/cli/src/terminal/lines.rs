@@ -187,7 +187,7 @@ mod tests {
         });
         let lines = lines.unwrap();
         let long = |number: u32| format!("{number:>10000}\n").into_bytes();
-        // More than the pipe and the queue hold; nobody reads.
+        // More than the pipe and the queue hold, without a reader.
         (0..500).for_each(|number| lines.put(long(number)));
         let dropped = lines.lost();
         assert!(dropped > 0);

@@ -60,7 +60,7 @@ pub(crate) fn to_stderr(log: &LogTable) -> io::Result<()> {
 /// Tells more or less from here on.
 pub(crate) fn set_level(level: LogLevel) {
     if let Some(handle) = LEVEL.get() {
-        // It fails only if nobody listens any more.
+        // It fails only if the reader is gone.
         let _ = handle.reload(filter(level));
     }
 }

@@ -138,8 +138,8 @@ fn lines(value: &Value) -> serde_json::Result<String> {
     lines.collect()
 }
 
-/// Says something on stderr; a node without waiting for it. If nobody can hear it, there is nobody
-/// to tell.
+/// Writes a line to stderr; an agent does not wait for it. If it cannot be written, there is no
+/// other place to write it.
 pub(crate) fn complain(text: &str) {
     if let Some(lines) = crate::terminal::log::stderr() {
         return lines.put(format!("{text}\n").into_bytes());

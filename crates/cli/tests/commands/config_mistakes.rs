@@ -102,7 +102,7 @@ fn all_mistakes_are_told_and_what_is_missing_is_told_with_an_example() {
     for part in [
         "a.toml:2: there is no key `algorythm`",
         "a.toml:4: timing.heartbeat: 5 has no unit",
-        "a.toml:1: peers: it names nobody",
+        "a.toml:1: peers: it is empty",
         "a.toml: group: it is missing: the name of the group, the same on all nodes; write \
          group = \"billing\", or set TANIST_GROUP",
         "a.toml: data_dir: it is missing",

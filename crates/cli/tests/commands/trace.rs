@@ -118,7 +118,7 @@ fn a_run_without_its_harness_says_what_it_cannot_say() {
     let stdout = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{stdout}");
     assert!(stdout.contains("A-1.1 A-1.2 G-14: it depends on when"), "{stdout}");
-    assert!(stdout.contains("nobody recorded that they died"), "{stdout}");
+    assert!(stdout.contains("their crash was not recorded"), "{stdout}");
 }
 
 #[test]

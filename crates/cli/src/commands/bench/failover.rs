@@ -109,8 +109,8 @@ impl Args {
         let bar = progress::bar(u64::from(self.runs), "failovers");
         let mut numbers = Numbers::default();
         let (mut first, mut all) = (Vec::new(), Vec::new());
-        let everybody = group.ids();
-        let mut whole = group.agree(&everybody, None, AGREE_MAX)?;
+        let all_nodes = group.ids();
+        let mut whole = group.agree(&all_nodes, None, AGREE_MAX)?;
         numbers.note(&whole.group_numbers)?;
         for _ in 0..self.runs {
             if interrupt::is_asked() {
@@ -119,7 +119,7 @@ impl Args {
             let lost = self.lose(&mut group, &whole, &mut numbers)?;
             first.push(lost.first);
             all.push(lost.all);
-            whole = self.restore(&mut group, &everybody, &lost)?;
+            whole = self.restore(&mut group, &all_nodes, &lost)?;
             numbers.note(&whole.group_numbers)?;
             bar.inc(1);
         }
@@ -161,14 +161,14 @@ impl Args {
     fn restore(
         &self,
         group: &mut LocalGroup,
-        everybody: &[NodeId],
+        all_nodes: &[NodeId],
         lost: &Lost,
     ) -> anyhow::Result<Agreement> {
         match self.fault {
             Fault::Kill => group.restart(lost.node)?,
             Fault::Stop => group.resume(lost.node)?,
         }
-        group.agree(everybody, Some(&lost.group_numbers), AGREE_MAX)
+        group.agree(all_nodes, Some(&lost.group_numbers), AGREE_MAX)
     }
 
     fn detection(&self) -> anyhow::Result<Detection> {

@@ -30,7 +30,12 @@ pub(crate) struct Args {
     #[arg(long = "timing", value_name = "NAME=VALUE", value_parser = crate::commands::pair)]
     timing: Vec<(String, String)>,
     /// How long to look, once all have agreed.
-    #[arg(long = "for", value_name = "DURATION", default_value = "10s", value_parser = crate::duration::read)]
+    #[arg(
+        long = "for",
+        value_name = "DURATION",
+        default_value = "10s",
+        value_parser = crate::duration::read
+    )]
     span: Duration,
     /// How it is written.
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
@@ -85,11 +90,11 @@ impl Args {
         };
         let begun = Instant::now();
         let mut group = LocalGroup::start(&plan, &directory.path().join("group"))?;
-        let everybody = group.ids();
+        let all = group.ids();
         let limit = AGREE_MAX.max(self.span);
-        group.agree(&everybody, None, limit)?;
+        group.agree(&all, None, limit)?;
         let agreed_after_ms = begun.elapsed().as_secs_f64() * 1e3;
-        let before = sample(&group, &everybody)?;
+        let before = sample(&group, &all)?;
         let messages_to_agree = before.iter().map(|sample| sum(&sample.meter["sent"])).sum();
         let begun = Instant::now();
         while begun.elapsed() < self.span && !interrupt::is_asked() {
@@ -99,8 +104,8 @@ impl Args {
             }
         }
         let seconds = begun.elapsed().as_secs_f64();
-        let after = sample(&group, &everybody)?;
-        let per_node = everybody
+        let after = sample(&group, &all)?;
+        let per_node = all
             .iter()
             .zip(before.iter().zip(&after))
             .map(|(id, (before, after))| cost(*id, before, after, seconds))
@@ -150,7 +155,7 @@ fn sum(object: &Value) -> u64 {
 fn sentence(seen: &Seen) -> String {
     match seen {
         Seen::Change(line) => line.text.clone(),
-        Seen::Died(node, why) | Seen::Refused(node, why) => format!("{node} ended: {why}"),
+        Seen::Stopped(node, why) | Seen::Refused(node, why) => format!("{node} ended: {why}"),
     }
 }
 

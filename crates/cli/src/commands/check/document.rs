@@ -1,7 +1,7 @@
-//! The table of explorations in a document, made anew from the commands in it.
+//! The table of explorations in a document, made again from the commands in it.
 //!
-//! A row is its command and what somebody wrote about it; everything between is what the command
-//! says. Whoever wants a new row adds a line with a command and runs `tanist check --table`.
+//! A row is its command and a remark about it; everything between is what the command
+//! says. To add a row, add a line with a command and run `tanist check --table`.
 
 use std::fs;
 use std::path::Path;

@@ -141,7 +141,7 @@ fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
         }
         // The agent's last word may be old: it dials again only when it has something to say.
         if member.is_refused && !machine::is_somebody_at(address) {
-            let what = format!("{node}: nobody listens at {address}.");
+            let what = format!("{node}: no process listens at {address}.");
             findings.warn("peers", what, "start its agent, or correct its address in `peers`");
         } else if is_lost(&member) && failed > 0 {
             let what = format!(
@@ -157,7 +157,8 @@ fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
     }
 }
 
-/// Whether one of the two refuses the other although both have the right key: an operator's mistake.
+/// Whether one of the two refuses the other although both have the right key: an operator's
+/// mistake.
 fn refused(member: &MemberReport, findings: &mut Findings) -> bool {
     let node = &member.node;
     if let Some(why) = &member.refusal {
@@ -172,7 +173,7 @@ fn refused(member: &MemberReport, findings: &mut Findings) -> bool {
     member.refusal.is_some() || member.refused_here.is_some()
 }
 
-/// By radio most nodes are out of reach, and that is well; nobody in reach is not.
+/// By radio most nodes are out of reach, which is normal; no node in reach is not.
 fn neighbours(seen: &MembersReport, findings: &mut Findings) {
     let near = seen.members.iter().filter(|member| member.is_connected);
     let names: Vec<&str> = near.map(|member| member.node.as_str()).collect();
@@ -235,7 +236,7 @@ fn silence(settings: &SettingsReport, findings: &mut Findings) {
 fn refusals(counts: &Counts, findings: &mut Findings) {
     let before = findings.all().len();
     if counts.own_id > 0 {
-        let what = format!("{} times somebody came with this node's own id.", counts.own_id);
+        let what = format!("{} times another process came with this node's own id.", counts.own_id);
         findings.problem("id", what, "give every node its own `node`; look for a copied file");
     }
     if counts.wrong_node > 0 {
@@ -274,7 +275,7 @@ fn refusals(counts: &Counts, findings: &mut Findings) {
     }
     if counts.failed > 0 {
         let what = format!(
-            "{} handshakes came to nothing: another key, or somebody who is no node (a port scan, \
+            "{} handshakes came to nothing: another key, or a client that is no node (a port scan, \
              a health check, doctor itself).",
             counts.failed
         );
@@ -285,7 +286,7 @@ fn refusals(counts: &Counts, findings: &mut Findings) {
         findings.note("key", what, "keep strangers off the port; nodes are not disturbed by it");
     }
     if findings.all().len() == before {
-        findings.well("id", "Nobody was refused.".to_owned());
+        findings.well("id", "No node was refused.".to_owned());
     }
 }
 

@@ -174,9 +174,9 @@ fn dial(node: &str, address: &str, findings: &mut Findings) {
         return;
     };
     match TcpStream::connect_timeout(&found, DIAL_MAX) {
-        Ok(_) => findings.well("peers", format!("{node}: somebody listens at {address}.")),
+        Ok(_) => findings.well("peers", format!("{node}: a process listens at {address}.")),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-            let what = format!("{node}: nobody listens at {address}.");
+            let what = format!("{node}: no process listens at {address}.");
             findings.warn("peers", what, "start its agent, or correct its address in `peers`");
         }
         Err(error) => {

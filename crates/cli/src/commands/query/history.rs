@@ -92,7 +92,7 @@ pub(crate) fn text(lines: &[RoleChange], is_wide: bool) -> String {
 }
 
 const EXAMPLES: &str = "\
-CAUSE is why the node changed: start, election (one is on), failure (somebody is gone), step-down,
+CAUSE is why the node changed: start, election (one is on), failure (a member is gone), step-down,
 merge (groups met), stop. GAP is for how long the node was in no group before. An agent remembers
 its last thousand changes, of this life only; a trace file keeps everything.
 

@@ -85,7 +85,7 @@ impl IsLeader {
         let text = match (status.active, status.role, leader) {
             (true, ..) => "yes".to_owned(),
             (false, RoleKind::Leader, _) => {
-                "no: it leads, and does not act before it knows that nobody opposes it".to_owned()
+                "no: it leads and is not active yet; see: tanist members".to_owned()
             }
             (false, RoleKind::Member | RoleKind::Suspended, Some(leader)) => {
                 format!("no: {leader} leads")
@@ -108,7 +108,7 @@ Exit codes:
   0 there is one, 1 there is none, 3 no agent there";
 
 const IS_LEADER_EXAMPLES: &str = "\
-A leader that has not yet made sure that nobody opposes it is no leader here. The answer is true
+A leader is one here when every node that it can reach is in its group. The answer is true
 when it is given and may be old a moment later: what must not run twice belongs into `tanist run`,
 or carries the group's number.
 

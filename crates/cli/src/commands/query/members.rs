@@ -154,7 +154,7 @@ fn ago(millis: u64) -> String {
 const EXAMPLES: &str = "\
 STATE is what the asked node knows: its own, `normal` for members of its group, `elsewhere` for
 nodes that it reaches and that are in another group, `refuses` for those that have the right key and
-give this node no link (-o wide says why), `down` where nobody listens, else `unknown`.
+give this node no link (-o wide says why), `down` where no process listens, else `unknown`.
 With [radio], a NEIGHBOUR was heard within suspect_after and is `in reach`, and ADDRESS is where
 that came from. With -o wide, LINK is `not given` by a node that is there and refuses, with
 the reason below the table, and WIRE is the version of the wire on the link.

@@ -55,7 +55,7 @@ impl Agent {
     }
 }
 
-/// What nobody may overlook, in capitals: an agent that was told to keep still.
+/// What must not be overlooked, in capitals: a node that was paused or is withdrawn.
 pub(crate) fn alarms(status: &StatusReport) -> Vec<String> {
     let mut alarms = Vec::new();
     if status.paused {

@@ -40,7 +40,7 @@ pub(super) fn follow(client: Client, after: Option<u64>, form: Form) -> anyhow::
             output::complain(&format!("{missed} changes came before and are forgotten"));
         }
         if seen.is_some_and(|seen| change.index <= seen) {
-            output::complain("the node was started anew: its changes are counted from 0 again");
+            output::complain("the node was restarted: its changes are counted from 0 again");
         }
         seen = Some(change.index);
         match form {
@@ -54,7 +54,7 @@ pub(super) fn follow(client: Client, after: Option<u64>, form: Form) -> anyhow::
 
 const EXAMPLES: &str = "\
 Every line has an index; `--since` with the last one seen goes on where a reader left off. Indexes
-count the roles of one life of the node: after a restart they begin anew.
+count the roles of one incarnation of the node: after a restart they begin at 0.
 
 Examples:
   tanist watch

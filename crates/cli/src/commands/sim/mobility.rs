@@ -26,8 +26,8 @@ use crate::terminal::table::{Table, left, right};
 
 /// Let many nodes roam and elect by radio, and tell for how much of the time they agree.
 ///
-/// Nodes walk by random waypoint: to a random place at a random speed, rest, and on. Whoever is
-/// in range hears. A node agrees while exactly one node of its component leads and it follows
+/// Nodes walk by random waypoint: to a random place at a random speed, rest, and on. A node in
+/// range receives. A node agrees while exactly one node of its component leads and it follows
 /// that one; a component is what is joined by links at that moment.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -112,7 +112,7 @@ impl Args {
                 Algorithm::ALL.iter().filter(|known| known.descriptor().network == Network::Radio);
             let names: Vec<&str> = radio.map(|known| known.name()).collect();
             return Err(Problem::Usage(format!(
-                "{} needs everybody in reach of everybody, and nothing was run; for ad-hoc \
+                "{} needs every node in reach of every other, and nothing was run; for ad-hoc \
                  networks there is {}",
                 self.algorithm.name(),
                 names.join(", ")

@@ -16,7 +16,7 @@ use crate::terminal::table::{Table, right};
 
 /// Elect among super-peers in very large networks, and check what it costs.
 ///
-/// Every size is a cold start: all nodes come up at once, elect in groups of at most 16 by the
+/// Every size is a cold start: all nodes start at once, elect in groups of at most 16 by the
 /// textbook's bully, and their super-peers elect in groups above, level by level, to the top. The
 /// nodes are those of a live group; the network, the disks and the clock are simulated.
 #[derive(Debug, clap::Args)]
@@ -223,7 +223,7 @@ fn peak() -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// Begins to count anew; where the system does not let us, sizes that grow are right all the same.
+/// Resets the peak; where the system does not let us, sizes that grow are right all the same.
 fn forget_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
@@ -237,5 +237,5 @@ Examples:
 A million nodes take some minutes and some GiB of memory.
 
 Exit codes:
-  0 everybody has its super-peers, messages are those of the formula and below the bound,
+  0 every node has its super-peers, messages are those of the formula and below the bound,
   1 something of that is not so, 2 usage, 130 interrupted";

@@ -20,7 +20,7 @@ pub(super) struct Snapshot {
     pub(super) history: Vec<RoleChange>,
 }
 
-/// Asks until nobody listens any more.
+/// Asks until the receiver is gone.
 pub(super) fn start(agent: Agent, events: Sender<Event>) {
     let (changes, changed) = mpsc::channel();
     let follower = agent.clone();

@@ -31,7 +31,7 @@ pub(super) struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
     Plain,
-    /// Nobody should overlook it.
+    /// It must not be overlooked.
     Loud,
 }
 

@@ -112,7 +112,7 @@ pub(super) fn remarks(run: &Recorded) -> String {
     remark(*half_lines > 0, halves);
     let early = "receipts stamped before their sendings, and put behind them";
     remark(*nudged > 0, format!("{early}: {nudged}, by up to {nudged_max:?}"));
-    let unseen = "nobody recorded that they died; taken as down from their last line on";
+    let unseen = "their crash was not recorded; taken as down from their last line on";
     remark(!dead.is_empty(), format!("{unseen}: {dead}"));
     let missing = "others heard them, but their own lines are missing";
     remark(!gaps.is_empty(), format!("{missing}: {gaps}"));

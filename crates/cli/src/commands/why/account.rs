@@ -1,7 +1,7 @@
 //! An election as one node lived through it, from its own trace.
 //!
 //! An election begins with what moved the node to leave its group (a timer, a message, evidence
-//! that somebody is gone) and ends when it is Normal again. Assumes entries of one node in order of
+//! that a node is gone) and ends when it is Normal again. Assumes entries of one node in order of
 //! time; tells nothing that is not in them.
 
 use std::time::Duration;
@@ -124,7 +124,7 @@ fn account(
     let mut teller = Teller { me, lines: Vec::new(), stopping: None };
     let began = entries.first().map_or(Time::ZERO, |entry| entry.at);
     if let Some(Event::State { .. }) = entries.first().map(|entry| &entry.event) {
-        let what = "learns from its connections that somebody is gone, or is told to elect";
+        let what = "learns from its connections that a node is gone, or is told to elect";
         teller.say(began, what.to_owned());
     }
     entries.iter().for_each(|entry| teller.take(entry));
@@ -161,7 +161,7 @@ fn result(
     let rank = |node: NodeId| header.nodes.iter().find(|member| member.id == node);
     let highest: Option<&Member> = members.iter().filter_map(|node| rank(*node)).max();
     let why = match (highest, members.len()) {
-        (_, 1) => "nobody else takes part".to_owned(),
+        (_, 1) => "no other node takes part".to_owned(),
         (Some(highest), _) if highest.id == winner => {
             format!("of its members it has the highest rank, priority {}", highest.priority.0)
         }
@@ -233,7 +233,7 @@ impl Teller {
     fn turn(&mut self, entry: &Entry) {
         let at = entry.at;
         if let Event::Start { restarted, .. } = &entry.event {
-            self.say(at, if *restarted { "comes up again" } else { "comes up" }.to_owned());
+            self.say(at, if *restarted { "restarts" } else { "starts" }.to_owned());
         } else if let Event::Call { .. } = &entry.event {
             self.say(at, "calls an election".to_owned());
         } else if let Event::End { outcome, .. } = &entry.event {
@@ -279,9 +279,9 @@ const fn is_step(kind: Kind) -> bool {
 
 const fn outcome_words(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Won => "wins its election: nobody of higher rank stood against it",
-        Outcome::Yielded => "yields: somebody of higher rank answered, or another was first",
-        Outcome::Failed => "fails: a member was lost on the way, and it begins anew",
+        Outcome::Won => "wins its election: no node of higher rank stood against it",
+        Outcome::Yielded => "yields: a node of higher rank answered, or another was first",
+        Outcome::Failed => "fails: a member was lost on the way, and it begins again",
     }
 }
 

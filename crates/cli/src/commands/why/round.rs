@@ -47,7 +47,7 @@ impl Round {
         is_one
     }
 
-    /// Notes that nobody waits any more.
+    /// Notes that the node does not wait any more.
     pub(super) fn give_up(&mut self, at: Time) {
         if !self.silent().is_empty() {
             self.ended.get_or_insert(at);

@@ -142,7 +142,7 @@ fn a_wrong_port_leaves_the_node_alone_and_is_shown() {
     third.when("members", |seen| seen["members"][0]["is_refused"] == true);
     let output = fleet.run(&["doctor", "--socket", "n3.sock"]);
     let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains(&format!("nobody listens at {unused}")), "{told}");
+    assert!(told.contains(&format!("no process listens at {unused}")), "{told}");
     agents[0].members_are(&["n1", "n2"]);
 }
 

@@ -86,5 +86,5 @@ fn a_table_shows_what_the_node_knows_of_each() {
     assert!(row("n2").contains("member") && row("n2").contains(" ago"), "{table}");
     assert!(row("n3").contains("★ leader") && row("n3").contains("now"), "{table}");
     let report = dev.json(&["doctor", "--node", "n3"]);
-    assert!(report.to_string().contains("n1: nobody listens at"), "{report}");
+    assert!(report.to_string().contains("n1: no process listens at"), "{report}");
 }
