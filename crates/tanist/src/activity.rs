@@ -103,11 +103,10 @@ impl Activities {
     /// What it is at the moment.
     #[must_use]
     pub fn now(&self) -> Activity {
-        match &*self.current.borrow() {
-            // The task behind it may be a moment late.
-            Activity::Active(lead) if !lead.is_leading() => Activity::Standby,
-            activity => activity.clone(),
-        }
+        let current = self.current.borrow().clone();
+        // The task behind it may be a moment late.
+        let is_over = matches!(&current, Activity::Active(lead) if !lead.is_leading());
+        if is_over { Activity::Standby } else { current }
     }
 
     /// The leadership in which the node is active at the moment.

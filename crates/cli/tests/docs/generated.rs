@@ -178,7 +178,7 @@ fn users<'a>(
 /// The metrics of an agent, as `/metrics` describes them itself.
 fn metrics() -> String {
     let mut text = table(&["metric", "kind", "meaning"]);
-    let page = Bench::start().unwrap().metrics().unwrap();
+    let page = Bench::start().expect("an agent starts").metrics().expect("it answers");
     let help = page.lines().filter_map(|line| line.strip_prefix("# HELP ")?.split_once(' '));
     let kinds = page.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     for ((name, help), (same, kind)) in help.zip(kinds) {
@@ -201,7 +201,7 @@ fn files() -> String {
         let _ = writeln!(text, "## {folder}\n");
         text.push_str(&table(&["file", "what it is"]));
         for path in files.into_iter().filter(|path| !path.ends_with("tests.rs")) {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let name = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
             let link = format!("[{name}](../{folder}/{name})");
             row(&mut text, &[&link, &first_sentence(&path)]);
         }
