@@ -72,10 +72,10 @@ fn shrunk_failures_are_the_recorded_ones() {
 fn compare(file: &str, lines: &[String]) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
     if std::env::var_os("TANIST_BLESS").is_some() {
-        fs::write(&path, lines.join("\n") + "\n").unwrap();
+        fs::write(&path, lines.join("\n") + "\n").expect("the list can be written");
         return;
     }
-    let recorded = fs::read_to_string(&path).unwrap();
+    let recorded = fs::read_to_string(&path).expect("the list can be read");
     let recorded: Vec<&str> = recorded.lines().collect();
     let differing: Vec<String> = (0..recorded.len().max(lines.len()))
         .filter(|at| recorded.get(*at).copied() != lines.get(*at).map(String::as_str))
@@ -101,7 +101,7 @@ impl Names {
         let Some(path) = std::env::var_os("TANIST_BASELINE_MAP") else {
             return Self { changed: Vec::new() };
         };
-        let text = fs::read_to_string(&path).unwrap();
+        let text = fs::read_to_string(&path).expect("the map can be read");
         let pairs = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
         let pair = |line: &str| {
             let (old, new) = line.split_once(" => ").expect("a line `old => new`");
@@ -119,8 +119,8 @@ impl Names {
     /// SHA-256 of a trace in the old names.
     fn fingerprint(&self, recording: &Recording) -> String {
         let mut bytes = Vec::new();
-        recording.write(&mut bytes).unwrap();
-        let text = self.old(&String::from_utf8(bytes).unwrap());
+        recording.write(&mut bytes).expect("memory takes bytes");
+        let text = self.old(&String::from_utf8(bytes).expect("a trace is text"));
         Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

@@ -73,7 +73,8 @@ mod tests {
         assert_eq!(query.number("index").unwrap(), Some(7));
         assert!(query.has("leader") && !query.has("after"));
         assert!(query.only(&["wait", "index", "leader"]).is_ok());
-        for (text, name) in [("index=x", "index=x"), ("wait=60", "wait=60"), ("a=1&a=2", "`a`")] {
+        for (text, name) in [("index=x", "index=x"), ("wait=60", "wait: `60`"), ("a=1&a=2", "`a`")]
+        {
             let refusal = Query::parse(text)
                 .and_then(|query| query.number("index").map(|_| query))
                 .and_then(|query| query.duration("wait"))
