@@ -55,7 +55,7 @@ pub(super) async fn members(site: &Site, query: &Query) -> Result<Reply, Refusal
 pub(super) fn history(site: &Arc<Site>, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
     let history = site.agent.history();
-    let mut start = Some(format!("{{\"life\":{},\"changes\":[", history.incarnation()));
+    let mut start = Some(format!("{{\"incarnation\":{},\"changes\":[", history.incarnation()));
     let mut changes = history.all().into_iter();
     let mut is_first = true;
     let content = turn::pieces(site, move |piece| {
