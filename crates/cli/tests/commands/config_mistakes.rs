@@ -38,7 +38,7 @@ fn a_mistake_is_told_with_its_line_and_the_remedy() {
         (7, "heartbeat = \"1s\"", "heartbeat", "belongs into [timing]"),
         (8, "[timing]\nheartbeat = 250", "timing.heartbeat", "write \"250ms\" or \"250s\""),
         (8, "[timing]\nheartbeat = \"250\"", "timing.heartbeat", "`250` has no unit"),
-        (8, "[timing]\nheartbeat = \"soon\"", "timing.heartbeat", "write 250ms, 2s or 5m"),
+        (8, "[timing]\nheartbeat = \"soon\"", "timing.heartbeat", "such as 250ms, 2s or 5m"),
         (8, "[timing]\nheartbeat = \"0s\"", "timing.heartbeat", "longer than zero"),
         (7, "timing = \"fast\"", "timing", "it must be a table, not string; write [timing]"),
         (7, "priority = \"high\"", "priority", "a whole number without quotes, not string"),

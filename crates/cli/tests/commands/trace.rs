@@ -188,7 +188,7 @@ fn slips_exit_with_2_and_say_what_to_do() {
         (&["check"][..], "<FILE|DIR>"),
         (&["merge", files], "--out"),
         (&["check", files, "--from", "5ms"], "--svg FILE"),
-        (&["check", files, "--svg", "x.svg", "--from", "5"], "250us"),
+        (&["check", files, "--svg", "x.svg", "--from", "5"], "`5` has no unit"),
         (&["check", files, "--svg", "x.svg", "--from", "5ms", "--to", "4ms"], "16.000ms"),
         (&["check", files, "--svg", "x.svg", "--from", "1h"], "16.000ms"),
         (&["check", files, "--svg", "x.svg", "--around-crash", "3"], "2 crashes"),
