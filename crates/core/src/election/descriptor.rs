@@ -2,7 +2,7 @@
 //!
 //! The command line, the documents, the simulator and the checker read these facts here and keep no
 //! list of their own. A layer has messages and timers too ([`crate::detector`], [`crate::recall`],
-//! [`crate::policy`], [`crate::reorganization`]); [`super::tables`] joins all of them.
+//! [`crate::policy`], [`crate::reorganization`]); `tables.rs` joins all of them.
 
 use crate::mutant::Mutant;
 use crate::options::{OptionInfo, Options};

@@ -2,7 +2,7 @@
 //! is, and it changes all the time (W-01 to W-03).
 //!
 //! Two algorithms find a leader; from there on both do the same. A leader floods heartbeats, and
-//! everybody follows the best leader of whom heartbeats arrive ([`reign`]):
+//! everybody follows the best leader of whom heartbeats arrive ([`leadership`]):
 //!
 //! ```text
 //!   no heartbeat for 3h, or none ever         a better leader's heartbeat arrives

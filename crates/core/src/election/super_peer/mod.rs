@@ -1,6 +1,6 @@
 //! Super-peers: elections in groups of bounded size, and among those whom the groups select.
 //!
-//! Every peer belongs to one group of a [`Hierarchy`], which elects with any of the other algorithms.
+//! Every peer belongs to one group of a [`Hierarchy`](crate::membership::Hierarchy), which elects with any of the other algorithms.
 //! The coordinator selects the group's super-peers: itself, and with k > 1 others. They take part
 //! in the election of a group of the next level, as any node takes part in any election, and so on
 //! up to a group that is alone on its level. Its coordinator is the top.
