@@ -104,7 +104,7 @@ fn keep_aside(hold: Option<Duration>, out: &mut Effects<Policy>) {
 mutants! {
     /// Stepping aside: farewell is said before the application has stopped.
     FAREWELL_BEFORE_STOP = "farewell-before-stop",
-    /// Stepping aside: the node is back while its farewells are under way.
+    /// Stepping aside: the node rejoins while its farewells are in flight.
     RETURN_TOO_EARLY = "return-too-early",
     /// Stepping aside: the election goes on although farewell was said.
     ANSWER_WHILE_ASIDE = "answer-while-aside",

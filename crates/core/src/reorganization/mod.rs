@@ -465,7 +465,7 @@ pub(crate) const TIMERS: &[TimerInfo] =
 mutants! {
     /// EE_answer or Accept leaves before the application has stopped.
     ANSWER_BEFORE_STOPPING = "answer-before-stopping",
-    /// A definition is taken from whoever sends one.
+    /// A definition is taken from any node that sends one.
     DEFINITION_FROM_STRANGER = "definition-from-stranger",
     /// A definition is taken although the node is in Election again.
     DEFINITION_IN_ELECTION = "definition-in-election",

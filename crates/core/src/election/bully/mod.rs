@@ -540,7 +540,7 @@ pub(crate) const TIMERS: &[TimerInfo] = &[
 mutants! {
     /// Bully: a node probes all but the highest of those above it.
     PROBE_ALL_BUT_HIGHEST = "probe-all-but-highest",
-    /// Bully: a Set_Coordinator is obeyed whoever halted the node.
+    /// Bully: a Set_Coordinator is obeyed from any node, not only the one that halted this node.
     OBEY_ANY_COORDINATOR = "obey-any-coordinator",
     /// Bully: a halted node lets its own election run on.
     KEEP_RUNNING_WHEN_HALTED = "keep-running-when-halted",

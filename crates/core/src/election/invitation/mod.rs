@@ -530,7 +530,7 @@ pub(crate) const TIMERS: &[TimerInfo] = &[
 ];
 
 mutants! {
-    /// Invitation: whoever accepts an invitation keeps the number of its old group.
+    /// Invitation: a node that accepts an invitation keeps the number of its old group.
     KEEP_OLD_GROUP = "keep-old-group",
     /// Invitation: Accept is confirmed for any group.
     ACCEPT_ANY_GROUP = "accept-any-group",
@@ -539,7 +539,7 @@ mutants! {
     /// Invitation: a participant never asks AreYouThere.
     NEVER_ASK_COORDINATOR = "never-ask-coordinator",
     /// Invitation: a coordinator that joins another group does not forward the invitation, and the
-    /// members it leaves get True from AreYouThere for ever.
+    /// members it leaves always get True from AreYouThere.
     ABANDON_MEMBERS = "abandon-members",
     /// Invitation: a coordinator never invites the others that it found.
     MERGE_NOBODY = "merge-nobody",

@@ -48,7 +48,7 @@ impl Rule {
         }
     }
 
-    /// Whether a message whose sender died circulates for ever, and all wait for it.
+    /// Whether a message whose sender crashed circulates without end, and all wait for it.
     pub(super) fn is_endless(&self, cx: &Context<'_>) -> bool {
         let options = cx.config.options();
         match self {

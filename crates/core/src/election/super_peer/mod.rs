@@ -460,6 +460,6 @@ mutants! {
     SUPER_PEER_OF_OTHER_GROUP = "super-peer-of-other-group",
     /// Super-peers: the loss of a super-peer is nothing to its peers.
     KEEP_LOST_SUPER_PEER = "keep-lost-super-peer",
-    /// Super-peers: whoever is not selected any more keeps its seat above.
+    /// Super-peers: a node that is no longer selected keeps its seat above.
     KEEP_SEAT = "keep-seat",
 }

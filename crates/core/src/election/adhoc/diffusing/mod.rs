@@ -493,6 +493,6 @@ pub(crate) const TIMERS: &[TimerInfo] = &[
 mutants! {
     /// Diffusing computation: the parent is told before those below have answered.
     ACK_BEFORE_CHILDREN = "ack-before-children",
-    /// Diffusing computation: whoever asks later is a parent, too.
+    /// Diffusing computation: a node that asks later is a parent, too.
     TWO_PARENTS = "two-parents",
 }
