@@ -9,8 +9,8 @@ use tanist::transport::handshake::{
 
 use crate::mutation::mutated;
 use crate::pair::{
-    DIALLER, FOREIGN, KEYRING, LISTENER, any_answer, any_hello, any_refusal, dial, greeting, hear,
-    is_shared,
+    DIALLER, FOREIGN, KEYRING, LISTENER, any_answer, any_hello, any_refusal, dial, greeting,
+    is_shared, receive,
 };
 
 /// Checks bytes as instructions for a handshake, and for what happens to it on its way.

@@ -15,7 +15,7 @@ use tanist::transport::handshake::{
 use tanist::transport::version::Versions;
 use tanist_core::NodeId;
 
-use crate::pair::{DIALLER, KEY_BYTE, KEYRING, dial, greeting, hear, settings};
+use crate::pair::{DIALLER, KEY_BYTE, KEYRING, dial, greeting, receive, settings};
 
 /// Checks bytes as what the first of them says.
 pub fn check(bytes: &[u8]) {
@@ -80,7 +80,7 @@ fn check_greeting(bytes: &[u8]) {
     }
 }
 
-/// A hello that the listener takes is the hello that it would hear if we said it again.
+/// A hello that the listener accepts is the same hello when it is encoded and received again.
 fn check_hello(payload: &[u8]) {
     let greeting = greeting();
     let (_, message) = say_first(&greeting, payload);

@@ -306,7 +306,8 @@ fn sealed_nonsense(source: &mut Unstructured<'_>) -> Result<()> {
     let mut air = Air::new();
     let process = Incarnation::new(KEYRING.active(), GROUP, NodeId(2), [7; 16]);
     let hello = process.say(0, ASK, None, (1, b"")).expect("short");
-    let asked = air.receiver.receive(&hello, air.now, FRESH).ask.expect("an unknown process is asked");
+    let asked =
+        air.receiver.receive(&hello, air.now, FRESH).ask.expect("an unknown process is asked");
     if source.arbitrary()? {
         let answer = process.say(1, ANSWER, None, (asked, b"")).expect("short");
         assert!(!air.receiver.receive(&answer, air.now, FRESH | 1).incoming.is_empty());
