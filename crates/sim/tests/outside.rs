@@ -26,8 +26,8 @@ fn play(world: &mut World, pace: Pace) {
             Notice::Begin { .. }
             | Notice::Called
             | Notice::Ended(_)
-            | Notice::Aside
-            | Notice::Returned
+            | Notice::Withdrawn
+            | Notice::Rejoined
             | Notice::Farewell(_)
             | Notice::Paused
             | Notice::Resumed => {}

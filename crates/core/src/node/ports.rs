@@ -104,13 +104,13 @@ pub enum Command {
     /// may have come back in between; the driver waits for what becomes of the later one.
     Refused(NodeId),
     /// Stop the application, hand over to the others at once, and take no part: for a while, or
-    /// until [`Command::Return`]. [`Notice::Aside`] says when that has come about.
-    StepAside {
-        /// For how long; none means until [`Command::Return`].
+    /// until [`Command::Rejoin`]. [`Notice::Withdrawn`] says when that has come about.
+    Withdraw {
+        /// For how long; none means until [`Command::Rejoin`].
         hold: Option<Duration>,
     },
-    /// Take part again, as a node that has just come up; [`Notice::Returned`] says when.
-    Return,
+    /// Take part again, as a node that has just come up; [`Notice::Rejoined`] says when.
+    Rejoin,
     /// The group holds no elections of its own accord from here on.
     Pause,
     /// It does again, and begins with what it put off.
@@ -150,9 +150,9 @@ pub enum Notice {
     /// That election ended.
     Ended(Outcome),
     /// This node is aside: its application has stopped, and everybody was told.
-    Aside,
+    Withdrawn,
     /// This node takes part again.
-    Returned,
+    Rejoined,
     /// This peer stepped aside; what it coordinated is elected anew.
     Farewell(NodeId),
     /// Elections are paused, by somebody's command.

@@ -109,12 +109,12 @@ impl Node {
             Command::Refused(peer) => {
                 self.tell_detector(cx, detector::Command::Refused(peer), out);
             }
-            Command::StepAside { hold } => {
-                let step_aside = policy::Command::StepAside { hold };
-                self.tell_policy(cx, Event::Command(step_aside), out);
+            Command::Withdraw { hold } => {
+                let withdraw = policy::Command::Withdraw { hold };
+                self.tell_policy(cx, Event::Command(withdraw), out);
             }
-            Command::Return => {
-                self.tell_policy(cx, Event::Command(policy::Command::Return), out);
+            Command::Rejoin => {
+                self.tell_policy(cx, Event::Command(policy::Command::Rejoin), out);
             }
             Command::Pause => {
                 let pause = policy::Command::Pause { is_on: true };
@@ -174,7 +174,7 @@ impl Node {
     ) {
         match upward {
             Upward::Save(counter) => self.save_counter(counter, out),
-            Upward::Notify(recall::Notice::Known(saved)) if self.policy.is_aside() => {
+            Upward::Notify(recall::Notice::Known(saved)) if self.policy.is_withdrawn() => {
                 self.kept = Some(saved.unwrap_or_default());
             }
             Upward::Notify(recall::Notice::Known(saved)) => self.start_election(cx, saved, out),

@@ -20,18 +20,18 @@ use crate::reorganization;
 impl Node {
     /// Whether the node stepped aside and has not come back.
     #[must_use]
-    pub const fn is_aside(&self) -> bool {
-        self.policy.is_aside()
+    pub const fn is_withdrawn(&self) -> bool {
+        self.policy.is_withdrawn()
     }
 
     /// Whether the node takes part, and is not about to step aside.
     #[must_use]
     pub const fn takes_part(&self) -> bool {
-        !self.policy.is_aside() && !self.policy.is_leaving()
+        !self.policy.is_withdrawn() && !self.policy.is_leaving()
     }
 
     pub(super) fn takes_no_part(&self, cx: &Context<'_>) -> bool {
-        self.policy.is_aside() && !cx.is_mutated(Mutant::ANSWER_WHILE_ASIDE)
+        self.policy.is_withdrawn() && !cx.is_mutated(Mutant::ANSWER_WHILE_WITHDRAWN)
     }
 
     pub(super) fn go_on_leaving(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
@@ -78,9 +78,9 @@ impl Node {
         };
         match notice {
             policy::Notice::Drop => self.drop_election(cx, out),
-            policy::Notice::Aside => out.notify(Notice::Aside),
-            policy::Notice::Returned => {
-                out.notify(Notice::Returned);
+            policy::Notice::Withdrawn => out.notify(Notice::Withdrawn),
+            policy::Notice::Rejoined => {
+                out.notify(Notice::Rejoined);
                 // None: the others were not asked for it in full yet; the answer starts it.
                 if let Some(counter) = self.kept.take() {
                     self.start_election(cx, Some(counter), out);
@@ -102,7 +102,7 @@ impl Node {
 
     /// As in a crash, but for the counter, the report and the last definition.
     fn drop_election(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        if cx.is_mutated(Mutant::ANSWER_WHILE_ASIDE) {
+        if cx.is_mutated(Mutant::ANSWER_WHILE_WITHDRAWN) {
             return;
         }
         let Some(election) = self.election.take() else { return };

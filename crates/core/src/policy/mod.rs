@@ -71,7 +71,7 @@ enum Presence {
     /// It will step aside when its application has stopped.
     Leaving { hold: Option<Duration> },
     /// It takes no part.
-    Aside {
+    Withdrawn {
         /// Whether T has passed since the last farewell.
         is_quiet: bool,
         /// Whether it only waits for that to come back.
@@ -148,12 +148,12 @@ impl Timer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
     /// The user wants the node to step aside: for this long, or until it is told to return.
-    StepAside {
-        /// How long; none means until [`Command::Return`].
+    Withdraw {
+        /// How long; none means until [`Command::Rejoin`].
         hold: Option<Duration>,
     },
     /// The user wants it back.
-    Return,
+    Rejoin,
     /// The application has stopped, and the node is leaving.
     Stopped,
     /// This peer said something to the election of a node that is aside.
@@ -181,9 +181,9 @@ pub enum Notice {
     /// To the node: drop the election and everything that runs for it.
     Drop,
     /// To the user: the node is aside, and everybody was told.
-    Aside,
+    Withdrawn,
     /// To the node and its user: the node takes part again.
-    Returned,
+    Rejoined,
     /// To the node and its user: this peer is aside.
     Farewell(NodeId),
     /// To the user: elections are paused.
@@ -215,12 +215,12 @@ impl Protocol for Policy {
             Event::Message { from, message: Message::Pause { stamp, is_on } } => {
                 self.hear_flag(cx, from, stamp, is_on, out);
             }
-            Event::Timer(Timer::Hold) => self.come_back(cx, out),
+            Event::Timer(Timer::Hold) => self.rejoin(cx, out),
             Event::Timer(Timer::Quiet) => self.calm_down(out),
             Event::Timer(Timer::Remind) => self.remind(cx, out),
             Event::Timer(Timer::Yield) => self.yield_leadership(cx, out),
-            Event::Command(Command::StepAside { hold }) => self.step_aside(cx, hold, out),
-            Event::Command(Command::Return) => self.come_back(cx, out),
+            Event::Command(Command::Withdraw { hold }) => self.withdraw(cx, hold, out),
+            Event::Command(Command::Rejoin) => self.rejoin(cx, out),
             Event::Command(Command::Stopped) => self.leave(cx, out),
             Event::Command(Command::Asked(peer)) => self.refuse(cx, peer, out),
             Event::Command(Command::Pause { is_on }) => self.set_flag(cx, is_on, out),
@@ -244,8 +244,8 @@ impl Policy {
 
     /// Whether the node takes part in nothing.
     #[must_use]
-    pub const fn is_aside(&self) -> bool {
-        matches!(self.presence, Presence::Aside { .. })
+    pub const fn is_withdrawn(&self) -> bool {
+        matches!(self.presence, Presence::Withdrawn { .. })
     }
 
     /// Whether elections are paused.

@@ -121,7 +121,7 @@ impl Policy {
             Preempt::After(stable) if self.is_paused() => out.set_timer(Timer::Yield, stable),
             Preempt::After(_) => {
                 self.outranked_in = None;
-                self.step_aside(cx, Some(Duration::ZERO), out);
+                self.withdraw(cx, Some(Duration::ZERO), out);
             }
             Preempt::Always | Preempt::Never => {}
         }

@@ -12,13 +12,13 @@ fn present() -> Bench<Policy> {
     Bench::coming_up(group_of(Algorithm::Bully, 3, &[]), 2, None)
 }
 
-fn step_aside(hold: Option<Duration>) -> Command {
-    Command::StepAside { hold }
+fn withdraw(hold: Option<Duration>) -> Command {
+    Command::Withdraw { hold }
 }
 
-fn aside(hold: Option<Duration>) -> Bench<Policy> {
+fn withdrawn(hold: Option<Duration>) -> Bench<Policy> {
     let mut bench = present();
-    bench.tell(step_aside(hold));
+    bench.tell(withdraw(hold));
     bench.tell(Command::Stopped);
     bench
 }
@@ -26,85 +26,85 @@ fn aside(hold: Option<Duration>) -> Bench<Policy> {
 #[test]
 fn nothing_is_said_before_the_application_has_stopped() {
     let mut bench = present();
-    assert_eq!(bench.tell(step_aside(Some(HOLD))), NOTHING);
-    assert!(bench.machine.is_leaving() && !bench.machine.is_aside());
+    assert_eq!(bench.tell(withdraw(Some(HOLD))), NOTHING);
+    assert!(bench.machine.is_leaving() && !bench.machine.is_withdrawn());
     let lines = bench.tell(Command::Stopped);
     let farewells = ["drop", "send n1 Farewell", "send n3 Farewell", "set quiet 25ms"];
     assert_eq!(lines[..4], farewells);
-    assert_eq!(lines[4..], ["set hold 3s", "aside"]);
-    assert!(bench.machine.is_aside());
+    assert_eq!(lines[4..], ["set hold 3s", "withdrawn"]);
+    assert!(bench.machine.is_withdrawn());
 }
 
 #[test]
 fn a_node_that_takes_part_ignores_what_is_meant_for_one_that_does_not() {
     let mut bench = present();
-    for command in [Command::Stopped, Command::Return, Command::Asked(NodeId(1))] {
+    for command in [Command::Stopped, Command::Rejoin, Command::Asked(NodeId(1))] {
         assert_eq!(bench.tell(command), NOTHING);
     }
 }
 
 #[test]
 fn when_the_hold_is_over_the_node_returns() {
-    let mut bench = aside(Some(HOLD));
+    let mut bench = withdrawn(Some(HOLD));
     assert_eq!(bench.ring(Timer::Quiet), NOTHING);
-    assert_eq!(bench.ring(Timer::Hold), ["returned"]);
-    assert!(!bench.machine.is_aside());
+    assert_eq!(bench.ring(Timer::Hold), ["rejoined"]);
+    assert!(!bench.machine.is_withdrawn());
 }
 
 #[test]
 fn without_a_hold_only_a_command_brings_it_back() {
-    let mut bench = aside(None);
+    let mut bench = withdrawn(None);
     assert!(!bench.is_running(Timer::Hold));
     bench.ring(Timer::Quiet);
-    assert_eq!(bench.tell(Command::Return), ["returned"]);
+    assert_eq!(bench.tell(Command::Rejoin), ["rejoined"]);
 }
 
 #[test]
 fn nobody_returns_while_a_farewell_may_be_under_way() {
-    let mut bench = aside(None);
-    assert_eq!(bench.tell(Command::Return), NOTHING);
-    assert!(bench.machine.is_aside());
-    assert_eq!(bench.ring(Timer::Quiet), ["returned"]);
+    let mut bench = withdrawn(None);
+    assert_eq!(bench.tell(Command::Rejoin), NOTHING);
+    assert!(bench.machine.is_withdrawn());
+    assert_eq!(bench.ring(Timer::Quiet), ["rejoined"]);
 }
 
 #[test]
 fn whoever_still_asks_is_told_again_and_the_wait_begins_anew() {
-    let mut bench = aside(None);
+    let mut bench = withdrawn(None);
     bench.ring(Timer::Quiet);
     let lines = bench.tell(Command::Asked(NodeId(3)));
     assert_eq!(lines, ["send n3 Farewell", "set quiet 25ms"]);
-    assert_eq!(bench.tell(Command::Return), NOTHING);
+    assert_eq!(bench.tell(Command::Rejoin), NOTHING);
     // Those who keep asking cannot keep it away.
     assert_eq!(bench.tell(Command::Asked(NodeId(1))), NOTHING);
-    assert_eq!(bench.ring(Timer::Quiet), ["returned"]);
+    assert_eq!(bench.ring(Timer::Quiet), ["rejoined"]);
 }
 
 #[test]
 fn the_last_hold_that_was_asked_for_counts() {
     let mut bench = present();
-    bench.tell(step_aside(None));
-    bench.tell(step_aside(Some(HOLD)));
+    bench.tell(withdraw(None));
+    bench.tell(withdraw(Some(HOLD)));
     assert!(bench.tell(Command::Stopped).contains(&"set hold 3s".into()));
-    assert_eq!(bench.tell(step_aside(None)), ["cancel hold", "aside"]);
+    assert_eq!(bench.tell(withdraw(None)), ["cancel hold", "withdrawn"]);
     bench.ring(Timer::Quiet);
-    assert_eq!(bench.tell(step_aside(Some(HOLD))), ["set hold 3s", "aside"]);
-    assert_eq!(bench.ring(Timer::Hold), ["returned"]);
+    assert_eq!(bench.tell(withdraw(Some(HOLD))), ["set hold 3s", "withdrawn"]);
+    assert_eq!(bench.ring(Timer::Hold), ["rejoined"]);
 }
 
 #[test]
 fn who_wants_it_back_while_it_is_leaving_gets_it_back_after_t() {
     let mut bench = present();
-    bench.tell(step_aside(None));
-    assert_eq!(bench.tell(Command::Return), NOTHING);
+    bench.tell(withdraw(None));
+    assert_eq!(bench.tell(Command::Rejoin), NOTHING);
     assert!(bench.tell(Command::Stopped).contains(&"set hold 0ns".into()));
     bench.ring(Timer::Hold);
-    assert_eq!(bench.ring(Timer::Quiet), ["returned"]);
+    assert_eq!(bench.ring(Timer::Quiet), ["rejoined"]);
 }
 
 #[test]
 fn a_farewell_is_passed_on() {
     assert_eq!(present().hear(3, Message::Farewell), ["farewell of n3"]);
-    assert_eq!(aside(None).hear(3, Message::Farewell), ["farewell of n3"]);
+    assert_eq!(withdrawn(None).hear(3, Message::Farewell), ["farewell of n3"]);
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn whoever_steps_aside_forgets_the_others_priorities_and_is_told_them_again() {
     let mut bench = inviting();
     bench.tell(Command::SetPriority(0));
     bench.hear(1, Message::Priority { priority: 50 });
-    bench.tell(step_aside(None));
+    bench.tell(withdraw(None));
     assert_eq!(order(&bench), Some(vec![2, 3, 1]));
     bench.tell(Command::Stopped);
     assert_eq!(order(&bench), Some(vec![2, 1, 3]));

@@ -8,7 +8,7 @@ use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects};
 
 impl Policy {
-    pub(super) fn step_aside(
+    pub(super) fn withdraw(
         &mut self,
         cx: &Context<'_>,
         hold: Option<Duration>,
@@ -23,49 +23,49 @@ impl Policy {
             }
             Presence::Leaving { hold: asked } => *asked = hold,
             // Aside already: for as long as the last one who asked wants it.
-            Presence::Aside { wants_back, .. } => {
+            Presence::Withdrawn { wants_back, .. } => {
                 *wants_back = false;
-                keep_aside(hold, out);
-                out.notify(Notice::Aside);
+                set_hold(hold, out);
+                out.notify(Notice::Withdrawn);
             }
         }
     }
 
     pub(super) fn leave(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         let Presence::Leaving { hold } = self.presence else { return };
-        self.presence = Presence::Aside { is_quiet: false, wants_back: false };
+        self.presence = Presence::Withdrawn { is_quiet: false, wants_back: false };
         if self.outranked_in.take().is_some() {
             out.cancel_timer(Timer::Yield);
         }
         self.forget_priorities(cx);
         out.notify(Notice::Drop);
         say_farewell(cx, out);
-        keep_aside(hold, out);
-        out.notify(Notice::Aside);
+        set_hold(hold, out);
+        out.notify(Notice::Withdrawn);
     }
 
     pub(super) fn refuse(&mut self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         match &mut self.presence {
-            Presence::Aside { is_quiet, wants_back: false } => {
+            Presence::Withdrawn { is_quiet, wants_back: false } => {
                 *is_quiet = false;
                 out.send(peer, Message::Farewell);
                 out.set_timer(Timer::Quiet, cx.config.timing().answer());
             }
             // Silence, or those who keep asking would keep it from coming back.
-            Presence::Aside { wants_back: true, .. } => {}
+            Presence::Withdrawn { wants_back: true, .. } => {}
             Presence::Present | Presence::Leaving { .. } => {}
         }
     }
 
-    pub(super) fn come_back(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+    pub(super) fn rejoin(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         match &mut self.presence {
             Presence::Present => {}
             // The application is stopping and must be told that it may begin: by an election.
             Presence::Leaving { hold } => *hold = Some(Duration::ZERO),
-            Presence::Aside { is_quiet, wants_back } => {
+            Presence::Withdrawn { is_quiet, wants_back } => {
                 *wants_back = true;
                 if *is_quiet || cx.is_mutated(Mutant::RETURN_TOO_EARLY) {
-                    self.take_part(out);
+                    self.rejoin_now(out);
                 }
             }
         }
@@ -73,17 +73,17 @@ impl Policy {
 
     pub(super) fn calm_down(&mut self, out: &mut Effects<Self>) {
         match &mut self.presence {
-            Presence::Aside { wants_back: true, .. } => self.take_part(out),
-            Presence::Aside { is_quiet, wants_back: false } => *is_quiet = true,
+            Presence::Withdrawn { wants_back: true, .. } => self.rejoin_now(out),
+            Presence::Withdrawn { is_quiet, wants_back: false } => *is_quiet = true,
             Presence::Present | Presence::Leaving { .. } => {}
         }
     }
 
-    fn take_part(&mut self, out: &mut Effects<Self>) {
+    fn rejoin_now(&mut self, out: &mut Effects<Self>) {
         self.presence = Presence::Present;
         out.cancel_timer(Timer::Hold);
         out.cancel_timer(Timer::Quiet);
-        out.notify(Notice::Returned);
+        out.notify(Notice::Rejoined);
     }
 }
 
@@ -94,7 +94,7 @@ fn say_farewell(cx: &Context<'_>, out: &mut Effects<Policy>) {
     out.set_timer(Timer::Quiet, cx.config.timing().answer());
 }
 
-fn keep_aside(hold: Option<Duration>, out: &mut Effects<Policy>) {
+fn set_hold(hold: Option<Duration>, out: &mut Effects<Policy>) {
     match hold {
         Some(hold) => out.set_timer(Timer::Hold, hold),
         None => out.cancel_timer(Timer::Hold),
@@ -107,5 +107,5 @@ mutants! {
     /// Stepping aside: the node rejoins while its farewells are in flight.
     RETURN_TOO_EARLY = "return-too-early",
     /// Stepping aside: the election goes on although farewell was said.
-    ANSWER_WHILE_ASIDE = "answer-while-aside",
+    ANSWER_WHILE_WITHDRAWN = "answer-while-aside",
 }

@@ -215,8 +215,8 @@ impl Scripted for Policy {
     fn notice(notice: &policy::Notice) -> String {
         match notice {
             policy::Notice::Drop => "drop".to_string(),
-            policy::Notice::Aside => "aside".to_string(),
-            policy::Notice::Returned => "returned".to_string(),
+            policy::Notice::Withdrawn => "withdrawn".to_string(),
+            policy::Notice::Rejoined => "rejoined".to_string(),
             policy::Notice::Farewell(peer) => format!("farewell of {peer}"),
             policy::Notice::Paused => "paused".to_string(),
             policy::Notice::Resumed => "resumed".to_string(),
@@ -267,8 +267,8 @@ impl Scripted for Node {
             }
             Notice::Called => "called".to_string(),
             Notice::Ended(outcome) => format!("ended {outcome:?}"),
-            Notice::Aside => "aside".to_string(),
-            Notice::Returned => "returned".to_string(),
+            Notice::Withdrawn => "withdrawn".to_string(),
+            Notice::Rejoined => "rejoined".to_string(),
             Notice::Farewell(peer) => format!("farewell of {peer}"),
             Notice::Paused => "paused".to_string(),
             Notice::Resumed => "resumed".to_string(),

@@ -199,8 +199,8 @@ impl World {
         match &notice {
             Notice::Called => return self.emit(Event::Call { node }),
             Notice::Ended(outcome) => return self.emit(Event::End { node, outcome: *outcome }),
-            Notice::Aside => return self.emit(Event::Aside { node }),
-            Notice::Returned => return self.emit(Event::Return { node }),
+            Notice::Withdrawn => return self.emit(Event::Aside { node }),
+            Notice::Rejoined => return self.emit(Event::Return { node }),
             // The trace has the message itself.
             Notice::Farewell(_) | Notice::Paused | Notice::Resumed => return,
             Notice::Stop => self.emit(Event::Stop { node }),
@@ -227,8 +227,8 @@ impl World {
             Notice::Begin { .. }
             | Notice::Called
             | Notice::Ended(_)
-            | Notice::Aside
-            | Notice::Returned
+            | Notice::Withdrawn
+            | Notice::Rejoined
             | Notice::Farewell(_)
             | Notice::Paused
             | Notice::Resumed => {}

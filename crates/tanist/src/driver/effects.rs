@@ -76,12 +76,12 @@ impl Driver {
                 self.note(|node| Trace::End { node, outcome });
                 Ok(None)
             }
-            Notice::Aside => {
+            Notice::Withdrawn => {
                 self.note(|node| Trace::Aside { node });
                 self.show_withdrawn(true);
                 Ok(None)
             }
-            Notice::Returned => {
+            Notice::Rejoined => {
                 self.note(|node| Trace::Return { node });
                 self.show_withdrawn(false);
                 Ok(None)

@@ -182,8 +182,8 @@ impl Driver {
     /// then the node answers as before.
     async fn leave(&mut self) -> Result<(), Failure> {
         let mut written = self.network.counters().frames_out;
-        self.step(Event::Command(Command::StepAside { hold: None }))?;
-        while !self.node.is_aside() {
+        self.step(Event::Command(Command::Withdraw { hold: None }))?;
+        while !self.node.is_withdrawn() {
             written = self.network.counters().frames_out;
             self.alarm.set(self.timers.next()).map_err(Failure::Clock)?;
             tokio::select! {

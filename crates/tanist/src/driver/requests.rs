@@ -17,7 +17,7 @@ impl Driver {
             Request::Call => Some(Command::Call),
             Request::Withdraw { hold, reply } => {
                 self.withdrawing.push(reply);
-                Some(Command::StepAside { hold })
+                Some(Command::Withdraw { hold })
             }
             Request::Rejoin(reply) => {
                 if self.node.takes_part() {
@@ -26,7 +26,7 @@ impl Driver {
                     return Ok(());
                 }
                 self.rejoining.push(reply);
-                Some(Command::Return)
+                Some(Command::Rejoin)
             }
             Request::Priority { priority, reply } => return self.rank(priority, reply),
             Request::Pause { is_on: true } => Some(Command::Pause),

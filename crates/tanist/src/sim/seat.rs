@@ -113,8 +113,8 @@ impl<T: GroupTask> Seat<T> {
             }
             Notice::Called
             | Notice::Ended(_)
-            | Notice::Aside
-            | Notice::Returned
+            | Notice::Withdrawn
+            | Notice::Rejoined
             | Notice::Farewell(_)
             | Notice::Paused
             | Notice::Resumed => None,

@@ -7,8 +7,8 @@ use crate::recall::Message as Recalling;
 
 const HOLD: Duration = Duration::from_secs(3);
 
-fn step_aside() -> Command {
-    Command::StepAside { hold: Some(HOLD) }
+fn withdraw() -> Command {
+    Command::Withdraw { hold: Some(HOLD) }
 }
 
 fn stopped() -> Command {
@@ -19,11 +19,11 @@ fn sent(lines: Vec<String>) -> Vec<String> {
     lines.into_iter().filter(|line| line.starts_with("send ")).collect()
 }
 
-fn aside(algorithm: Algorithm, me: u32) -> Bench<Node> {
+fn withdrawn(algorithm: Algorithm, me: u32) -> Bench<Node> {
     let mut bench = established(algorithm, me);
-    bench.tell(step_aside());
+    bench.tell(withdraw());
     bench.tell(stopped());
-    assert!(bench.machine.is_aside());
+    assert!(bench.machine.is_withdrawn());
     bench
 }
 
@@ -31,10 +31,10 @@ fn aside(algorithm: Algorithm, me: u32) -> Bench<Node> {
 fn a_coordinator_stops_first_and_then_says_farewell() {
     for algorithm in Algorithm::ALL {
         let mut bench = established(*algorithm, 3);
-        assert_eq!(bench.tell(step_aside()), ["stop"], "{algorithm:?}");
+        assert_eq!(bench.tell(withdraw()), ["stop"], "{algorithm:?}");
         assert_eq!(bench.machine.state().status, Status::Normal);
         let lines = without_timers(bench.tell(stopped()));
-        assert_eq!(lines, ["send n1 Farewell", "send n2 Farewell", "aside"], "{algorithm:?}");
+        assert_eq!(lines, ["send n1 Farewell", "send n2 Farewell", "withdrawn"], "{algorithm:?}");
         let state = bench.machine.state();
         assert_eq!((state.status, state.group, state.coordinator), (Status::Down, None, None));
         assert!(!bench.machine.is_accepting());
@@ -46,7 +46,7 @@ fn nothing_of_the_election_runs_on() {
     use crate::policy::Timer as Waits;
     for algorithm in Algorithm::ALL {
         let mut bench = heartbeats::established(*algorithm, 3);
-        bench.tell(step_aside());
+        bench.tell(withdraw());
         bench.tell(stopped());
         assert_eq!(*bench.running(), [Timer::Policy(Waits::Quiet), Timer::Policy(Waits::Hold)]);
     }
@@ -56,9 +56,9 @@ fn nothing_of_the_election_runs_on() {
 fn a_member_that_was_stopping_for_an_election_says_farewell_instead_of_answering() {
     let mut bench = established(Algorithm::Bully, 1);
     assert_eq!(without_timers(bench.hear(3, enter_election())), ["stop"]);
-    assert_eq!(bench.tell(step_aside()), NOTHING);
+    assert_eq!(bench.tell(withdraw()), NOTHING);
     let lines = without_timers(bench.tell(stopped()));
-    assert_eq!(lines, ["send n2 Farewell", "send n3 Farewell", "aside"]);
+    assert_eq!(lines, ["send n2 Farewell", "send n3 Farewell", "withdrawn"]);
 }
 
 #[test]
@@ -66,21 +66,21 @@ fn a_node_whose_application_had_stopped_goes_at_once() {
     let mut bench = established(Algorithm::Bully, 1);
     bench.hear(3, enter_election());
     bench.tell(stopped());
-    let lines = without_timers(bench.tell(step_aside()));
-    assert_eq!(lines, ["send n2 Farewell", "send n3 Farewell", "aside"]);
+    let lines = without_timers(bench.tell(withdraw()));
+    assert_eq!(lines, ["send n2 Farewell", "send n3 Farewell", "withdrawn"]);
 }
 
 #[test]
 fn until_it_has_stopped_a_node_answers_as_ever() {
     let mut bench = established(Algorithm::Bully, 3);
-    bench.tell(step_aside());
+    bench.tell(withdraw());
     let question = bully(bully::Message::AreYouUp { nudge: false });
     assert_eq!(sent(bench.hear(1, question)), ["send n1 AYU_answer"]);
 }
 
 #[test]
 fn what_comes_for_the_election_is_answered_with_a_farewell() {
-    let mut bench = aside(Algorithm::Bully, 2);
+    let mut bench = withdrawn(Algorithm::Bully, 2);
     assert_eq!(sent(bench.hear(3, enter_election())), ["send n3 Farewell"]);
     let late = reorganization::Message::NewStateAnswer { group: number(1, 3), ok: true };
     assert_eq!(sent(bench.hear(1, Message::Reorganization(late))), ["send n1 Farewell"]);
@@ -105,12 +105,12 @@ fn a_farewell_is_evidence_at_once() {
 
 #[test]
 fn a_node_that_returns_goes_on_from_its_counter() {
-    let mut bench = aside(Algorithm::Invitation, 3);
+    let mut bench = withdrawn(Algorithm::Invitation, 3);
     assert!(bench.ring(Timer::Policy(policy::Timer::Quiet)).is_empty());
     let lines = bench.ring(Timer::Policy(policy::Timer::Hold));
     let plan = "plan 2.n3 for {n3} n3:half";
-    assert_eq!(without_timers(lines), ["returned", "called", "save 2", plan]);
-    assert!(!bench.machine.is_aside());
+    assert_eq!(without_timers(lines), ["rejoined", "called", "save 2", plan]);
+    assert!(!bench.machine.is_withdrawn());
 }
 
 #[test]
@@ -118,11 +118,11 @@ fn a_node_that_is_alone_in_the_world_steps_aside_and_returns() {
     let mut bench: Bench<Node> = Bench::coming_up(group_of(Algorithm::Bully, 1, &[]), 1, None);
     bench.tell(define(number(1, 1)));
     assert!(bench.machine.is_accepting());
-    bench.tell(step_aside());
-    assert_eq!(without_timers(bench.tell(stopped())), ["aside"]);
-    bench.tell(Command::Return);
+    bench.tell(withdraw());
+    assert_eq!(without_timers(bench.tell(stopped())), ["withdrawn"]);
+    bench.tell(Command::Rejoin);
     let lines = without_timers(bench.ring(Timer::Policy(policy::Timer::Quiet)));
-    assert_eq!(lines[..2], ["returned", "called"]);
+    assert_eq!(lines[..2], ["rejoined", "called"]);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
     let asking = || {
         let config = group_of(Algorithm::Invitation, 2, &[]).recalling();
         let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4).into()));
-        assert_eq!(without_timers(bench.tell(step_aside())), ["send n2 Farewell", "aside"]);
+        assert_eq!(without_timers(bench.tell(withdraw())), ["send n2 Farewell", "withdrawn"]);
         bench
     };
     let recalled = |question| Recalling::Recalled { question, counter: Some(Counter(9)) };
@@ -138,14 +138,14 @@ fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
 
     let mut first_known = asking();
     assert_eq!(without_timers(first_known.hear(2, answer())), ["save 9"]);
-    first_known.tell(Command::Return);
+    first_known.tell(Command::Rejoin);
     let lines = without_timers(first_known.ring(Timer::Policy(policy::Timer::Quiet)));
-    assert_eq!(lines[..3], ["returned", "called", "save 10"]);
+    assert_eq!(lines[..3], ["rejoined", "called", "save 10"]);
 
     let mut first_back = asking();
-    first_back.tell(Command::Return);
+    first_back.tell(Command::Rejoin);
     let lines = without_timers(first_back.ring(Timer::Policy(policy::Timer::Quiet)));
-    assert_eq!(lines, ["returned"]);
+    assert_eq!(lines, ["rejoined"]);
     let lines = without_timers(first_back.hear(2, answer()));
     assert_eq!(lines[..3], ["save 9", "called", "save 10"]);
 }
@@ -169,11 +169,11 @@ fn a_number_that_is_seen_while_aside_is_not_used_again() {
     let mut bench = Bench::begun(config, 1, |cx, out| {
         Node::established(cx, Counter(1).into(), &group, Definition::default(), out)
     });
-    bench.tell(Command::StepAside { hold: None });
+    bench.tell(Command::Withdraw { hold: None });
     bench.tell(stopped());
     let invited = invitation::Message::AreYouThere { group: number(7, 1) };
     bench.hear(2, Message::Election(election::Message::Invitation(invited)));
-    bench.tell(Command::Return);
+    bench.tell(Command::Rejoin);
     let lines = without_timers(bench.ring(Timer::Policy(policy::Timer::Quiet)));
-    assert_eq!(lines[..3], ["returned", "called", "save 8"]);
+    assert_eq!(lines[..3], ["rejoined", "called", "save 8"]);
 }
