@@ -70,7 +70,7 @@ impl Model {
         if self.may_tick(choices) {
             ways.push(Way { is_hoped_for: true, ..Way::of(Step::Tick) });
         }
-        for member in self.world.watch.board.members.all() {
+        for member in self.world.observers.global.members.all() {
             let (id, is_up) = (member.id, (scene.is_up)(member.id));
             ways.extend((is_up && left.crashes > 0).then_some(Way::of(Step::Crash(id))));
             ways.extend((!is_up && left.recoveries > 0).then_some(Way::of(Step::Recover(id))));
@@ -113,7 +113,7 @@ impl Model {
     fn is_false_alarm(&self, timer: Timer, choice: &Choice, scene: &Scene<'_>) -> bool {
         match timer {
             Timer::Detector(detector::Timer::Silence(peer)) => {
-                (scene.is_up)(peer) && self.world.watch.board.hears(peer, choice.node)
+                (scene.is_up)(peer) && self.world.observers.global.hears(peer, choice.node)
             }
             Timer::Detector(detector::Timer::Beat) | Timer::Election(_) => false,
             Timer::Reorganization(_) | Timer::Recall(_) | Timer::Policy(_) => false,
@@ -147,7 +147,7 @@ impl Model {
     fn hears_from_above(&self, choice: &Choice, scene: &Scene<'_>) -> bool {
         match choice.what {
             What::Message { from, .. } => {
-                let members = &self.world.watch.board.members;
+                let members = &self.world.observers.global.members;
                 members.outranks(from, choice.node) && (scene.leads)(choice.node)
             }
             What::Timer(_) => false,

@@ -175,7 +175,7 @@ impl Model {
     /// heard of since, as in a ring whose elections come to nothing.
     #[must_use]
     pub fn is_beyond(&self, counter: u64) -> bool {
-        let mut groups = self.world.watch.board.live().filter_map(|seat| seat.state.group);
+        let mut groups = self.world.observers.global.live().filter_map(|view| view.state.group);
         self.world.highest_counter() > counter || groups.any(|group| group.counter > counter)
     }
 
@@ -192,22 +192,22 @@ impl Model {
     pub fn broken(&self, bounds: &Bounds) -> Vec<Broken> {
         let mut broken = self.broken_by_step(bounds);
         if self.is_at_rest() {
-            broken.extend(self.world.watch.broken_at_rest(self.world.now()));
+            broken.extend(self.world.observers.broken_at_rest(self.world.now()));
         }
         broken
     }
 
     /// The assertions that are broken whatever else is under way.
     pub(crate) fn broken_by_step(&self, bounds: &Bounds) -> Vec<Broken> {
-        let watch = &self.world.watch;
-        if watch.first_broken().is_some() {
-            return watch.judgements().into_iter().filter_map(|judged| judged.broken).collect();
+        let observers = &self.world.observers;
+        if observers.first_broken().is_some() {
+            return observers.judgements().into_iter().filter_map(|judged| judged.broken).collect();
         }
         if !bounds.must_suffice || !self.is_beyond(bounds.counter) {
             return Vec::new();
         }
         let at = self.world.now();
-        let late = watch.unsettled().map(|assertion| {
+        let late = observers.unsettled().map(|assertion| {
             let why = format!("a counter above {} is needed before it comes true", bounds.counter);
             Broken { assertion, at, breach: Breach { nodes: Vec::new(), why } }
         });
@@ -252,9 +252,9 @@ impl Model {
 
     /// Whether a node works as its own coordinator.
     pub(crate) fn leads(&self, node: NodeId) -> bool {
-        self.world.watch.board.seat(node).is_some_and(|seat| {
-            let is_own = seat.state.coordinator == Some(node);
-            seat.is_up && seat.state.status == Status::Normal && is_own
+        self.world.observers.global.view(node).is_some_and(|view| {
+            let is_own = view.state.coordinator == Some(node);
+            view.is_up && view.state.status == Status::Normal && is_own
         })
     }
 

@@ -24,6 +24,6 @@ fn what_a_world_holds_does_not_grow_with_simulated_time() {
             most <= early * 2 + 64,
             "{algorithm}: {early} things scheduled early, {most} later"
         );
-        assert!(world.watch.into_recording().is_none());
+        assert!(world.observers.into_recording().is_none());
     }
 }

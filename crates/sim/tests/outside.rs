@@ -59,7 +59,7 @@ fn whoever_answers_as_the_world_does_gets_the_same_trace() {
         if has_restarts {
             continue;
         }
-        let hash = |world: World| world.watch.into_recording().unwrap().hash();
+        let hash = |world: World| world.observers.into_recording().unwrap().hash();
         assert_eq!(hash(inside), hash(outside), "seed {seed}");
         same += 1;
     }
@@ -94,8 +94,8 @@ fn an_answer_to_an_earlier_life_is_not_delivered() {
         world.step();
         assert!(!begun(&mut world), "a plan of an earlier life was used");
     }
-    let seat = world.watch.board.seat(node).unwrap();
-    assert_ne!(seat.state.status, Status::Normal);
+    let view = world.observers.global.view(node).unwrap();
+    assert_ne!(view.state.status, Status::Normal);
 }
 
 #[test]

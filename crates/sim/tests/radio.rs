@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tanist_core::trace::{Entry, Event, Link, Loss};
 use tanist_core::{NodeId, NodeSet, Time};
-use tanist_sim::observe::global_state::Board;
+use tanist_sim::observe::global_state::GlobalState;
 use tanist_sim::world::places::{Area, Position};
 use tanist_sim::world::topology::{Fading, Topology};
 use tanist_sim::{Scenario, run};
@@ -24,12 +24,12 @@ fn refusal(rest: &str) -> String {
 }
 
 fn components(entries: &[Entry], scenario: &Scenario, at: Duration) -> Vec<Vec<u32>> {
-    let mut board = Board::new(scenario.members.clone());
+    let mut global = GlobalState::new(scenario.members.clone());
     for entry in entries.iter().take_while(|entry| entry.at <= Time::ZERO + at) {
-        board.note(entry.at, &entry.event);
+        global.note(entry.at, &entry.event);
     }
     let ids = |set: &NodeSet| set.iter().map(|id| id.0).collect();
-    board.components().iter().map(ids).collect()
+    global.components().iter().map(ids).collect()
 }
 
 #[test]

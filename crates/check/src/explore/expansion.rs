@@ -85,7 +85,7 @@ impl Block {
 impl Crew {
     pub(crate) fn new(first: &Model, jobs: NonZeroUsize) -> Self {
         let mut nodes: Vec<NodeId> =
-            first.world.watch.board.seats().iter().map(|seat| seat.id).collect();
+            first.world.observers.global.views().iter().map(|view| view.id).collect();
         nodes.sort_unstable();
         let worker = |_| Worker { model: first.clone(), nodes: nodes.clone(), memo: Memo::new() };
         Self { workers: (0..jobs.get()).map(worker).collect() }
@@ -216,7 +216,7 @@ impl Block {
             };
             self.successors.push(Successor {
                 is_hoped_for: way.is_hoped_for,
-                has_election: model.world.watch.counts.elections_won > 0,
+                has_election: model.world.observers.counts.elections_won > 0,
                 has_preempted: way.unseats.is_some_and(|node| !model.leads(node)),
                 what,
             });
@@ -231,7 +231,7 @@ impl Block {
         }
         New {
             fingerprint,
-            is_good: model.world.watch.is_settled(),
+            is_good: model.world.observers.is_settled(),
             is_beyond: model.is_beyond(aids.bounds.counter),
             broken,
             frozen: begin..self.bytes.len(),

@@ -54,17 +54,17 @@ impl Memo {
         }
         self.findings.entry(outline.key(event)).or_insert_with(|| {
             let change = aids.store.change(outline, event, &mut model.world);
-            let watch = &model.world.watch;
+            let observers = &model.world.observers;
             let broken_at_rest = match model.has_waits() {
                 true => Vec::new(),
-                false => watch.broken_at_rest(model.world.now()),
+                false => observers.broken_at_rest(model.world.now()),
             };
-            let seats = watch.board.seats().iter().map(|seat| seat.id);
+            let views = observers.global.views().iter().map(|view| view.id);
             Finding {
-                leaders: seats.filter(|id| model.leads(*id)).collect(),
+                leaders: views.filter(|id| model.leads(*id)).collect(),
                 change,
-                is_good: watch.is_settled(),
-                has_election: watch.counts.elections_won > 0,
+                is_good: observers.is_settled(),
+                has_election: observers.counts.elections_won > 0,
                 is_beyond: model.is_beyond(aids.bounds.counter),
                 broken: model.broken_by_step(aids.bounds),
                 broken_at_rest,

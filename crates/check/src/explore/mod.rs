@@ -74,7 +74,7 @@ pub fn replay(
     for step in run {
         model.take(*step);
     }
-    model.world.watch.into_recording()
+    model.world.observers.into_recording()
 }
 
 /// A broken assertion.
@@ -181,7 +181,7 @@ impl Search {
         search.first.freeze(&search.store, &mut frozen);
         search.known.insert(search.first.fingerprint());
         search.parents.push(0);
-        if search.first.world.watch.is_settled() {
+        if search.first.world.observers.is_settled() {
             search.good.set(0);
         }
         for broken in search.first.broken(bounds) {
@@ -307,7 +307,7 @@ impl Search {
             at_bound: self.ends.count(),
             unsure,
             good: self.good.count(),
-            watched: self.first.world.watch.assertions(),
+            watched: self.first.world.observers.assertions(),
             found: self.found,
             has_elections: self.has_elections,
             has_preemption: self.has_preemption,

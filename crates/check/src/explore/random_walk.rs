@@ -34,7 +34,7 @@ impl Attempts {
         let mut passed = Vec::new();
         for _ in 0..STEPS {
             let here = model.fingerprint();
-            if model.world.watch.is_settled() || self.hopeful.contains(&here) {
+            if model.world.observers.is_settled() || self.hopeful.contains(&here) {
                 self.hopeful.extend(passed);
                 return true;
             }
@@ -43,7 +43,7 @@ impl Attempts {
             let Some(way) = pick(model, is_random.then_some(&mut *chance)) else { return false };
             model.left = model.left.hurried(way.is_hasty);
             model.take(way.step);
-            if model.world.watch.first_broken().is_some() {
+            if model.world.observers.first_broken().is_some() {
                 return false;
             }
         }

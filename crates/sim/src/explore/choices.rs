@@ -175,7 +175,7 @@ impl World {
         let again = seen.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1);
         stale.extend(again);
         self.schedule.remove_all(&stale);
-        self.watch.board.forget_step();
+        self.observers.global.forget_step();
         self.reset_chance();
     }
 
@@ -208,7 +208,7 @@ impl World {
     }
 
     /// A number that two settled worlds share if and, but for a collision, only if they are in the
-    /// same situation: nodes, disks, timers, what the board and the monitors remember, and messages
+    /// same situation: nodes, disks, timers, what the global state and the monitors remember, and messages
     /// under way.
     #[must_use]
     pub fn fingerprint(&self, order: Order) -> u128 {
@@ -225,7 +225,7 @@ impl World {
             .collect();
         mail.sort_unstable_by_key(|(host, from, number, _)| (*host, *from, *number));
         let mail = mail.into_iter().map(|(.., digest)| digest);
-        situation(machines, self.watch.memories_digest(), mail, order)
+        situation(machines, self.observers.memories_digest(), mail, order)
     }
 
     /// The number that stands for a machine and its seat.
@@ -235,7 +235,7 @@ impl World {
             || {
                 let mut digester = Digester::new();
                 host.hash_part(&mut digester);
-                self.watch.board.seats()[at].hash(&mut digester);
+                self.observers.global.views()[at].hash(&mut digester);
                 digester.wide()
             },
             |mark| mark.digest,

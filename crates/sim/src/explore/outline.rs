@@ -22,7 +22,7 @@ use super::snapshot::{Shelf, Store};
 #[derive(Clone, Debug)]
 pub struct Outline {
     machines: Vec<Machine>,
-    onlookers: Place,
+    monitor_states: Place,
     mail: Vec<Letter>,
     /// The timers that run, at which machine: what is numbered first.
     timers: Vec<(usize, Timer)>,
@@ -71,7 +71,7 @@ pub enum Event {
 pub struct Change {
     host: usize,
     machine: Machine,
-    onlookers: Place,
+    monitor_states: Place,
     sent: Box<[Letter]>,
 }
 
@@ -96,7 +96,7 @@ impl Store {
         });
         let machines = machines.collect();
         drop(shelf);
-        let onlookers = place(&self.onlookers.read(), read(&mut from));
+        let monitor_states = place(&self.monitor_states.read(), read(&mut from));
         let shelf = self.mail.read();
         let mut mail = Vec::new();
         while !from.is_empty() {
@@ -108,7 +108,7 @@ impl Store {
                 from: letter.from,
             });
         }
-        Outline { machines, onlookers, mail, timers }
+        Outline { machines, monitor_states, mail, timers }
     }
 
     /// Everything that is under way, as the thawed world would tell it.
@@ -162,8 +162,8 @@ impl Store {
         self.freeze(world, &mut bytes);
         let after = self.outline(&bytes, world.hosts.len());
         let host = world.position(node).unwrap_or(0);
-        let (machine, onlookers) = (after.machines[host], after.onlookers);
-        Change { host, machine, onlookers, sent: after.mail.into() }
+        let (machine, monitor_states) = (after.machines[host], after.monitor_states);
+        Change { host, machine, monitor_states, sent: after.mail.into() }
     }
 }
 
@@ -172,7 +172,7 @@ impl Outline {
     pub fn write(&self, to: &mut Vec<u8>) {
         let machines = self.machines.iter().map(|machine| machine.place);
         let mail = self.mail.iter().map(|letter| letter.place);
-        for place in machines.chain([self.onlookers]).chain(mail) {
+        for place in machines.chain([self.monitor_states]).chain(mail) {
             write(to, u64::from(place.part));
         }
     }
@@ -181,7 +181,7 @@ impl Outline {
     #[must_use]
     pub fn fingerprint(&self, order: Order) -> u128 {
         let machines = self.machines.iter().map(|machine| machine.place.digest);
-        let memories = self.onlookers.digest;
+        let memories = self.monitor_states.digest;
         match order {
             Order::Any => {
                 let mail = self.mail.iter().map(|letter| letter.place.digest);
@@ -219,7 +219,7 @@ impl Outline {
             Event::Recover(node) => (3, u64::from(node.0), 0),
             Event::Nothing => (4, 0, 0),
         };
-        (self.onlookers.part, what).hash(&mut digester);
+        (self.monitor_states.part, what).hash(&mut digester);
         digester.wide()
     }
 
@@ -228,7 +228,7 @@ impl Outline {
     pub fn after(&self, change: &Change) -> Self {
         let mut next = self.clone();
         next.machines[change.host] = change.machine;
-        next.onlookers = change.onlookers;
+        next.monitor_states = change.monitor_states;
         for letter in &change.sent {
             // Equal messages that are under way are one, and the first of them counts.
             if next.mail.iter().all(|known| known.place.part != letter.place.part) {

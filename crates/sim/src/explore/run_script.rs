@@ -85,7 +85,7 @@ impl World {
     pub fn possible(&self) -> Vec<Deed> {
         let choices = self.choices();
         let mut all: Vec<Deed> = choices.iter().map(|choice| self.tell(choice, &choices)).collect();
-        all.extend(self.watch.board.members.all().iter().map(|member| {
+        all.extend(self.observers.global.members.all().iter().map(|member| {
             if self.is_up(member.id) { Deed::Crash(member.id) } else { Deed::Recover(member.id) }
         }));
         all.sort_by_cached_key(Deed::to_string);

@@ -18,7 +18,7 @@ use tanist_core::{NodeId, Time};
 
 use crate::explore::varint::{read, write};
 use crate::monitors::Monitor;
-use crate::observe::global_state::Seat;
+use crate::observe::global_state::NodeView;
 use crate::world::host::{Due, HostPart, Mark};
 use crate::world::{Thing, World};
 
@@ -36,13 +36,13 @@ pub struct Store {
     clock: Clock,
     pub(super) machines: Parts<Machine>,
     pub(super) mail: Parts<Mail>,
-    pub(super) onlookers: Parts<Onlookers>,
+    pub(super) monitor_states: Parts<MonitorStates>,
 }
 
-/// A machine, and what the board knows of it.
+/// A machine, and what the global state knows of it.
 pub(super) struct Machine {
     pub(super) host: HostPart,
-    seat: Seat,
+    view: NodeView,
 }
 
 /// A message under way.
@@ -54,7 +54,7 @@ pub(super) struct Mail {
 }
 
 /// What the monitors remember, those that remember anything.
-pub(crate) struct Onlookers(pub(crate) Vec<(u64, Option<Box<dyn Monitor>>)>);
+pub(crate) struct MonitorStates(pub(crate) Vec<(u64, Option<Box<dyn Monitor>>)>);
 
 /// How much a store holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,14 +64,14 @@ pub struct Holdings {
     /// Different messages.
     pub mail: usize,
     /// Different memories of all monitors together.
-    pub onlookers: usize,
+    pub monitor_states: usize,
 }
 
 impl Store {
     /// An empty store.
     #[must_use]
     pub const fn new(clock: Clock) -> Self {
-        Self { clock, machines: Parts::new(), mail: Parts::new(), onlookers: Parts::new() }
+        Self { clock, machines: Parts::new(), mail: Parts::new(), monitor_states: Parts::new() }
     }
 
     /// How much it holds.
@@ -80,7 +80,7 @@ impl Store {
         Holdings {
             machines: self.machines.read().items.len(),
             mail: self.mail.read().items.len(),
-            onlookers: self.onlookers.read().items.len(),
+            monitor_states: self.monitor_states.read().items.len(),
         }
     }
 
@@ -89,14 +89,14 @@ impl Store {
         for (at, host) in world.hosts.iter().enumerate() {
             let place = host.mark.map(|mark| mark.part);
             let place = place.unwrap_or_else(|| {
-                let seat = || world.watch.board.seats()[at].clone();
-                let make = || Machine { host: host.part(), seat: seat() };
+                let view = || world.observers.global.views()[at].clone();
+                let make = || Machine { host: host.part(), view: view() };
                 self.machines.place(world.host_digest(at), make)
             });
             write(to, u64::from(place));
         }
-        let make = || world.watch.onlookers();
-        let place = self.onlookers.place(world.watch.memories_digest(), make);
+        let make = || world.observers.monitor_states();
+        let place = self.monitor_states.place(world.observers.memories_digest(), make);
         write(to, u64::from(place));
         let mut entries: Vec<(u64, Time, &Thing)> = world.schedule.all().collect();
         entries.sort_unstable_by_key(|(number, ..)| *number);
@@ -146,13 +146,13 @@ impl Store {
             let (part, digest, machine) = machines.get(*place);
             if world.hosts[at].mark.is_none_or(|mark| mark.part != part) {
                 world.hosts[at].put_back(&machine.host);
-                world.watch.board.put_back(at, &machine.seat);
+                world.observers.global.put_back(at, &machine.view);
                 world.hosts[at].mark = Some(Mark { part, digest });
             }
         }
-        let onlookers = self.onlookers.read();
-        world.watch.put_back(onlookers.get(read(&mut from)).2);
-        drop(onlookers);
+        let monitor_states = self.monitor_states.read();
+        world.observers.put_back(monitor_states.get(read(&mut from)).2);
+        drop(monitor_states);
         for (at, place) in places.iter().enumerate() {
             let (_, _, machine) = machines.get(*place);
             world.hosts[at].clear_timers();

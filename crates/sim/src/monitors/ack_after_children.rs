@@ -10,7 +10,7 @@ use tanist_core::trace::{Event, Header, Kind, MessageFacts};
 use tanist_core::{GroupNumber, NodeId, Time};
 
 use super::{Breach, Interest, Monitor, mix};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct AckAfterChildren {
@@ -36,14 +36,14 @@ impl AckAfterChildren {
 
     fn unanswered(
         &self,
-        board: &Board,
+        global: &GlobalState,
         at: Time,
         node: NodeId,
         computation: GroupNumber,
     ) -> Option<NodeId> {
         let is_there = |id| {
-            let seat = board.seat(id);
-            seat.is_some_and(|seat| seat.is_up && !seat.is_paused && !seat.is_aside)
+            let view = global.view(id);
+            view.is_some_and(|view| view.is_up && !view.is_paused && !view.is_aside)
         };
         let mut open = self.open.iter().filter(|question| {
             question.asker == node
@@ -57,7 +57,7 @@ impl AckAfterChildren {
     /// A node asks, or answers its parent.
     fn see_sent(
         &mut self,
-        board: &Board,
+        global: &GlobalState,
         at: Time,
         node: NodeId,
         to: NodeId,
@@ -78,7 +78,7 @@ impl AckAfterChildren {
         if self.reported.insert(node, computation) == Some(computation) {
             return None;
         }
-        let asked = self.unanswered(board, at, node, computation)?;
+        let asked = self.unanswered(global, at, node, computation)?;
         Some(Breach {
             nodes: vec![node, asked],
             why: format!("{node} answers its parent before {asked} has answered it"),
@@ -107,9 +107,9 @@ impl Monitor for AckAfterChildren {
         Interest::SEND.and(Interest::RECEIVE).and(Interest::FAULT)
     }
 
-    fn see(&mut self, board: &Board, at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, at: Time, event: &Event) -> Option<Breach> {
         if let Event::Send { node, to, message, .. } = event {
-            return self.see_sent(board, at, *node, *to, message);
+            return self.see_sent(global, at, *node, *to, message);
         }
         if let Event::Receive { node, from, message, .. } = event {
             // What is known of others waits while elections are paused, and is told when they are not.

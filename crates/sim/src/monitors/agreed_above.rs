@@ -8,7 +8,7 @@ use super::peers::{Peers, peerage};
 use super::same_coordinator::name;
 use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct AgreedAbove {
@@ -22,11 +22,11 @@ impl AgreedAbove {
     }
 
     /// Where somebody above is not in line, from the lowest level up.
-    pub(super) fn discord(&self, board: &Board) -> Option<Breach> {
+    pub(super) fn discord(&self, global: &GlobalState) -> Option<Breach> {
         let hierarchy = &self.peers.hierarchy;
         let mut chosen: Vec<NodeSet> = (0..hierarchy.groups(0))
             .map(|group| {
-                let first = self.peers.live(board, group).next();
+                let first = self.peers.live(global, group).next();
                 let known = first.and_then(peerage).map(|peerage| peerage.super_peers.clone());
                 known.unwrap_or_default()
             })
@@ -36,7 +36,7 @@ impl AgreedAbove {
             for group in 0..hierarchy.groups(level) {
                 let children = hierarchy.children(level, group);
                 let holders = chosen[children].iter().flat_map(NodeSet::iter).collect();
-                match self.agreed(board, level, group, &holders) {
+                match self.agreed(global, level, group, &holders) {
                     Ok(selected) => next.push(selected),
                     Err(breach) => return Some(breach),
                 }
@@ -49,14 +49,14 @@ impl AgreedAbove {
     /// Whom a group above has selected, if all its members agree.
     fn agreed(
         &self,
-        board: &Board,
+        global: &GlobalState,
         level: usize,
         group: usize,
         holders: &NodeSet,
     ) -> Result<NodeSet, Breach> {
         let seat_of = |node: NodeId| -> Option<&SeatState> {
-            let seat = board.seat(node).filter(|seat| seat.is_up)?;
-            peerage(seat)?.seats.get(level - 1)
+            let view = global.view(node).filter(|view| view.is_up)?;
+            peerage(view)?.seats.get(level - 1)
         };
         let breach = |node: NodeId, why: String| {
             Err(Breach { nodes: vec![node], why: format!("{node} {why} at level {level}") })
@@ -93,33 +93,33 @@ impl Monitor for AgreedAbove {
         Interest::STATE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, board: &Board, at: Time, _event: &Event) -> Option<Breach> {
-        let is_good = self.discord(board).is_none();
-        self.settled.note(at, board.disturbed_at, is_good);
+    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Breach> {
+        let is_good = self.discord(global).is_none();
+        self.settled.note(at, global.disturbed_at, is_good);
         None
     }
 
-    fn finish(&mut self, board: &Board, at: Time) -> Option<Breach> {
-        if !self.is_applicable(board) {
+    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Breach> {
+        if !self.is_applicable(global) {
             return None;
         }
         let relapse = || Breach {
             nodes: Vec::new(),
             why: "every agreement above was given up again within a check period".to_owned(),
         };
-        self.discord(board).or_else(|| self.settled.is_relapsing(at).then(relapse))
+        self.discord(global).or_else(|| self.settled.is_relapsing(at).then(relapse))
     }
 
     fn is_about_the_end(&self) -> bool {
         true
     }
 
-    fn is_settled(&self, board: &Board) -> bool {
-        self.discord(board).is_none()
+    fn is_settled(&self, global: &GlobalState) -> bool {
+        self.discord(global).is_none()
     }
 
-    fn is_applicable(&self, board: &Board) -> bool {
+    fn is_applicable(&self, global: &GlobalState) -> bool {
         let has_levels = self.peers.hierarchy.depth() > 1;
-        has_levels && board.is_whole() && board.live().next().is_some()
+        has_levels && global.is_whole() && global.live().next().is_some()
     }
 }

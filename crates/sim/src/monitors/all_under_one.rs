@@ -6,7 +6,7 @@ use tanist_core::{NodeId, NodeSet, Status, Time};
 
 use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct AllUnderOne {
@@ -28,19 +28,19 @@ impl Monitor for AllUnderOne {
         Interest::STATE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, board: &Board, at: Time, _event: &Event) -> Option<Breach> {
-        let live: NodeSet = board.live().map(|seat| seat.id).collect();
-        let is_good = out_of_line(board, &live).is_none();
-        self.settled.note(at, board.disturbed_at, is_good);
+    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Breach> {
+        let live: NodeSet = global.live().map(|view| view.id).collect();
+        let is_good = out_of_line(global, &live).is_none();
+        self.settled.note(at, global.disturbed_at, is_good);
         None
     }
 
-    fn finish(&mut self, board: &Board, at: Time) -> Option<Breach> {
-        if !self.is_applicable(board) {
+    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Breach> {
+        if !self.is_applicable(global) {
             return None;
         }
-        let live: NodeSet = board.live().map(|seat| seat.id).collect();
-        if let Some((node, why)) = out_of_line(board, &live) {
+        let live: NodeSet = global.live().map(|view| view.id).collect();
+        if let Some((node, why)) = out_of_line(global, &live) {
             return Some(Breach { nodes: vec![node], why });
         }
         self.settled.is_relapsing(at).then(|| Breach {
@@ -53,31 +53,31 @@ impl Monitor for AllUnderOne {
         true
     }
 
-    fn is_settled(&self, board: &Board) -> bool {
-        let live: NodeSet = board.live().map(|seat| seat.id).collect();
-        out_of_line(board, &live).is_none()
+    fn is_settled(&self, global: &GlobalState) -> bool {
+        let live: NodeSet = global.live().map(|view| view.id).collect();
+        out_of_line(global, &live).is_none()
     }
 
-    fn is_applicable(&self, board: &Board) -> bool {
-        board.is_whole() && board.live().next().is_some()
+    fn is_applicable(&self, global: &GlobalState) -> bool {
+        global.is_whole() && global.live().next().is_some()
     }
 }
 
 /// A node of the set that is not Normal under the one coordinator of the set, and what it is
 /// instead.
-pub(super) fn out_of_line(board: &Board, nodes: &NodeSet) -> Option<(NodeId, String)> {
-    let seats = || nodes.iter().filter_map(|id| board.seat(id));
-    let leader = seats().find(|seat| {
-        seat.state.status == Status::Normal && seat.state.coordinator == Some(seat.id)
+pub(super) fn out_of_line(global: &GlobalState, nodes: &NodeSet) -> Option<(NodeId, String)> {
+    let seats = || nodes.iter().filter_map(|id| global.view(id));
+    let leader = seats().find(|view| {
+        view.state.status == Status::Normal && view.state.coordinator == Some(view.id)
     });
     let Some(leader) = leader else {
         let first = nodes.iter().next()?;
         return Some((first, format!("nobody of {nodes} is Normal and its own coordinator")));
     };
-    let astray = seats().find(|seat| {
-        seat.state.status != Status::Normal
-            || seat.state.coordinator != Some(leader.id)
-            || seat.state.group != leader.state.group
+    let astray = seats().find(|view| {
+        view.state.status != Status::Normal
+            || view.state.coordinator != Some(leader.id)
+            || view.state.group != leader.state.group
     })?;
     let why = format!(
         "{} is {} under {}, not Normal under {}",

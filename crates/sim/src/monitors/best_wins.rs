@@ -8,7 +8,7 @@ use tanist_core::trace::{Event, Outcome};
 use tanist_core::{NodeId, NodeSet, Time};
 
 use super::{Breach, Interest, Monitor, mix};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone, Default)]
 pub(crate) struct BestWins {
@@ -33,11 +33,11 @@ impl Monitor for BestWins {
         Interest::MILESTONE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         if let Event::Call { node } = event {
             self.calls.retain(|(caller, _)| caller != node);
-            let live = board.live().filter(|seat| !seat.is_recalling).map(|seat| seat.id);
-            let better = live.filter(|id| board.members.outranks(*id, *node)).collect();
+            let live = global.live().filter(|view| !view.is_recalling).map(|view| view.id);
+            let better = live.filter(|id| global.members.outranks(*id, *node)).collect();
             self.calls.push((*node, better));
         } else if let Event::Crash { node } | Event::Aside { node } = event {
             self.calls.retain(|(caller, _)| caller != node);
@@ -48,7 +48,7 @@ impl Monitor for BestWins {
             let at = self.calls.iter().position(|(caller, _)| caller == node)?;
             let (_, better) = self.calls.swap_remove(at);
             return match outcome {
-                Outcome::Won => reachable(board, *node, &better),
+                Outcome::Won => reachable(global, *node, &better),
                 Outcome::Yielded | Outcome::Failed => None,
             };
         }
@@ -56,9 +56,9 @@ impl Monitor for BestWins {
     }
 }
 
-fn reachable(board: &Board, winner: NodeId, better: &NodeSet) -> Option<Breach> {
+fn reachable(global: &GlobalState, winner: NodeId, better: &NodeSet) -> Option<Breach> {
     let better = better.iter().find(|id| {
-        board.can_talk(*id, winner) && board.seat(*id).is_some_and(|seat| !seat.is_paused)
+        global.can_talk(*id, winner) && global.view(*id).is_some_and(|view| !view.is_paused)
     })?;
     Some(Breach {
         nodes: vec![winner, better],

@@ -7,7 +7,7 @@ use tanist_core::trace::{Event, NodeState};
 use tanist_core::{NodeId, Status, Time};
 
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::{Board, Seat};
+use crate::observe::global_state::{GlobalState, NodeView};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cut {
@@ -44,23 +44,23 @@ impl Monitor for CutMonitor {
         Interest::STATE.and(Interest::MILESTONE)
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         let (node, spoiler) = match (self.0, event) {
             (Cut::NoHigherNormal, Event::State { node, state }) => {
                 let is_cut = state.status == Status::Election && is_own(*node, state);
-                (node, is_cut.then(|| higher_normal(board, *node)).flatten())
+                (node, is_cut.then(|| higher_normal(global, *node)).flatten())
             }
             (Cut::NobodyActs, Event::State { node, state }) => {
-                let is_cut = entered(board, *node, state, Status::Reorganization);
-                (node, is_cut.then(|| acting(board, *node)).flatten())
+                let is_cut = entered(global, *node, state, Status::Reorganization);
+                (node, is_cut.then(|| acting(global, *node)).flatten())
             }
             (Cut::AllReorganizing, Event::Plan { node, .. }) => {
-                (node, member_not_in(board, *node, Status::Reorganization))
+                (node, member_not_in(global, *node, Status::Reorganization))
             }
             (Cut::AllNormal, Event::State { node, state }) => {
-                let is_cut = entered(board, *node, state, Status::Normal)
+                let is_cut = entered(global, *node, state, Status::Normal)
                     && state.coordinator == Some(*node);
-                (node, is_cut.then(|| member_not_in(board, *node, Status::Normal)).flatten())
+                (node, is_cut.then(|| member_not_in(global, *node, Status::Normal)).flatten())
             }
             (Cut::NoHigherNormal | Cut::NobodyActs | Cut::AllReorganizing | Cut::AllNormal, _) => {
                 return None;
@@ -78,29 +78,29 @@ fn is_own(node: NodeId, state: &NodeState) -> bool {
     state.group.is_some_and(|group| group.node == node)
 }
 
-fn entered(board: &Board, node: NodeId, state: &NodeState, status: Status) -> bool {
+fn entered(global: &GlobalState, node: NodeId, state: &NodeState, status: Status) -> bool {
     state.status == status
         && state.coordinator == Some(node)
-        && board.seat(node).is_some_and(|seat| seat.was() != status)
+        && global.view(node).is_some_and(|view| view.was() != status)
 }
 
-fn higher_normal(board: &Board, node: NodeId) -> Option<&Seat> {
-    board
+fn higher_normal(global: &GlobalState, node: NodeId) -> Option<&NodeView> {
+    global
         .live()
-        .find(|seat| seat.state.status == Status::Normal && board.members.outranks(seat.id, node))
+        .find(|view| view.state.status == Status::Normal && global.members.outranks(view.id, node))
 }
 
-fn acting(board: &Board, node: NodeId) -> Option<&Seat> {
-    board.live().find(|seat| {
-        seat.id != node
-            && (seat.state.status == Status::Normal || seat.state.coordinator == Some(seat.id))
+fn acting(global: &GlobalState, node: NodeId) -> Option<&NodeView> {
+    global.live().find(|view| {
+        view.id != node
+            && (view.state.status == Status::Normal || view.state.coordinator == Some(view.id))
     })
 }
 
-fn member_not_in(board: &Board, node: NodeId, status: Status) -> Option<&Seat> {
-    let up = &board.seat(node)?.state.up;
-    board.live().find(|seat| {
-        up.contains(seat.id)
-            && (seat.state.status != status || seat.state.coordinator != Some(node))
+fn member_not_in(global: &GlobalState, node: NodeId, status: Status) -> Option<&NodeView> {
+    let up = &global.view(node)?.state.up;
+    global.live().find(|view| {
+        up.contains(view.id)
+            && (view.state.status != status || view.state.coordinator != Some(node))
     })
 }

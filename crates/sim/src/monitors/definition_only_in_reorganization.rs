@@ -5,7 +5,7 @@ use tanist_core::trace::Event;
 use tanist_core::{Status, Time};
 
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct DefinitionOnlyInReorganization;
@@ -19,15 +19,15 @@ impl Monitor for DefinitionOnlyInReorganization {
         Interest::STATE
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         let Event::State { node, state } = event else { return None };
-        let seat = board.seat(*node)?;
+        let view = global.view(*node)?;
         // What a node shows first is what it stands in, not what it took.
-        let before = seat.before.as_ref()?;
+        let before = view.before.as_ref()?;
         if before.definition == state.definition {
             return None;
         }
-        let heard = seat.last_heard;
+        let heard = view.last_heard;
         let is_own = state.coordinator == Some(*node);
         let is_right = before.status == Status::Reorganization
             && before.group == state.group

@@ -11,7 +11,7 @@ use super::peers::{Peers, peerage};
 use super::same_coordinator::name;
 use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct EverybodyHasSuperPeers {
@@ -25,31 +25,31 @@ impl EverybodyHasSuperPeers {
     }
 
     /// A peer that has not what it should have, and what is wrong.
-    pub(super) fn without(&self, board: &Board) -> Option<Breach> {
-        (0..self.peers.hierarchy.groups(0)).find_map(|group| self.wrong_in(board, group))
+    pub(super) fn without(&self, global: &GlobalState) -> Option<Breach> {
+        (0..self.peers.hierarchy.groups(0)).find_map(|group| self.wrong_in(global, group))
     }
 
-    fn wrong_in(&self, board: &Board, group: usize) -> Option<Breach> {
-        let live: NodeSet = self.peers.live(board, group).map(|seat| seat.id).collect();
-        let first = board.seat(live.first()?)?;
+    fn wrong_in(&self, global: &GlobalState, group: usize) -> Option<Breach> {
+        let live: NodeSet = self.peers.live(global, group).map(|view| view.id).collect();
+        let first = global.view(live.first()?)?;
         let chosen = peerage(first).map(|peerage| peerage.super_peers.clone()).unwrap_or_default();
-        for seat in self.peers.live(board, group) {
-            if seat.state.status != Status::Normal
-                || seat.state.coordinator != first.state.coordinator
+        for view in self.peers.live(global, group) {
+            if view.state.status != Status::Normal
+                || view.state.coordinator != first.state.coordinator
             {
-                let (status, coordinator) = (seat.state.status, name(seat.state.coordinator));
-                return breach(seat.id, format!("is {status} under {coordinator}"));
+                let (status, coordinator) = (view.state.status, name(view.state.coordinator));
+                return breach(view.id, format!("is {status} under {coordinator}"));
             }
-            let known = peerage(seat).map(|peerage| &peerage.super_peers);
+            let known = peerage(view).map(|peerage| &peerage.super_peers);
             if known != Some(&chosen) {
                 let (id, all) = (first.id, &chosen);
-                return breach(seat.id, format!("does not know the super-peers {all} of {id}"));
+                return breach(view.id, format!("does not know the super-peers {all} of {id}"));
             }
         }
         if let Some(dead) = chosen.iter().find(|node| !live.contains(*node)) {
             return breach(first.id, format!("takes {dead} for a super-peer, which is not there"));
         }
-        let count = self.count(board, &chosen, &live);
+        let count = self.count(global, &chosen, &live);
         if chosen.len() != count {
             return breach(first.id, format!("has the super-peers {chosen} and not {count}"));
         }
@@ -57,7 +57,7 @@ impl EverybodyHasSuperPeers {
     }
 
     /// How many super-peers a group should have.
-    fn count(&self, board: &Board, chosen: &NodeSet, live: &NodeSet) -> usize {
+    fn count(&self, global: &GlobalState, chosen: &NodeSet, live: &NodeSet) -> usize {
         let options = &self.peers.options.super_peer;
         let wanted = options.super_peers(live.len()).min(live.len());
         match options.disperse {
@@ -65,7 +65,7 @@ impl EverybodyHasSuperPeers {
             // The coordinator is one of them, wherever it is.
             Disperse::On => {
                 let racks = |nodes: &NodeSet| -> BTreeSet<_> {
-                    nodes.iter().filter_map(|node| board.members.labels(node).rack).collect()
+                    nodes.iter().filter_map(|node| global.members.labels(node).rack).collect()
                 };
                 let is_coordinator_placed = racks(chosen).len() == chosen.len();
                 let there = if is_coordinator_placed { racks(live).len() } else { 1 };
@@ -88,32 +88,32 @@ impl Monitor for EverybodyHasSuperPeers {
         Interest::STATE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, board: &Board, at: Time, _event: &Event) -> Option<Breach> {
-        let is_good = self.without(board).is_none();
-        self.settled.note(at, board.disturbed_at, is_good);
+    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Breach> {
+        let is_good = self.without(global).is_none();
+        self.settled.note(at, global.disturbed_at, is_good);
         None
     }
 
-    fn finish(&mut self, board: &Board, at: Time) -> Option<Breach> {
-        if !self.is_applicable(board) {
+    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Breach> {
+        if !self.is_applicable(global) {
             return None;
         }
         let relapse = || Breach {
             nodes: Vec::new(),
             why: "the super-peers changed again and again within a check period".to_owned(),
         };
-        self.without(board).or_else(|| self.settled.is_relapsing(at).then(relapse))
+        self.without(global).or_else(|| self.settled.is_relapsing(at).then(relapse))
     }
 
     fn is_about_the_end(&self) -> bool {
         true
     }
 
-    fn is_settled(&self, board: &Board) -> bool {
-        self.without(board).is_none()
+    fn is_settled(&self, global: &GlobalState) -> bool {
+        self.without(global).is_none()
     }
 
-    fn is_applicable(&self, board: &Board) -> bool {
-        board.is_whole() && board.live().next().is_some()
+    fn is_applicable(&self, global: &GlobalState) -> bool {
+        global.is_whole() && global.live().next().is_some()
     }
 }

@@ -4,7 +4,7 @@ use tanist_core::Time;
 use tanist_core::trace::Event;
 
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct EverybodyKnows;
@@ -18,15 +18,15 @@ impl Monitor for EverybodyKnows {
         Interest::FAULT
     }
 
-    fn see(&mut self, _board: &Board, _at: Time, _event: &Event) -> Option<Breach> {
+    fn see(&mut self, _board: &GlobalState, _at: Time, _event: &Event) -> Option<Breach> {
         None
     }
 
-    fn finish(&mut self, board: &Board, _at: Time) -> Option<Breach> {
-        if !self.is_applicable(board) {
+    fn finish(&mut self, global: &GlobalState, _at: Time) -> Option<Breach> {
+        if !self.is_applicable(global) {
             return None;
         }
-        let ignorant = board.live().find(|seat| seat.state.coordinator.is_none())?;
+        let ignorant = global.live().find(|view| view.state.coordinator.is_none())?;
         Some(Breach {
             nodes: vec![ignorant.id],
             why: format!("{} is still in {}", ignorant.id, ignorant.state.status),
@@ -37,12 +37,12 @@ impl Monitor for EverybodyKnows {
         true
     }
 
-    fn is_settled(&self, board: &Board) -> bool {
-        board.live().all(|seat| seat.state.coordinator.is_some())
+    fn is_settled(&self, global: &GlobalState) -> bool {
+        global.live().all(|view| view.state.coordinator.is_some())
     }
 
     /// Nodes that cannot hear of each other cannot agree.
-    fn is_applicable(&self, board: &Board) -> bool {
-        board.components().len() == 1 && board.live().all(|seat| !seat.is_paused)
+    fn is_applicable(&self, global: &GlobalState) -> bool {
+        global.components().len() == 1 && global.live().all(|view| !view.is_paused)
     }
 }

@@ -6,7 +6,7 @@ use tanist_core::trace::Event;
 
 use super::same_coordinator::name;
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct GroupAgreesOnCoordinator;
@@ -20,16 +20,16 @@ impl Monitor for GroupAgreesOnCoordinator {
         Interest::STATE
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         let Event::State { node, state } = event else { return None };
         let group = state.group?;
         if !state.status.has_coordinator() {
             return None;
         }
-        let other = board.live().find(|seat| {
-            seat.state.status.has_coordinator()
-                && seat.state.group == Some(group)
-                && seat.state.coordinator != state.coordinator
+        let other = global.live().find(|view| {
+            view.state.status.has_coordinator()
+                && view.state.group == Some(group)
+                && view.state.coordinator != state.coordinator
         })?;
         Some(Breach {
             nodes: vec![*node, other.id],

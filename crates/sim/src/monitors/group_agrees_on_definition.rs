@@ -4,7 +4,7 @@ use tanist_core::trace::Event;
 use tanist_core::{Status, Time};
 
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct GroupAgreesOnDefinition;
@@ -18,16 +18,16 @@ impl Monitor for GroupAgreesOnDefinition {
         Interest::STATE
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         let Event::State { node, state } = event else { return None };
         let group = state.group?;
         if state.status != Status::Normal {
             return None;
         }
-        let other = board.live().find(|seat| {
-            seat.state.status == Status::Normal
-                && seat.state.group == Some(group)
-                && seat.state.definition != state.definition
+        let other = global.live().find(|view| {
+            view.state.status == Status::Normal
+                && view.state.group == Some(group)
+                && view.state.definition != state.definition
         })?;
         Some(Breach {
             nodes: vec![*node, other.id],

@@ -5,7 +5,7 @@ use tanist_core::trace::Event;
 use tanist_core::{GroupNumber, NodeId, NodeSet, Status, Time};
 
 use super::{Breach, Interest, Monitor, mix};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 /// Who accepted, and who began in, the latest group of each coordinator.
 #[derive(Clone, Default)]
@@ -41,7 +41,7 @@ impl Monitor for MembersAccepted {
         Interest::SEND.and(Interest::STATE).and(Interest::MILESTONE)
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         if let Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } = event {
             let is_yes = message.kind.info().promises_stop && message.ok != Some(false);
             if let (Some(group), true) = (message.group, is_yes) {
@@ -50,11 +50,11 @@ impl Monitor for MembersAccepted {
         } else if let Event::Begin { node, group } = event {
             self.formation(*group)?.begun.insert(*node);
         } else if let Event::Plan { node, group } = event {
-            let up = board.seat(*node)?.state.up.clone();
+            let up = global.view(*node)?.state.up.clone();
             let accepted = &self.formation(*group)?.accepted;
             return uncounted(&up, accepted, *node, "did not accept", *group);
         } else if let Event::State { node, state } = event {
-            let is_new = board.seat(*node)?.was() == Status::Reorganization;
+            let is_new = global.view(*node)?.was() == Status::Reorganization;
             if state.status != Status::Normal || state.coordinator != Some(*node) || !is_new {
                 return None;
             }

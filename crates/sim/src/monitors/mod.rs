@@ -1,6 +1,6 @@
 //! What must hold, one property per file, named after it.
 //!
-//! A monitor sees every entry of a trace together with the [`Board`] and says when its assertion is
+//! A monitor sees every entry of a trace together with the [`GlobalState`] and says when its assertion is
 //! broken. It knows nothing of where the trace comes from.
 
 mod ack_after_children; // VKT-2
@@ -39,7 +39,7 @@ use tanist_core::{NodeId, Time};
 
 use crate::algorithms;
 use crate::explore::digest::Digester;
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 pub(crate) use self::ack_after_children::AckAfterChildren;
 pub(crate) use self::agreed_above::AgreedAbove;
@@ -75,21 +75,21 @@ pub trait Monitor: Replicate + Send + Sync {
     /// Which events it wants to see.
     fn interest(&self) -> Interest;
 
-    /// Looks at an event; the board already knows of it.
-    fn see(&mut self, board: &Board, at: Time, event: &Event) -> Option<Breach>;
+    /// Looks at an event; the global state already knows of it.
+    fn see(&mut self, global: &GlobalState, at: Time, event: &Event) -> Option<Breach>;
 
     /// Looks at the end of a run: what should come true eventually must be true.
-    fn finish(&mut self, _board: &Board, _at: Time) -> Option<Breach> {
+    fn finish(&mut self, _board: &GlobalState, _at: Time) -> Option<Breach> {
         None
     }
 
     /// Looks at a run that has come to rest: nothing is under way to anybody, and nobody waits for an
     /// answer. What is said of the end of a run holds there, too, whenever it comes.
-    fn at_rest(&self, _board: &Board) -> Option<Breach> {
+    fn at_rest(&self, _board: &GlobalState) -> Option<Breach> {
         None
     }
 
-    /// What it remembers beyond the board, as a number: runs that differ in this are different.
+    /// What it remembers beyond the global state, as a number: runs that differ in this are different.
     fn memory(&self) -> u64 {
         0
     }
@@ -100,12 +100,12 @@ pub trait Monitor: Replicate + Send + Sync {
     }
 
     /// Whether what should come true eventually is true now; a safety property always is.
-    fn is_settled(&self, _board: &Board) -> bool {
+    fn is_settled(&self, _board: &GlobalState) -> bool {
         true
     }
 
     /// Whether the assertion said anything about this run.
-    fn is_applicable(&self, _board: &Board) -> bool {
+    fn is_applicable(&self, _board: &GlobalState) -> bool {
         true
     }
 }
@@ -244,10 +244,10 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
 /// Where the super-peers of a network that should have settled are not what they should be, if
 /// anywhere: what V-02 and V-05 look for at the end of a run.
 #[must_use]
-pub fn unsettled_super_peers(header: &Header, board: &Board) -> Option<Breach> {
+pub fn unsettled_super_peers(header: &Header, global: &GlobalState) -> Option<Breach> {
     let peers = Peers::of(header)?;
-    let below = EverybodyHasSuperPeers::new(peers.clone(), header).without(board);
-    below.or_else(|| AgreedAbove::new(peers, header).discord(board))
+    let below = EverybodyHasSuperPeers::new(peers.clone(), header).without(global);
+    below.or_else(|| AgreedAbove::new(peers, header).discord(global))
 }
 
 /// Some numbers as one.

@@ -6,7 +6,7 @@ use tanist_core::trace::Event;
 
 use super::peers::Peers;
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct OfOwnGroup {
@@ -28,7 +28,7 @@ impl Monitor for OfOwnGroup {
         Interest::STATE
     }
 
-    fn see(&mut self, _board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, _board: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         let Event::State { node, state } = event else { return None };
         let home = self.peers.home(*node);
         let coordinator = state.coordinator.filter(|_| state.status.has_coordinator());

@@ -4,7 +4,7 @@ use tanist_core::Time;
 use tanist_core::trace::Event;
 
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct OneElectionAtATime;
@@ -18,9 +18,9 @@ impl Monitor for OneElectionAtATime {
         Interest::MILESTONE
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         let Event::Call { node } = event else { return None };
-        (board.seat(*node)?.elections_open > 1).then(|| Breach {
+        (global.view(*node)?.elections_open > 1).then(|| Breach {
             nodes: vec![*node],
             why: format!("{node} calls an election while one of its own is on"),
         })

@@ -5,7 +5,7 @@ use tanist_core::Time;
 use tanist_core::trace::Event;
 
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::{Board, Gate};
+use crate::observe::global_state::{Gate, GlobalState};
 
 #[derive(Clone)]
 pub(crate) struct OneGroupEach;
@@ -19,7 +19,7 @@ impl Monitor for OneGroupEach {
         Interest::STATE.and(Interest::MILESTONE)
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         if let Event::State { node, state } = event {
             if !state.status.has_coordinator() {
                 return None;
@@ -35,8 +35,8 @@ impl Monitor for OneGroupEach {
         }
         // The application began: by then the node itself must be in that group.
         let Event::Begin { node, group } = event else { return None };
-        let seat = board.seat(*node)?;
-        let is_in = seat.state.group == Some(*group) && seat.gate == Gate::Open;
+        let view = global.view(*node)?;
+        let is_in = view.state.group == Some(*group) && view.gate == Gate::Open;
         (!is_in).then(|| Breach {
             nodes: vec![*node],
             why: format!("{node} works in group {group} and is elsewhere"),

@@ -11,7 +11,7 @@ use tanist_core::{NodeSet, Time};
 use super::all_under_one::out_of_line;
 use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct OneGroupPerClique {
@@ -24,9 +24,9 @@ impl OneGroupPerClique {
         Self { settled: Settled::new(header), is_literal }
     }
 
-    fn concerned(&self, board: &Board) -> Vec<NodeSet> {
-        let mut components = board.components();
-        components.retain(|component| self.is_literal || board.is_clique(component));
+    fn concerned(&self, global: &GlobalState) -> Vec<NodeSet> {
+        let mut components = global.components();
+        components.retain(|component| self.is_literal || global.is_clique(component));
         components
     }
 }
@@ -40,25 +40,25 @@ impl Monitor for OneGroupPerClique {
         Interest::STATE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, board: &Board, at: Time, _event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Breach> {
         // Relapses are followed for a whole network only; the end is judged for every component.
-        if board.is_whole() {
-            let live: NodeSet = board.live().map(|seat| seat.id).collect();
-            let is_good = out_of_line(board, &live).is_none();
-            self.settled.note(at, board.disturbed_at, is_good);
+        if global.is_whole() {
+            let live: NodeSet = global.live().map(|view| view.id).collect();
+            let is_good = out_of_line(global, &live).is_none();
+            self.settled.note(at, global.disturbed_at, is_good);
         }
         None
     }
 
-    fn finish(&mut self, board: &Board, at: Time) -> Option<Breach> {
-        for component in self.concerned(board) {
-            if let Some((node, why)) = out_of_line(board, &component) {
+    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Breach> {
+        for component in self.concerned(global) {
+            if let Some((node, why)) = out_of_line(global, &component) {
                 return Some(Breach { nodes: vec![node], why });
             }
         }
-        let relapses = board.is_whole() && self.settled.is_relapsing(at);
-        (relapses && self.is_applicable(board)).then(|| Breach {
-            nodes: board.live().map(|seat| seat.id).collect(),
+        let relapses = global.is_whole() && self.settled.is_relapsing(at);
+        (relapses && self.is_applicable(global)).then(|| Breach {
+            nodes: global.live().map(|view| view.id).collect(),
             why: "every agreement was given up again within a check period".to_owned(),
         })
     }
@@ -67,11 +67,11 @@ impl Monitor for OneGroupPerClique {
         true
     }
 
-    fn is_settled(&self, board: &Board) -> bool {
-        self.concerned(board).iter().all(|component| out_of_line(board, component).is_none())
+    fn is_settled(&self, global: &GlobalState) -> bool {
+        self.concerned(global).iter().all(|component| out_of_line(global, component).is_none())
     }
 
-    fn is_applicable(&self, board: &Board) -> bool {
-        !self.concerned(board).is_empty()
+    fn is_applicable(&self, global: &GlobalState) -> bool {
+        !self.concerned(global).is_empty()
     }
 }

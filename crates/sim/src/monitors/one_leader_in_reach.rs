@@ -4,7 +4,7 @@ use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, NodeSet, Time};
 
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct OneLeaderInReach {
@@ -19,17 +19,17 @@ impl OneLeaderInReach {
         Self { limit: limit.unwrap_or(header.nodes.len()) }
     }
 
-    fn rivals(&self, board: &Board) -> Option<(NodeId, NodeId)> {
-        let leaders: Vec<NodeId> = board
+    fn rivals(&self, global: &GlobalState) -> Option<(NodeId, NodeId)> {
+        let leaders: Vec<NodeId> = global
             .live()
-            .filter(|seat| !seat.is_paused && seat.state.coordinator == Some(seat.id))
-            .map(|seat| seat.id)
+            .filter(|view| !view.is_paused && view.state.coordinator == Some(view.id))
+            .map(|view| view.id)
             .collect();
         if leaders.len() < 2 {
             return None;
         }
         leaders.iter().find_map(|leader| {
-            let within = within(board, *leader, self.limit);
+            let within = within(global, *leader, self.limit);
             let rival = leaders.iter().find(|other| *other != leader && within.contains(**other));
             rival.map(|rival| (*leader, *rival))
         })
@@ -45,12 +45,12 @@ impl Monitor for OneLeaderInReach {
         Interest::FAULT
     }
 
-    fn see(&mut self, _board: &Board, _at: Time, _event: &Event) -> Option<Breach> {
+    fn see(&mut self, _board: &GlobalState, _at: Time, _event: &Event) -> Option<Breach> {
         None
     }
 
-    fn finish(&mut self, board: &Board, _at: Time) -> Option<Breach> {
-        let (leader, rival) = self.rivals(board)?;
+    fn finish(&mut self, global: &GlobalState, _at: Time) -> Option<Breach> {
+        let (leader, rival) = self.rivals(global)?;
         Some(Breach {
             nodes: vec![leader, rival],
             why: format!("{leader} and {rival} lead, within {} links of each other", self.limit),
@@ -61,18 +61,18 @@ impl Monitor for OneLeaderInReach {
         true
     }
 
-    fn is_settled(&self, board: &Board) -> bool {
-        self.rivals(board).is_none()
+    fn is_settled(&self, global: &GlobalState) -> bool {
+        self.rivals(global).is_none()
     }
 }
 
 /// Everybody within so many links of a node, over nodes that run.
-fn within(board: &Board, from: NodeId, limit: usize) -> NodeSet {
+fn within(global: &GlobalState, from: NodeId, limit: usize) -> NodeSet {
     let mut found: NodeSet = [from].into_iter().collect();
     let mut frontier = vec![from];
     for _ in 0..limit {
-        let near = |other: NodeId| frontier.iter().any(|node| board.can_talk(*node, other));
-        let running = board.live().filter(|seat| !seat.is_paused).map(|seat| seat.id);
+        let near = |other: NodeId| frontier.iter().any(|node| global.can_talk(*node, other));
+        let running = global.live().filter(|view| !view.is_paused).map(|view| view.id);
         frontier = running.filter(|id| !found.contains(*id) && near(*id)).collect();
         if frontier.is_empty() {
             break;

@@ -8,7 +8,7 @@ use tanist_core::{NodeId, NodeSet, Status, Time};
 
 use super::settled::Settled;
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct OneLeaderPerComponent {
@@ -30,21 +30,21 @@ impl Monitor for OneLeaderPerComponent {
         Interest::STATE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, board: &Board, at: Time, _event: &Event) -> Option<Breach> {
-        let is_good = astray(board).is_none();
-        self.settled.note(at, board.disturbed_at, is_good);
+    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Breach> {
+        let is_good = astray(global).is_none();
+        self.settled.note(at, global.disturbed_at, is_good);
         None
     }
 
-    fn finish(&mut self, board: &Board, at: Time) -> Option<Breach> {
-        if !self.is_applicable(board) {
+    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Breach> {
+        if !self.is_applicable(global) {
             return None;
         }
-        if let Some((node, why)) = astray(board) {
+        if let Some((node, why)) = astray(global) {
             return Some(Breach { nodes: vec![node], why });
         }
         self.settled.is_relapsing(at).then(|| Breach {
-            nodes: board.live().map(|seat| seat.id).collect(),
+            nodes: global.live().map(|view| view.id).collect(),
             why: "every agreement was given up again within a check period".to_owned(),
         })
     }
@@ -53,28 +53,29 @@ impl Monitor for OneLeaderPerComponent {
         true
     }
 
-    fn is_settled(&self, board: &Board) -> bool {
-        astray(board).is_none()
+    fn is_settled(&self, global: &GlobalState) -> bool {
+        astray(global).is_none()
     }
 
-    fn is_applicable(&self, board: &Board) -> bool {
-        let seats = board.seats();
-        let mut pairs = seats.iter().flat_map(|a| seats.iter().map(move |b| (a.id, b.id)));
-        board.live().next().is_some() && pairs.all(|(a, b)| board.hears(a, b) == board.hears(b, a))
+    fn is_applicable(&self, global: &GlobalState) -> bool {
+        let views = global.views();
+        let mut pairs = views.iter().flat_map(|a| views.iter().map(move |b| (a.id, b.id)));
+        global.live().next().is_some()
+            && pairs.all(|(a, b)| global.hears(a, b) == global.hears(b, a))
     }
 }
 
 /// A node that does not follow the best of its component in one group with it, and why.
-fn astray(board: &Board) -> Option<(NodeId, String)> {
-    board.components().iter().find_map(|component| astray_in(board, component))
+fn astray(global: &GlobalState) -> Option<(NodeId, String)> {
+    global.components().iter().find_map(|component| astray_in(global, component))
 }
 
-fn astray_in(board: &Board, component: &NodeSet) -> Option<(NodeId, String)> {
-    let members = board.members.all().iter().rev().map(|member| member.id);
+fn astray_in(global: &GlobalState, component: &NodeSet) -> Option<(NodeId, String)> {
+    let members = global.members.all().iter().rev().map(|member| member.id);
     let best = members.into_iter().find(|id| component.contains(*id))?;
-    let group = board.seat(best)?.state.group;
-    component.iter().filter_map(|id| board.seat(id)).find_map(|seat| {
-        let state = &seat.state;
+    let group = global.view(best)?.state.group;
+    component.iter().filter_map(|id| global.view(id)).find_map(|view| {
+        let state = &view.state;
         let is_in_line = state.status == Status::Normal
             && state.coordinator == Some(best)
             && state.group == group;
@@ -82,9 +83,9 @@ fn astray_in(board: &Board, component: &NodeSet) -> Option<(NodeId, String)> {
             let follows = super::same_coordinator::name(state.coordinator);
             let why = format!(
                 "{} is {} under {follows}, the best of its component {component} is {best}",
-                seat.id, state.status,
+                view.id, state.status,
             );
-            (seat.id, why)
+            (view.id, why)
         })
     })
 }

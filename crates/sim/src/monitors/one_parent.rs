@@ -4,7 +4,7 @@ use tanist_core::trace::{Event, Kind};
 use tanist_core::{GroupNumber, NodeId, Time};
 
 use super::{Breach, Interest, Monitor, mix};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone, Default)]
 pub(crate) struct OneParent {
@@ -40,12 +40,12 @@ impl Monitor for OneParent {
         Interest::SEND
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         let Event::Send { node, to, message, .. } = event else { return None };
         if message.kind != Kind::Ack || message.ok != Some(true) {
             return None;
         }
-        let life = board.seat(*node)?.lives;
+        let life = global.view(*node)?.lives;
         let answer = Answer { node: *node, life, computation: message.group?, parent: *to };
         let Some(last) = self.answers.iter_mut().find(|last| last.node == *node) else {
             self.answers.push(answer);

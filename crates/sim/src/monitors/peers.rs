@@ -10,7 +10,7 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Header, SuperPeerStatus};
 use tanist_core::{GroupConfig, GroupSettings, Membership, NodeId, NodeSet, Timing};
 
-use crate::observe::global_state::{Board, Seat};
+use crate::observe::global_state::{GlobalState, NodeView};
 
 /// Who is grouped with whom.
 #[derive(Clone)]
@@ -52,17 +52,17 @@ impl Peers {
     /// The live nodes of a peer group.
     pub(super) fn live<'a>(
         &'a self,
-        board: &'a Board,
+        global: &'a GlobalState,
         group: usize,
-    ) -> impl Iterator<Item = &'a Seat> + 'a {
+    ) -> impl Iterator<Item = &'a NodeView> + 'a {
         let all = self.hierarchy.peers(group).into_iter().flat_map(|peers| peers.all());
-        all.filter_map(|member| board.seat(member.id)).filter(|seat| seat.is_up)
+        all.filter_map(|member| global.view(member.id)).filter(|view| view.is_up)
     }
 }
 
 /// The super-peers that a node knows, and its seats.
-pub(super) fn peerage(seat: &Seat) -> Option<&SuperPeerStatus> {
-    seat.state.peerage.as_deref()
+pub(super) fn peerage(view: &NodeView) -> Option<&SuperPeerStatus> {
+    view.state.peerage.as_deref()
 }
 
 fn members(peers: &Membership) -> NodeSet {

@@ -11,7 +11,7 @@ use tanist_core::{Status, Time};
 use super::peers::Peers;
 use super::same_coordinator::name;
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct SafeInside {
@@ -35,19 +35,19 @@ impl Monitor for SafeInside {
         Interest::STATE
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         let Event::State { node, state } = event else { return None };
         if !self.is_promised || !state.status.has_coordinator() {
             return None;
         }
         let group = self.peers.hierarchy.place(*node, 0)?;
         let mut others =
-            self.peers.live(board, group).filter(|seat| seat.state.status.has_coordinator());
+            self.peers.live(global, group).filter(|view| view.state.status.has_coordinator());
         let is_normal = state.status == Status::Normal;
-        let other = others.find(|seat| {
-            let are_normal = is_normal && seat.state.status == Status::Normal;
-            seat.state.coordinator != state.coordinator
-                || are_normal && seat.state.definition != state.definition
+        let other = others.find(|view| {
+            let are_normal = is_normal && view.state.status == Status::Normal;
+            view.state.coordinator != state.coordinator
+                || are_normal && view.state.definition != state.definition
         })?;
         let (mine, theirs) = (name(state.coordinator), name(other.state.coordinator));
         Some(Breach {
@@ -59,7 +59,7 @@ impl Monitor for SafeInside {
         })
     }
 
-    fn is_applicable(&self, _board: &Board) -> bool {
+    fn is_applicable(&self, _board: &GlobalState) -> bool {
         self.is_promised
     }
 }

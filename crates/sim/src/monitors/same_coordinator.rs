@@ -4,7 +4,7 @@ use tanist_core::Time;
 use tanist_core::trace::Event;
 
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct SameCoordinator;
@@ -18,13 +18,13 @@ impl Monitor for SameCoordinator {
         Interest::STATE
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         let Event::State { node, state } = event else { return None };
         if !state.status.has_coordinator() {
             return None;
         }
-        let other = board.live().find(|seat| {
-            seat.state.status.has_coordinator() && seat.state.coordinator != state.coordinator
+        let other = global.live().find(|view| {
+            view.state.status.has_coordinator() && view.state.coordinator != state.coordinator
         })?;
         Some(Breach {
             nodes: vec![*node, other.id],

@@ -4,7 +4,7 @@ use tanist_core::trace::Event;
 use tanist_core::{Status, Time};
 
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct SameDefinition;
@@ -18,13 +18,13 @@ impl Monitor for SameDefinition {
         Interest::STATE
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         let Event::State { node, state } = event else { return None };
         if state.status != Status::Normal {
             return None;
         }
-        let other = board.live().find(|seat| {
-            seat.state.status == Status::Normal && seat.state.definition != state.definition
+        let other = global.live().find(|view| {
+            view.state.status == Status::Normal && view.state.definition != state.definition
         })?;
         Some(Breach {
             nodes: vec![*node, other.id],

@@ -4,7 +4,7 @@ use tanist_core::Time;
 use tanist_core::trace::Event;
 
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::{Board, Gate};
+use crate::observe::global_state::{Gate, GlobalState};
 
 #[derive(Clone)]
 pub(crate) struct StopBeforeAcknowledge;
@@ -18,7 +18,7 @@ impl Monitor for StopBeforeAcknowledge {
         Interest::SEND
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         let (Event::Send { node, message, .. } | Event::Broadcast { node, message, .. }) = event
         else {
             return None;
@@ -26,7 +26,7 @@ impl Monitor for StopBeforeAcknowledge {
         if !message.kind.info().promises_stop || message.ok == Some(false) {
             return None;
         }
-        let gate = board.seat(*node)?.gate;
+        let gate = global.view(*node)?.gate;
         (gate != Gate::Stopped).then(|| Breach {
             nodes: vec![*node],
             why: format!("{node} sends {} while its application still works", message.kind),

@@ -4,7 +4,7 @@ use tanist_core::trace::Event;
 use tanist_core::{GroupNumber, NodeId, Time};
 
 use super::{Breach, Interest, Monitor, mix};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 /// The highest number that each node has used, with the life it was used in.
 #[derive(Clone, Default)]
@@ -40,17 +40,17 @@ impl Monitor for UniqueNumbers {
         Interest::SEND.and(Interest::MILESTONE)
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         if let Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } = event {
             let group = message.group?;
             let forms = message.kind.info().forms_group && group.node == *node;
-            return if forms { self.use_number(board, group) } else { None };
+            return if forms { self.use_number(global, group) } else { None };
         }
         if let Event::Begin { node, group } = event {
-            return if group.node == *node { self.use_number(board, *group) } else { None };
+            return if group.node == *node { self.use_number(global, *group) } else { None };
         }
         let Event::Plan { group, .. } = event else { return None };
-        let breach = self.use_number(board, *group);
+        let breach = self.use_number(global, *group);
         let used = self.used.iter_mut().find(|used| used.node == group.node)?;
         if breach.is_some() {
             return breach;
@@ -65,8 +65,8 @@ impl Monitor for UniqueNumbers {
 }
 
 impl UniqueNumbers {
-    fn use_number(&mut self, board: &Board, group: GroupNumber) -> Option<Breach> {
-        let life = board.seat(group.node)?.lives;
+    fn use_number(&mut self, global: &GlobalState, group: GroupNumber) -> Option<Breach> {
+        let life = global.view(group.node)?.lives;
         let Some(used) = self.used.iter_mut().find(|used| used.node == group.node) else {
             let (node, counter) = (group.node, group.counter);
             self.used.push(Used { node, counter, life, is_planned: false });

@@ -6,7 +6,7 @@ use tanist_core::Time;
 use tanist_core::trace::Event;
 
 use super::{Breach, Interest, Monitor};
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 #[derive(Clone, Default)]
 pub(crate) struct AsideTakesNoPart {
@@ -22,10 +22,10 @@ impl Monitor for AsideTakesNoPart {
         Interest::SEND.and(Interest::MILESTONE).and(Interest::FAULT)
     }
 
-    fn see(&mut self, board: &Board, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
         self.has_been_aside |= matches!(event, Event::Aside { .. });
         let node = event.actor()?;
-        if !board.seat(node)?.is_aside {
+        if !global.view(node)?.is_aside {
             return None;
         }
         let what = if let Event::Send { message, .. } | Event::Broadcast { message, .. } = event
@@ -42,7 +42,7 @@ impl Monitor for AsideTakesNoPart {
         Some(Breach { nodes: vec![node], why: format!("{node} is aside and {what}") })
     }
 
-    fn is_applicable(&self, _board: &Board) -> bool {
+    fn is_applicable(&self, _board: &GlobalState) -> bool {
         self.has_been_aside
     }
 }

@@ -11,10 +11,10 @@ use crate::monitors::Interest;
 
 /// What is known of all nodes and links.
 #[derive(Clone, Debug)]
-pub struct Board {
+pub struct GlobalState {
     /// The configured nodes.
     pub members: Membership,
-    nodes: Vec<Seat>,
+    nodes: Vec<NodeView>,
     /// By pairs of nodes; empty until a link is cut, since large networks have many pairs.
     is_cut: Vec<bool>,
     /// When something was last done to the world from outside.
@@ -26,7 +26,7 @@ pub struct Board {
 
 /// What is known of one node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Seat {
+pub struct NodeView {
     /// Which.
     pub id: NodeId,
     /// Whether it is up.
@@ -68,7 +68,7 @@ pub enum Gate {
     Stopped,
 }
 
-impl Board {
+impl GlobalState {
     /// Nobody is up yet.
     #[must_use]
     pub fn new(members: Membership) -> Self {
@@ -76,7 +76,7 @@ impl Board {
         ids.sort_unstable();
         Self {
             members,
-            nodes: ids.into_iter().map(Seat::empty).collect(),
+            nodes: ids.into_iter().map(NodeView::empty).collect(),
             is_cut: Vec::new(),
             disturbed_at: Time::ZERO,
             cuts: 0,
@@ -87,18 +87,18 @@ impl Board {
 
     /// All nodes in order of id.
     #[must_use]
-    pub fn seats(&self) -> &[Seat] {
+    pub fn views(&self) -> &[NodeView] {
         &self.nodes
     }
 
     /// The nodes that are up.
-    pub fn live(&self) -> impl Iterator<Item = &Seat> + '_ {
-        self.nodes.iter().filter(|seat| seat.is_up)
+    pub fn live(&self) -> impl Iterator<Item = &NodeView> + '_ {
+        self.nodes.iter().filter(|view| view.is_up)
     }
 
     /// One node.
     #[must_use]
-    pub fn seat(&self, id: NodeId) -> Option<&Seat> {
+    pub fn view(&self, id: NodeId) -> Option<&NodeView> {
         self.position(id).map(|at| &self.nodes[at])
     }
 
@@ -122,7 +122,7 @@ impl Board {
     #[must_use]
     pub fn components(&self) -> Vec<NodeSet> {
         let mut left: NodeSet =
-            self.live().filter(|seat| !seat.is_paused).map(|seat| seat.id).collect();
+            self.live().filter(|view| !view.is_paused).map(|view| view.id).collect();
         let mut components = Vec::new();
         while let Some(first) = left.first() {
             left.remove(first);
@@ -151,20 +151,20 @@ impl Board {
     /// Whether all live nodes run and can talk to each other.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        if self.nodes.iter().any(|seat| seat.is_up && seat.is_paused) {
+        if self.nodes.iter().any(|view| view.is_up && view.is_paused) {
             return false;
         }
-        self.cuts == 0 || self.is_clique(&self.live().map(|seat| seat.id).collect())
+        self.cuts == 0 || self.is_clique(&self.live().map(|view| view.id).collect())
     }
 
     /// Forgets what only the last step is judged by, so that it does not tell situations apart.
     pub(crate) fn forget_step(&mut self) {
-        self.nodes.iter_mut().for_each(Seat::forget_step);
+        self.nodes.iter_mut().for_each(NodeView::forget_step);
     }
 
-    /// Puts one node's seat back as it was.
-    pub(crate) fn put_back(&mut self, at: usize, seat: &Seat) {
-        self.nodes[at].clone_from(seat);
+    /// Puts one node's view back as it was.
+    pub(crate) fn put_back(&mut self, at: usize, view: &NodeView) {
+        self.nodes[at].clone_from(view);
     }
 
     /// How often something changed in what nodes are and in who reaches whom: a view that was made
@@ -187,65 +187,71 @@ impl Board {
         match event {
             Event::Start { node, .. } => {
                 self.disturbed_at = at;
-                self.change(*node, |seat| {
-                    let lives = seat.lives + 1;
-                    *seat = Seat { is_up: true, started_at: at, lives, ..Seat::empty(seat.id) };
+                self.change(*node, |view| {
+                    let lives = view.lives + 1;
+                    *view =
+                        NodeView { is_up: true, started_at: at, lives, ..NodeView::empty(view.id) };
                 });
             }
             Event::Crash { node } => {
                 self.disturbed_at = at;
-                self.change(*node, |seat| {
-                    *seat = Seat { lives: seat.lives, ..Seat::empty(seat.id) };
+                self.change(*node, |view| {
+                    *view = NodeView { lives: view.lives, ..NodeView::empty(view.id) };
                 });
             }
             Event::Pause { node } => {
                 self.disturbed_at = at;
-                self.change(*node, |seat| seat.is_paused = true);
+                self.change(*node, |view| view.is_paused = true);
             }
             Event::Resume { node } => {
                 self.disturbed_at = at;
-                self.change(*node, |seat| seat.is_paused = false);
+                self.change(*node, |view| view.is_paused = false);
             }
             // An orderly crash; what the node shows of itself was told just before.
             Event::Aside { node } => {
                 self.disturbed_at = at;
-                self.change(*node, |seat| {
+                self.change(*node, |view| {
                     let (lives, state, has_shown) =
-                        (seat.lives, seat.state.clone(), seat.has_shown);
-                    *seat =
-                        Seat { is_aside: true, lives, state, has_shown, ..Seat::empty(seat.id) };
+                        (view.lives, view.state.clone(), view.has_shown);
+                    *view = NodeView {
+                        is_aside: true,
+                        lives,
+                        state,
+                        has_shown,
+                        ..NodeView::empty(view.id)
+                    };
                 });
             }
             Event::Return { node } => {
                 self.disturbed_at = at;
-                self.change(*node, |seat| {
-                    (seat.is_up, seat.is_aside, seat.started_at) = (true, false, at);
-                    seat.lives += 1;
+                self.change(*node, |view| {
+                    (view.is_up, view.is_aside, view.started_at) = (true, false, at);
+                    view.lives += 1;
                 });
             }
-            Event::State { node, state } => self.change(*node, |seat| {
-                let before = std::mem::replace(&mut seat.state, state.clone());
-                seat.before = seat.has_shown.then_some(before);
-                seat.has_shown = true;
+            Event::State { node, state } => self.change(*node, |view| {
+                let before = std::mem::replace(&mut view.state, state.clone());
+                view.before = view.has_shown.then_some(before);
+                view.has_shown = true;
             }),
-            Event::Call { node } => self.change(*node, |seat| {
-                seat.elections_open += 1;
-                seat.is_recalling = false;
+            Event::Call { node } => self.change(*node, |view| {
+                view.elections_open += 1;
+                view.is_recalling = false;
             }),
             Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } => {
                 if message.kind == Kind::Recall {
-                    self.change(*node, |seat| seat.is_recalling = true);
+                    self.change(*node, |view| view.is_recalling = true);
                 }
             }
-            Event::End { node, .. } => self.change(*node, |seat| seat.elections_open = 0),
-            Event::Stop { node } => self.change(*node, |seat| seat.gate = Gate::Stopping),
-            Event::Stopped { node } => self.change(*node, |seat| seat.gate = Gate::Stopped),
-            Event::Begin { node, group } => self.change(*node, |seat| {
-                seat.gate = Gate::Open;
-                seat.begun = Some(*group);
+            Event::End { node, .. } => self.change(*node, |view| view.elections_open = 0),
+            Event::Stop { node } => self.change(*node, |view| view.gate = Gate::Stopping),
+            Event::Stopped { node } => self.change(*node, |view| view.gate = Gate::Stopped),
+            Event::Begin { node, group } => self.change(*node, |view| {
+                view.gate = Gate::Open;
+                view.begun = Some(*group);
             }),
             Event::Receive { node, from, .. } => {
-                self.change(*node, |seat| seat.last_heard = Some(*from));
+                self.change(*node, |view| view.last_heard = Some(*from));
             }
             Event::Cut { links } => self.set_cut(at, links, true),
             Event::Heal { links } => self.set_cut(at, links, false),
@@ -271,7 +277,7 @@ impl Board {
         }
     }
 
-    fn change(&mut self, id: NodeId, change: impl FnOnce(&mut Seat)) {
+    fn change(&mut self, id: NodeId, change: impl FnOnce(&mut NodeView)) {
         if let Some(at) = self.position(id) {
             change(&mut self.nodes[at]);
         }
@@ -280,14 +286,14 @@ impl Board {
     fn position(&self, id: NodeId) -> Option<usize> {
         // Most worlds number their nodes from 1.
         let guess = (id.0 as usize).wrapping_sub(1);
-        if self.nodes.get(guess).is_some_and(|seat| seat.id == id) {
+        if self.nodes.get(guess).is_some_and(|view| view.id == id) {
             return Some(guess);
         }
-        self.nodes.binary_search_by_key(&id, |seat| seat.id).ok()
+        self.nodes.binary_search_by_key(&id, |view| view.id).ok()
     }
 }
 
-impl Seat {
+impl NodeView {
     /// Its status before the last change.
     #[must_use]
     pub fn was(&self) -> Status {

@@ -1,4 +1,4 @@
-//! Everybody who looks at a run while it happens: the board, the monitors, the counters, the
+//! Everything that observes a run while it happens: the global state, the monitors, the counters, the
 //! recorder.
 
 use std::hash::Hasher;
@@ -9,20 +9,20 @@ use tanist_core::trace::{Entry, Event, Header};
 use tanist_core::{Membership, Time};
 
 use crate::explore::digest::Digester;
-use crate::explore::snapshot::Onlookers;
+use crate::explore::snapshot::MonitorStates;
 use crate::monitors::{self, Breach, Interest, Monitor, Verdict};
 use crate::observe::counts::Counts;
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 use crate::observe::recording::Recording;
 
-/// The onlookers of one run.
+/// The observers of one run.
 #[derive(Clone)]
-pub struct Watch {
+pub struct Observers {
     /// The global state.
-    pub board: Board,
+    pub global: GlobalState,
     /// What was counted.
     pub counts: Counts,
-    monitors: Vec<Watched>,
+    monitors: Vec<RunningMonitor>,
     recording: Option<Recording>,
     /// The first breach, if any.
     first: Option<Broken>,
@@ -30,7 +30,7 @@ pub struct Watch {
     is_finished: bool,
 }
 
-struct Watched {
+struct RunningMonitor {
     monitor: Box<dyn Monitor>,
     /// As it was when it had seen nothing.
     fresh: Arc<dyn Monitor>,
@@ -38,7 +38,7 @@ struct Watched {
     broken: Option<Broken>,
 }
 
-impl Clone for Watched {
+impl Clone for RunningMonitor {
     fn clone(&self) -> Self {
         Self {
             monitor: self.monitor.replicate(),
@@ -73,29 +73,29 @@ pub struct Judgement {
 
 /// Which monitors look, and whether the run is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WatchConfig {
+pub struct ObserverConfig {
     /// Which assertions are checked.
     pub assertions: monitors::Selection,
     /// Whether the trace is kept; memory grows with the run only then.
     pub is_recorded: bool,
 }
 
-impl Watch {
-    /// Onlookers for a run that this header describes.
+impl Observers {
+    /// Observers for a run that this header describes.
     #[must_use]
     pub fn new(
         members: Membership,
         algorithm: Algorithm,
         header: Header,
-        config: WatchConfig,
+        config: ObserverConfig,
     ) -> Self {
         let all = monitors::all(algorithm, config.assertions, &header);
         Self {
-            board: Board::new(members),
+            global: GlobalState::new(members),
             counts: Counts::default(),
             monitors: all
                 .into_iter()
-                .map(|monitor| Watched {
+                .map(|monitor| RunningMonitor {
                     interest: monitor.interest(),
                     fresh: Arc::from(monitor.replicate()),
                     monitor,
@@ -108,11 +108,11 @@ impl Watch {
         }
     }
 
-    /// Nobody but the board and the counters, for runs that are too large for more.
+    /// The global state and the counters only, for runs that are too large for more.
     #[must_use]
     pub fn counting(members: Membership) -> Self {
         Self {
-            board: Board::new(members),
+            global: GlobalState::new(members),
             counts: Counts::default(),
             monitors: Vec::new(),
             recording: None,
@@ -124,14 +124,14 @@ impl Watch {
     /// Shows everybody an event.
     pub fn see(&mut self, at: Time, event: Event) {
         self.counts.note(&event);
-        self.board.note(at, &event);
+        self.global.note(at, &event);
         let kind = Interest::of(&event);
         let mut broke = Vec::new();
         for watched in &mut self.monitors {
             if watched.broken.is_some() || !watched.interest.meets(kind) {
                 continue;
             }
-            if let Some(breach) = watched.monitor.see(&self.board, at, &event) {
+            if let Some(breach) = watched.monitor.see(&self.global, at, &event) {
                 let broken = Broken { assertion: watched.monitor.id(), at, breach };
                 watched.broken = Some(broken.clone());
                 broke.push(broken);
@@ -158,7 +158,7 @@ impl Watch {
         monitors.map(|monitor| (monitor.id(), monitor.is_about_the_end())).collect()
     }
 
-    /// The number that stands for what the monitors remember beyond the board.
+    /// The number that stands for what the monitors remember beyond the global state.
     pub(crate) fn memories_digest(&self) -> u128 {
         let mut digester = Digester::new();
         for watched in &self.monitors {
@@ -168,17 +168,17 @@ impl Watch {
     }
 
     /// The monitors that remember something, to be put back.
-    pub(crate) fn onlookers(&self) -> Onlookers {
+    pub(crate) fn monitor_states(&self) -> MonitorStates {
         let all = self.monitors.iter().map(|watched| {
             let memory = watched.monitor.memory();
             (memory, (memory != 0).then(|| watched.monitor.replicate()))
         });
-        Onlookers(all.collect())
+        MonitorStates(all.collect())
     }
 
     /// Lets the monitors remember what these do; nothing is broken yet.
-    pub(crate) fn put_back(&mut self, onlookers: &Onlookers) {
-        for (watched, (memory, monitor)) in self.monitors.iter_mut().zip(&onlookers.0) {
+    pub(crate) fn put_back(&mut self, monitor_states: &MonitorStates) {
+        for (watched, (memory, monitor)) in self.monitors.iter_mut().zip(&monitor_states.0) {
             watched.broken = None;
             if watched.monitor.memory() != *memory {
                 watched.monitor = match monitor {
@@ -202,7 +202,7 @@ impl Watch {
     pub fn broken_at_rest(&self, at: Time) -> Vec<Broken> {
         let monitors = self.monitors.iter().map(|watched| &watched.monitor);
         let broken = monitors.filter_map(|monitor| {
-            let breach = monitor.at_rest(&self.board)?;
+            let breach = monitor.at_rest(&self.global)?;
             Some(Broken { assertion: monitor.id(), at, breach })
         });
         broken.collect()
@@ -211,7 +211,7 @@ impl Watch {
     /// The assertions about the end of a run that are not true now.
     pub fn unsettled(&self) -> impl Iterator<Item = &'static str> + '_ {
         let monitors = self.monitors.iter().map(|watched| &watched.monitor);
-        let open = monitors.filter(|monitor| !monitor.is_settled(&self.board));
+        let open = monitors.filter(|monitor| !monitor.is_settled(&self.global));
         open.map(|monitor| monitor.id())
     }
 
@@ -223,7 +223,7 @@ impl Watch {
             if watched.broken.is_some() {
                 continue;
             }
-            if let Some(breach) = watched.monitor.finish(&self.board, at) {
+            if let Some(breach) = watched.monitor.finish(&self.global, at) {
                 let broken = Broken { assertion: watched.monitor.id(), at, breach };
                 watched.broken = Some(broken.clone());
                 broke.push(broken);
@@ -252,7 +252,7 @@ impl Watch {
                     None => {
                         let monitor = &watched.monitor;
                         let is_judged = self.is_finished || !monitor.is_about_the_end();
-                        if is_judged && monitor.is_applicable(&self.board) {
+                        if is_judged && monitor.is_applicable(&self.global) {
                             Verdict::Holds
                         } else {
                             Verdict::NotApplicable

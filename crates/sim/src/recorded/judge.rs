@@ -1,6 +1,6 @@
 //! The monitors of simulated runs, shown a recorded one; and what they cannot say about it.
 //!
-//! A monitor checks what the board shows after each entry. In the simulator a step takes no time.
+//! A monitor checks what the global state shows after each entry. In the simulator a step takes no time.
 //! In a live node it does: the state is written when the step was computed, the save when it is on
 //! disk, each message when it leaves. What must hold by *causality* (B-37, I-50, I-51, A-3.1, …) is
 //! not touched by this, since a node writes its lines in the order of its effects and a sending comes
@@ -18,8 +18,8 @@ use tanist_core::{NodeId, Time};
 use super::{Known, Recorded, Source};
 use crate::monitors::{Selection, Verdict};
 use crate::observe::counts::Counts;
-use crate::observe::global_state::Board;
-use crate::observe::observers::{Judgement, Watch, WatchConfig};
+use crate::observe::global_state::GlobalState;
+use crate::observe::observers::{Judgement, ObserverConfig, Observers};
 use crate::observe::recording::Recording;
 
 /// A recorded run with its verdicts.
@@ -28,7 +28,7 @@ pub struct Judged {
     /// How every assertion fared.
     pub rulings: Vec<Ruling>,
     /// The world at the end.
-    pub board: Board,
+    pub global: GlobalState,
     /// What was counted.
     pub counts: Counts,
     /// The trace, with the breaches in it.
@@ -56,22 +56,22 @@ impl Recorded {
     /// Shows the run to the monitors.
     #[must_use]
     pub fn judge(&self, selection: Selection) -> Judged {
-        let mut watch = self.watch(selection, Deaths::Earliest);
-        let too_early = self.ends_too_early(&watch);
+        let mut observers = self.observe(selection, Deaths::Earliest);
+        let too_early = self.ends_too_early(&observers);
         if too_early.is_none() {
-            watch.finish(self.end());
+            observers.finish(self.end());
         }
         let at_latest = match self.fit.unseen_deaths.is_empty() {
             true => Vec::new(),
-            false => self.watch(selection, Deaths::Latest).judgements(),
+            false => self.observe(selection, Deaths::Latest).judgements(),
         };
-        let ends: Vec<&str> = watch
+        let ends: Vec<&str> = observers
             .assertions()
             .into_iter()
             .filter(|(_, is_end)| *is_end)
             .map(|(id, _)| id)
             .collect();
-        let rulings: Vec<Ruling> = watch
+        let rulings: Vec<Ruling> = observers
             .judgements()
             .into_iter()
             .map(|judgement| {
@@ -84,8 +84,8 @@ impl Recorded {
                 ruling(judgement, reason)
             })
             .collect();
-        let (board, counts) = (watch.board.clone(), watch.counts.clone());
-        let mut recording = watch
+        let (global, counts) = (observers.global.clone(), observers.counts.clone());
+        let mut recording = observers
             .into_recording()
             .unwrap_or_else(|| Recording { header: self.header.clone(), entries: Vec::new() });
         recording.entries.retain(|entry| {
@@ -95,14 +95,14 @@ impl Recorded {
                     && ruling.judgement.verdict == Verdict::Broken
             })
         });
-        Judged { rulings, board, counts, recording }
+        Judged { rulings, global, counts, recording }
     }
 
-    fn watch(&self, selection: Selection, deaths: Deaths) -> Watch {
+    fn observe(&self, selection: Selection, deaths: Deaths) -> Observers {
         let is_recorded = deaths == Deaths::Earliest;
-        let config = WatchConfig { assertions: selection, is_recorded };
+        let config = ObserverConfig { assertions: selection, is_recorded };
         let (members, header) = (self.members.clone(), self.header.clone());
-        let mut watch = Watch::new(members, self.algorithm, header, config);
+        let mut observers = Observers::new(members, self.algorithm, header, config);
         let mut dying: Vec<NodeId> = Vec::new();
         for Known { entry, by } in &self.entries {
             if let (Event::Crash { node }, Source::Inferred, Deaths::Latest) =
@@ -115,21 +115,21 @@ impl Recorded {
                 && let Some(at) = dying.iter().position(|dying| *dying == node)
             {
                 dying.swap_remove(at);
-                watch.see(entry.at, Event::Crash { node });
+                observers.see(entry.at, Event::Crash { node });
             }
-            watch.see(entry.at, entry.event.clone());
+            observers.see(entry.at, entry.event.clone());
         }
-        watch
+        observers
     }
 
     /// Why what must come true eventually cannot be judged: a live run ends when somebody ends it.
-    fn ends_too_early(&self, watch: &Watch) -> Option<String> {
+    fn ends_too_early(&self, observers: &Observers) -> Option<String> {
         if self.header.source != Writer::Live {
             return None;
         }
         let end = self.end();
-        let calm = end.since(watch.board.disturbed_at);
-        let is_settled = watch.is_settled();
+        let calm = end.since(observers.global.disturbed_at);
+        let is_settled = observers.is_settled();
         let patience = patience(&self.header);
         if calm < patience && !is_settled {
             return Some(format!(

@@ -7,7 +7,7 @@ use tanist_core::trace::{Entry, Event, Link};
 use tanist_core::{Status, Time};
 
 use super::Recorded;
-use crate::observe::global_state::Board;
+use crate::observe::global_state::GlobalState;
 
 /// From one moment of the run to another, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +25,12 @@ impl Window {
     pub fn around_crash(run: &Recorded, number: usize) -> Option<Self> {
         let before = Duration::from_micros(2 * run.header.answer_us);
         let after = Duration::from_micros(run.header.answer_us);
-        let mut board = Board::new(run.members.clone());
+        let mut global = GlobalState::new(run.members.clone());
         let mut crashes = 0;
         let mut crash: Option<Time> = None;
         let mut has_reacted = false;
         for entry in run.entries() {
-            board.note(entry.at, &entry.event);
+            global.note(entry.at, &entry.event);
             if let Event::Crash { .. } = entry.event {
                 crashes += 1;
                 if crashes == number {
@@ -39,7 +39,7 @@ impl Window {
             }
             let Some(crash) = crash else { continue };
             has_reacted |= matches!(entry.event, Event::State { .. });
-            if has_reacted && is_normal(&board) {
+            if has_reacted && is_normal(&global) {
                 return Some(Self { from: crash - before, to: entry.at + after });
             }
         }
@@ -62,10 +62,10 @@ impl Window {
     /// and in which state, who stands still, which links are cut.
     #[must_use]
     pub fn picture(&self, run: &Recorded, entries: &[Entry]) -> Vec<Entry> {
-        let mut board = Board::new(run.members.clone());
+        let mut global = GlobalState::new(run.members.clone());
         let mut cut: BTreeSet<Link> = BTreeSet::new();
         for entry in entries.iter().take_while(|entry| entry.at < self.from) {
-            board.note(entry.at, &entry.event);
+            global.note(entry.at, &entry.event);
             if let Event::Cut { links } = &entry.event {
                 cut.extend(links);
             } else if let Event::Heal { links } = &entry.event {
@@ -74,11 +74,11 @@ impl Window {
         }
         let mut drawn = Vec::new();
         let mut push = |event| drawn.push(Entry { at: self.from, event });
-        for seat in board.live() {
-            let node = seat.id;
+        for view in global.live() {
+            let node = view.id;
             push(Event::Start { node, restarted: false });
-            push(Event::State { node, state: seat.state.clone() });
-            if seat.is_paused {
+            push(Event::State { node, state: view.state.clone() });
+            if view.is_paused {
                 push(Event::Pause { node });
             }
         }
@@ -96,10 +96,10 @@ impl Window {
 
 /// Whether every running node is Normal in the group that its coordinator is in; a coordinator that
 /// has come back is in another one.
-fn is_normal(board: &Board) -> bool {
-    board.live().filter(|seat| !seat.is_paused).all(|seat| {
-        let coordinator = seat.state.coordinator.and_then(|id| board.seat(id));
-        seat.state.status == Status::Normal
-            && coordinator.is_some_and(|other| other.is_up && other.state.group == seat.state.group)
+fn is_normal(global: &GlobalState) -> bool {
+    global.live().filter(|view| !view.is_paused).all(|view| {
+        let coordinator = view.state.coordinator.and_then(|id| global.view(id));
+        view.state.status == Status::Normal
+            && coordinator.is_some_and(|other| other.is_up && other.state.group == view.state.group)
     })
 }

@@ -24,7 +24,7 @@ use tanist_core::trace::{Header, SCHEMA, Source};
 use tanist_core::{GroupConfig, GroupSettings, Membership, NodeId};
 
 use crate::monitors::Selection;
-use crate::observe::observers::{Watch, WatchConfig};
+use crate::observe::observers::{ObserverConfig, Observers};
 use crate::scenario::script::Deed;
 use crate::world::application::{Application, Pace};
 use crate::world::faults::Fault;
@@ -86,9 +86,9 @@ impl Scenario {
     /// What its world is made of, for whoever wants to change something about it.
     #[must_use]
     pub fn ingredients(&self, seed: u64, is_recorded: bool) -> Ingredients {
-        let config = WatchConfig { assertions: self.selection, is_recorded };
+        let config = ObserverConfig { assertions: self.selection, is_recorded };
         let members = self.members.clone();
-        let watch = Watch::new(members, self.settings.algorithm, self.header(seed), config);
+        let observers = Observers::new(members, self.settings.algorithm, self.header(seed), config);
         // What follows from the rest is made here, so that a scenario can be changed freely. What
         // contradicts itself was refused when the scenario was read.
         let config = GroupConfig::new(self.settings).expect("a scenario's settings fit each other");
@@ -105,7 +105,7 @@ impl Scenario {
             groups: self.groups.clone(),
             down: self.down.clone(),
             faults: self.faults.clone(),
-            watch,
+            observers,
         }
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tanist_core::time::micros;
 use tanist_core::{NodeId, Status, Time};
 
-use crate::observe::global_state::{Board, Seat};
+use crate::observe::global_state::{GlobalState, NodeView};
 use crate::studies::scale::Wish;
 use crate::world::World;
 
@@ -94,14 +94,14 @@ struct Sight {
 pub fn watch(world: &mut World, end: Time, on_second: &mut dyn FnMut(u64) -> Wish) -> Agreement {
     let mut agreement = Agreement::default();
     let mut sight = look(world);
-    let mut seen = world.watch.board.changes();
+    let mut seen = world.observers.global.changes();
     let mut now = world.now();
     while now < end {
         let next = world.next_at().filter(|at| *at <= end);
         let upto = next.unwrap_or(end);
         if upto > now {
-            if world.watch.board.changes() != seen {
-                seen = world.watch.board.changes();
+            if world.observers.global.changes() != seen {
+                seen = world.observers.global.changes();
                 sight = look(world);
             }
             agreement.add(&sight, upto.since(now));
@@ -131,13 +131,13 @@ pub fn components(world: &World) -> Vec<Component> {
 }
 
 fn look(world: &World) -> Sight {
-    let board = &world.watch.board;
-    let seats = board.seats();
-    let runs = |at: usize| seats[at].is_up && !seats[at].is_paused;
+    let global = &world.observers.global;
+    let views = global.views();
+    let runs = |at: usize| views[at].is_up && !views[at].is_paused;
     let mut sight =
-        Sight { nodes: (0..seats.len()).filter(|at| runs(*at)).count(), ..Sight::default() };
-    let mut is_seen = vec![false; seats.len()];
-    for first in (0..seats.len()).filter(|at| runs(*at)) {
+        Sight { nodes: (0..views.len()).filter(|at| runs(*at)).count(), ..Sight::default() };
+    let mut is_seen = vec![false; views.len()];
+    for first in (0..views.len()).filter(|at| runs(*at)) {
         if std::mem::replace(&mut is_seen[first], true) {
             continue;
         }
@@ -146,27 +146,27 @@ fn look(world: &World) -> Sight {
         while let Some(at) = nodes.get(done).copied() {
             done += 1;
             for near in world.hearers(at) {
-                let (a, b) = (seats[at].id, seats[near].id);
-                if runs(near) && !is_seen[near] && board.can_talk(a, b) {
+                let (a, b) = (views[at].id, views[near].id);
+                if runs(near) && !is_seen[near] && global.can_talk(a, b) {
                     is_seen[near] = true;
                     nodes.push(near);
                 }
             }
         }
-        sight.add(board, nodes);
+        sight.add(global, nodes);
     }
     sight
 }
 
 impl Sight {
-    fn add(&mut self, board: &Board, nodes: Vec<usize>) {
-        let seats = board.seats();
+    fn add(&mut self, global: &GlobalState, nodes: Vec<usize>) {
+        let views = global.views();
         let follows = |at: usize, leader: NodeId| {
-            let Seat { state, .. } = &seats[at];
+            let NodeView { state, .. } = &views[at];
             state.status == Status::Normal && state.coordinator == Some(leader)
         };
         let mut leaders =
-            nodes.iter().map(|at| (*at, seats[*at].id)).filter(|(at, id)| follows(*at, *id));
+            nodes.iter().map(|at| (*at, views[*at].id)).filter(|(at, id)| follows(*at, *id));
         let leader = match (leaders.next(), leaders.next()) {
             (Some((_, leader)), None) => Some(leader),
             (Some(_), Some(_)) | (None, _) => None,

@@ -14,7 +14,7 @@ use tanist_core::{GroupSettings, Membership, NodeId, Time, Timing};
 
 use crate::monitors::Selection;
 use crate::observe::counts::Counts;
-use crate::observe::observers::Watch;
+use crate::observe::observers::Observers;
 use crate::scenario::{Expect, Scenario};
 use crate::studies::agreement::{self, Agreement, Component};
 use crate::studies::scale::Wish;
@@ -149,21 +149,21 @@ impl Roaming {
         let scenario = self.scenario()?;
         let mut ingredients = scenario.ingredients(self.seed, false);
         // What must hold is judged in smaller worlds; here it would take longer than the run.
-        ingredients.watch = Watch::counting(scenario.members.clone());
+        ingredients.observers = Observers::counting(scenario.members.clone());
         let mut world = World::new(ingredients, self.seed);
         // Those that are out of reach in the beginning did not go.
-        let links_before = world.watch.board.links_changed();
+        let links_before = world.observers.global.links_changed();
         let agreement = agreement::watch(&mut world, Time::ZERO + self.time, on_second);
         let links = links(&world);
         let nodes = f64::from(self.nodes.max(1));
         Ok(Outcome {
             agreement,
-            counts: world.watch.counts.clone(),
-            links_changed: (world.watch.board.links_changed() - links_before) / 2,
+            counts: world.observers.counts.clone(),
+            links_changed: (world.observers.global.links_changed() - links_before) / 2,
             neighbours: f64::from(u32::try_from(links.len()).unwrap_or(u32::MAX)) * 2.0 / nodes,
             steps: world.events(),
             components: agreement::components(&world),
-            ids: world.watch.board.seats().iter().map(|seat| seat.id).collect(),
+            ids: world.observers.global.views().iter().map(|view| view.id).collect(),
             positions: world.positions().to_vec(),
             links,
         })

@@ -8,7 +8,7 @@ use tanist_core::{GroupNumber, Status, Time};
 
 use crate::monitors::Verdict;
 use crate::observe::counts::Counts;
-use crate::observe::global_state::{Board, Seat};
+use crate::observe::global_state::{GlobalState, NodeView};
 use crate::observe::observers::Judgement;
 use crate::observe::recording::Recording;
 use crate::scenario::Scenario;
@@ -63,22 +63,22 @@ pub fn run(scenario: &Scenario, seed: u64) -> Report {
     let astray = follow(&mut world, scenario).err();
     let end = Time::ZERO + scenario.end;
     while world.next_at().is_some_and(|at| at <= end) {
-        if scenario.stops_at_break && world.watch.first_broken().is_some() {
+        if scenario.stops_at_break && world.observers.first_broken().is_some() {
             break;
         }
         world.step();
     }
-    let is_cut_short = scenario.stops_at_break && world.watch.first_broken().is_some();
+    let is_cut_short = scenario.stops_at_break && world.observers.first_broken().is_some();
     if !is_cut_short {
         world.run_until(end);
-        world.watch.finish(end);
+        world.observers.finish(end);
     }
     let (now, events) = (world.now(), world.events());
-    let watch = world.watch;
-    let assertions = watch.judgements();
-    let counts = watch.counts.clone();
-    let nodes = nodes_at_end(&watch.board);
-    let recording = watch
+    let observers = world.observers;
+    let assertions = observers.judgements();
+    let counts = observers.counts.clone();
+    let nodes = nodes_at_end(&observers.global);
+    let recording = observers
         .into_recording()
         .unwrap_or_else(|| Recording { header: scenario.header(seed), entries: Vec::new() });
     let settled = recording
@@ -111,7 +111,7 @@ fn follow(world: &mut World, scenario: &Scenario) -> Result<(), String> {
     }
     world.follow_words();
     for (number, deed) in (1..).zip(&scenario.steps) {
-        if scenario.stops_at_break && world.watch.first_broken().is_some() {
+        if scenario.stops_at_break && world.observers.first_broken().is_some() {
             let count = scenario.steps.len();
             return Err(format!("the run breaks before step {number} of {count}"));
         }
@@ -174,25 +174,25 @@ impl Report {
     }
 }
 
-fn nodes_at_end(board: &Board) -> Vec<NodeAtEnd> {
-    board
-        .seats()
+fn nodes_at_end(global: &GlobalState) -> Vec<NodeAtEnd> {
+    global
+        .views()
         .iter()
-        .map(|seat| NodeAtEnd {
-            id: seat.id.0,
-            status: status_at_end(seat),
-            coordinator: seat.state.coordinator.map(|node| node.0),
-            group: seat.state.group,
-            up: seat.state.up.iter().map(|node| node.0).collect(),
-            definition: seat.state.definition.as_ref().map(ToString::to_string),
+        .map(|view| NodeAtEnd {
+            id: view.id.0,
+            status: status_at_end(view),
+            coordinator: view.state.coordinator.map(|node| node.0),
+            group: view.state.group,
+            up: view.state.up.iter().map(|node| node.0).collect(),
+            definition: view.state.definition.as_ref().map(ToString::to_string),
         })
         .collect()
 }
 
 /// The status variable, or why it does not count.
-fn status_at_end(seat: &Seat) -> String {
-    match (seat.is_up, seat.is_aside) {
-        (true, _) => seat.state.status.to_string(),
+fn status_at_end(view: &NodeView) -> String {
+    match (view.is_up, view.is_aside) {
+        (true, _) => view.state.status.to_string(),
         (false, true) => "Aside".to_owned(),
         (false, false) => "Crashed".to_owned(),
     }

@@ -1,7 +1,7 @@
 //! Very large networks: an election among super-peers from a cold start, counted and checked at its
 //! end.
 //!
-//! The nodes and the world are those of every other run; only the onlookers are fewer, since what a
+//! The nodes and the world are those of every other run; only the observers are fewer, since what a
 //! monitor does after every step would take longer than the steps. Every message takes the same
 //! time, nothing fails, and nothing periodic happens while it lasts, so messages and time are
 //! exactly those of the formula.
@@ -16,7 +16,7 @@ use tanist_core::trace::{Header, SCHEMA, Source};
 use tanist_core::{GroupConfig, GroupSettings, Membership, Time, Timing};
 
 use crate::monitors::unsettled_super_peers;
-use crate::observe::observers::Watch;
+use crate::observe::observers::Observers;
 use crate::studies::theory::super_peers::{cold_start, cold_start_above, per_node_max};
 use crate::world::application::{Application, Pace};
 use crate::world::network::{Conditions, Delay, Network};
@@ -120,16 +120,16 @@ pub fn scale(
         settled = world.now();
         steps += 1;
         if steps.is_multiple_of(STEPS_BETWEEN_LOOKS) {
-            let messages = world.watch.counts.sent;
+            let messages = world.observers.counts.sent;
             match on_progress(Progress { messages, expected }) {
                 Wish::GoOn => {}
                 Wish::Stop => return Ok(None),
             }
         }
     }
-    let messages = world.watch.counts.sent;
+    let messages = world.observers.counts.sent;
     let levels = u32::try_from(hierarchy.depth()).unwrap_or(u32::MAX);
-    let wrong = unsettled_super_peers(&header, &world.watch.board).map(|breach| breach.why);
+    let wrong = unsettled_super_peers(&header, &world.observers.global).map(|breach| breach.why);
     #[expect(clippy::cast_precision_loss, reason = "counts of messages are far below 2^52")]
     let per_node = messages as f64 / f64::from(nodes);
     Ok(Some(Row {
@@ -182,7 +182,7 @@ fn ingredients(config: GroupConfig, members: Membership) -> Ingredients {
         groups: Vec::new(),
         down: Vec::new(),
         faults: Vec::new(),
-        watch: Watch::counting(members.clone()),
+        observers: Observers::counting(members.clone()),
         config,
         members,
     }

@@ -257,10 +257,10 @@ impl World {
     /// Sets off the faults that waited for this event.
     pub(super) fn fire(&mut self, event: &Event) {
         let mut due = Vec::new();
-        let board = &self.watch.board;
+        let global = &self.observers.global;
         self.armed.retain_mut(|armed| {
             let Moment::When { condition, after } = armed.fault.moment else { return true };
-            let was = board.seat(condition.node).map_or(Status::Down, |seat| seat.was());
+            let was = global.view(condition.node).map_or(Status::Down, |view| view.was());
             if !condition.what.is(condition.node, event, was) {
                 return true;
             }

@@ -25,7 +25,7 @@ use tanist_core::node::{Command, Node};
 use tanist_core::trace::Event;
 use tanist_core::{Effects, GroupConfig, Membership, NodeId, Time};
 
-use crate::observe::observers::Watch;
+use crate::observe::observers::Observers;
 use crate::world::application::{Application, Listener, Told};
 use crate::world::dice::Chance;
 use crate::world::faults::{Action, Fault, Moment};
@@ -52,8 +52,8 @@ pub struct World {
     outbox: Vec<Told>,
     /// Faults that wait for something to happen.
     armed: Vec<Armed>,
-    /// Everybody who looks.
-    pub watch: Watch,
+    /// What observes the run.
+    pub observers: Observers,
     effects: Scratch,
     messages: u64,
     events: u64,
@@ -104,15 +104,15 @@ pub struct Ingredients {
     pub down: Vec<NodeId>,
     /// What happens to the world.
     pub faults: Vec<Fault>,
-    /// Who looks.
-    pub watch: Watch,
+    /// What observes the run.
+    pub observers: Observers,
 }
 
 impl World {
     /// Sets up the world; everything that happens in it follows from the seed.
     #[must_use]
     pub fn new(made_of: Ingredients, seed: u64) -> Self {
-        let Ingredients { config, members, network, application, groups, down, faults, watch } =
+        let Ingredients { config, members, network, application, groups, down, faults, observers } =
             made_of;
         let mut ids: Vec<NodeId> = members.all().iter().map(|member| member.id).collect();
         ids.sort_unstable();
@@ -128,7 +128,7 @@ impl World {
             application,
             outbox: Vec::new(),
             armed: Vec::new(),
-            watch,
+            observers,
             effects: Scratch::default(),
             messages: 0,
             events: 0,
@@ -320,9 +320,9 @@ impl World {
 
     pub(super) fn emit(&mut self, event: Event) {
         if self.armed.is_empty() {
-            self.watch.see(self.now, event);
+            self.observers.see(self.now, event);
         } else {
-            self.watch.see(self.now, event.clone());
+            self.observers.see(self.now, event.clone());
             self.fire(&event);
         }
     }

@@ -67,7 +67,7 @@ impl<T: GroupTask> World<T> {
     /// The promises of the algorithm that were broken so far, in a run that is right: none.
     #[must_use]
     pub fn broken(&self) -> Vec<Broken> {
-        let judgements = self.inner.watch.judgements().into_iter();
+        let judgements = self.inner.observers.judgements().into_iter();
         let broken = judgements.filter_map(|judged| judged.broken);
         broken
             .map(|broken| Broken {
@@ -152,7 +152,7 @@ impl<T: GroupTask> World<T> {
     }
 
     fn recording(&self) -> Recording {
-        let kept = self.inner.watch.clone().into_recording();
+        let kept = self.inner.observers.clone().into_recording();
         kept.expect("these worlds are made with a recorder")
     }
 }

@@ -212,8 +212,8 @@ impl<T: GroupTask> World<T> {
     /// Whether a node is up and not paused.
     #[must_use]
     pub fn is_running(&self, node: impl Name) -> bool {
-        let seat = self.inner.watch.board.seat(self.known(node));
-        seat.is_some_and(|seat| seat.is_up && !seat.is_paused)
+        let view = self.inner.observers.global.view(self.known(node));
+        view.is_some_and(|view| view.is_up && !view.is_paused)
     }
 
     /// The task of a node; none while it is down.
@@ -284,7 +284,7 @@ impl<T: GroupTask> World<T> {
     fn attend(&mut self) {
         for at in 0..self.seats.len() {
             let node = node_at(at);
-            let Some(seen) = self.inner.watch.board.seat(node) else { continue };
+            let Some(seen) = self.inner.observers.global.view(node) else { continue };
             let incarnation = seen.is_up.then_some(seen.lives);
             if self.seats[at].as_ref().map(|(known, _)| *known) != incarnation {
                 self.seats[at] = incarnation.map(|number| (number, Seat::new((self.make)(node))));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use tanist_sim::monitors::Verdict;
-use tanist_sim::observe::global_state::{Board, Seat};
+use tanist_sim::observe::global_state::{GlobalState, NodeView};
 use tanist_sim::recorded::{Fit, Judged, Recorded};
 use tanist_sim::studies::run::NodeAtEnd;
 
@@ -26,7 +26,7 @@ pub(super) fn text(run: &Recorded, judged: &Judged) -> Result<String, fmt::Error
     let (entries, files) = (run.entries().count(), run.fit.files);
     writeln!(text, "entries: {entries}, files: {files}, from start to end: {}", run.end())?;
     write!(text, "\n{}", messages(judged))?;
-    write!(text, "\n{}", nodes(&judged.board))?;
+    write!(text, "\n{}", nodes(&judged.global))?;
     write!(text, "\n{}", assertions(judged))?;
     text.push_str(&remarks(run));
     Ok(text)
@@ -42,26 +42,26 @@ fn messages(judged: &Judged) -> String {
     format!("{table}{} delivered, {} dropped\n", counts.delivered, counts.dropped)
 }
 
-fn nodes(board: &Board) -> Table {
+fn nodes(global: &GlobalState) -> Table {
     let mut table =
         Table::new([left("NODE"), left("STATUS"), left("COORDINATOR"), left("GROUP"), left("UP")]);
-    for seat in board.seats() {
-        let up: Vec<String> = seat.state.up.iter().map(|id| id.to_string()).collect();
+    for view in global.views() {
+        let up: Vec<String> = view.state.up.iter().map(|id| id.to_string()).collect();
         let none = || "-".to_owned();
         table.row([
-            seat.id.to_string(),
-            status(seat),
-            seat.state.coordinator.map_or_else(none, |id| id.to_string()),
-            seat.state.group.map_or_else(none, |group| group.to_string()),
+            view.id.to_string(),
+            status(view),
+            view.state.coordinator.map_or_else(none, |id| id.to_string()),
+            view.state.group.map_or_else(none, |group| group.to_string()),
             if up.is_empty() { none() } else { up.join(" ") },
         ]);
     }
     table
 }
 
-fn status(seat: &Seat) -> String {
-    match (seat.is_up, seat.lives) {
-        (true, _) => seat.state.status.to_string(),
+fn status(view: &NodeView) -> String {
+    match (view.is_up, view.lives) {
+        (true, _) => view.state.status.to_string(),
         (false, 0) => "never up".to_owned(),
         (false, _) => "Crashed".to_owned(),
     }
@@ -155,7 +155,7 @@ pub(super) fn json(run: &Recorded, judged: &Judged) -> serde_json::Value {
         },
         "elections": { "called": counts.elections_called, "won": counts.elections_won },
         "time": { "end_us": run.end().as_micros() },
-        "nodes_at_end": judged.board.seats().iter().map(at_end).collect::<Vec<_>>(),
+        "nodes_at_end": judged.global.views().iter().map(at_end).collect::<Vec<_>>(),
         "assertions": assertions,
         "recording": {
             "files": fit.files,
@@ -170,13 +170,13 @@ pub(super) fn json(run: &Recorded, judged: &Judged) -> serde_json::Value {
     })
 }
 
-fn at_end(seat: &Seat) -> NodeAtEnd {
+fn at_end(view: &NodeView) -> NodeAtEnd {
     NodeAtEnd {
-        id: seat.id.0,
-        status: if seat.is_up { seat.state.status.to_string() } else { "Crashed".to_owned() },
-        coordinator: seat.state.coordinator.map(|node| node.0),
-        group: seat.state.group,
-        up: seat.state.up.iter().map(|node| node.0).collect(),
-        definition: seat.state.definition.as_ref().map(ToString::to_string),
+        id: view.id.0,
+        status: if view.is_up { view.state.status.to_string() } else { "Crashed".to_owned() },
+        coordinator: view.state.coordinator.map(|node| node.0),
+        group: view.state.group,
+        up: view.state.up.iter().map(|node| node.0).collect(),
+        definition: view.state.definition.as_ref().map(ToString::to_string),
     }
 }

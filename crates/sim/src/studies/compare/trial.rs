@@ -13,7 +13,7 @@ use tanist_core::{
 
 use super::{D, HEARTBEAT, Script, TP};
 use crate::monitors::Selection;
-use crate::observe::global_state::Seat;
+use crate::observe::global_state::NodeView;
 use crate::scenario::{Expect, Scenario};
 use crate::world::World;
 use crate::world::application::Pace;
@@ -67,7 +67,7 @@ pub(super) fn run(algorithm: Algorithm, script: Script, n: u32, seed: u64) -> Ou
             break;
         }
     }
-    let breakage = world.watch.first_broken().map(|broken| Breakage {
+    let breakage = world.observers.first_broken().map(|broken| Breakage {
         seed,
         assertion: broken.assertion,
         why: broken.breach.why.clone(),
@@ -124,7 +124,7 @@ struct Tally {
 
 impl Tally {
     fn of(world: &World) -> Self {
-        let counts = &world.watch.counts;
+        let counts = &world.observers.counts;
         let messages = counts.sent - counts.of(Kind::Heartbeat);
         Self { at: world.now(), messages, bytes: world.bytes() }
     }
@@ -165,14 +165,14 @@ fn agreement(world: &mut World, patience: Duration) -> Option<Tally> {
 /// Whether all agree, asked after every step and worked out after those that change the answer.
 #[derive(Default)]
 struct Looks {
-    /// How many changes the board had seen when the answer was worked out.
+    /// How many changes the global state had seen when the answer was worked out.
     seen: Option<u64>,
     answer: bool,
 }
 
 impl Looks {
     fn has_agreed(&mut self, world: &World) -> bool {
-        let changes = Some(world.watch.board.changes());
+        let changes = Some(world.observers.global.changes());
         if self.seen != changes {
             self.seen = changes;
             self.answer = has_agreed(world);
@@ -184,26 +184,26 @@ impl Looks {
 /// Every live node is Normal under a live coordinator, and what the algorithm promises to come true
 /// has: one coordinator for all that can reach each other, where it promises one.
 fn has_agreed(world: &World) -> bool {
-    let board = &world.watch.board;
-    let leads = |id| board.seat(id).is_some_and(|seat| seat.is_up && is_own_coordinator(seat));
-    let is_led = |seat: &Seat| {
-        seat.state.status == Status::Normal && seat.state.coordinator.is_some_and(leads)
+    let global = &world.observers.global;
+    let leads = |id| global.view(id).is_some_and(|view| view.is_up && is_own_coordinator(view));
+    let is_led = |view: &NodeView| {
+        view.state.status == Status::Normal && view.state.coordinator.is_some_and(leads)
     };
-    if !board.live().all(is_led) {
+    if !global.live().all(is_led) {
         return false;
     }
-    if board.is_whole() { world.watch.is_settled() } else { has_agreed_in_parts(world) }
+    if global.is_whole() { world.observers.is_settled() } else { has_agreed_in_parts(world) }
 }
 
 /// While links are cut nobody promises one coordinator for all, so each side is looked at alone.
 /// Super-peers promise one to each of their groups only.
 fn has_agreed_in_parts(world: &World) -> bool {
-    let board = &world.watch.board;
-    let has_several = world.watch.assertions().iter().any(|(id, _)| *id == "V-02");
-    board.components().iter().all(|component| {
+    let global = &world.observers.global;
+    let has_several = world.observers.assertions().iter().any(|(id, _)| *id == "V-02");
+    global.components().iter().all(|component| {
         let mut coordinators: Vec<NodeId> = component
             .iter()
-            .filter_map(|id| board.seat(id).and_then(|seat| seat.state.coordinator))
+            .filter_map(|id| global.view(id).and_then(|view| view.state.coordinator))
             .collect();
         coordinators.dedup();
         let is_one = has_several || coordinators.len() == 1;
@@ -211,8 +211,8 @@ fn has_agreed_in_parts(world: &World) -> bool {
     })
 }
 
-fn is_own_coordinator(seat: &Seat) -> bool {
-    seat.state.coordinator == Some(seat.id)
+fn is_own_coordinator(view: &NodeView) -> bool {
+    view.state.coordinator == Some(view.id)
 }
 
 fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64) -> Scenario {
@@ -279,7 +279,7 @@ fn groups(members: &Membership, standing: &NodeSet) -> Vec<EstablishedGroup> {
 pub(super) fn is_promised(algorithm: Algorithm, assertion: &str) -> bool {
     let script = Script::LeaderCrash;
     let world = scenario(algorithm, script, Draw::new(2, 1).members(2), 1).world(1, false);
-    world.watch.assertions().iter().any(|(id, _)| *id == assertion)
+    world.observers.assertions().iter().any(|(id, _)| *id == assertion)
 }
 
 fn timing() -> TimingConfig {

@@ -83,21 +83,21 @@ pub fn judge(scenario: &Scenario) -> Outcome {
     let calm = last_fault(scenario);
     world.run_until(calm);
     let mut rounds_settled = 0;
-    while world.now() < end && world.watch.first_broken().is_none() {
+    while world.now() < end && world.observers.first_broken().is_none() {
         world.run_until(end.min(world.now() + round));
         // The run may stop early, well after everything has come true; it fails only at its end.
-        rounds_settled = if world.watch.is_settled() { rounds_settled + 1 } else { 0 };
+        rounds_settled = if world.observers.is_settled() { rounds_settled + 1 } else { 0 };
         if rounds_settled > ROUNDS_SETTLED {
             break;
         }
     }
     let now = world.now();
-    world.watch.finish(now);
+    world.observers.finish(now);
     Outcome {
         events: world.events(),
         simulated: now.since(Time::ZERO),
-        elections: world.watch.counts.elections_won,
-        failure: world.watch.first_broken().cloned(),
+        elections: world.observers.counts.elections_won,
+        failure: world.observers.first_broken().cloned(),
     }
 }
 
