@@ -5,8 +5,8 @@ use tanist_core::{NodeId, Status};
 use tanist_sim::explore::choices::Order;
 use tanist_sim::explore::digest::digest;
 use tanist_sim::explore::snapshot::{Clock, Store};
-use tanist_sim::monitors::Breach;
-use tanist_sim::observe::observers::Broken;
+use tanist_sim::monitors::Violation;
+use tanist_sim::observe::observers::Violated;
 use tanist_sim::world::faults::Action;
 use tanist_sim::{Scenario, World};
 
@@ -189,19 +189,23 @@ impl Model {
 
     /// Every assertion that is broken here.
     #[must_use]
-    pub fn broken(&self, bounds: &Bounds) -> Vec<Broken> {
-        let mut broken = self.broken_by_step(bounds);
+    pub fn broken(&self, bounds: &Bounds) -> Vec<Violated> {
+        let mut violated = self.violated_by_step(bounds);
         if self.is_at_rest() {
-            broken.extend(self.world.observers.broken_at_rest(self.world.now()));
+            violated.extend(self.world.observers.violated_at_rest(self.world.now()));
         }
-        broken
+        violated
     }
 
     /// The assertions that are broken whatever else is under way.
-    pub(crate) fn broken_by_step(&self, bounds: &Bounds) -> Vec<Broken> {
+    pub(crate) fn violated_by_step(&self, bounds: &Bounds) -> Vec<Violated> {
         let observers = &self.world.observers;
-        if observers.first_broken().is_some() {
-            return observers.judgements().into_iter().filter_map(|judged| judged.broken).collect();
+        if observers.first_violated().is_some() {
+            return observers
+                .judgements()
+                .into_iter()
+                .filter_map(|judged| judged.violated)
+                .collect();
         }
         if !bounds.must_suffice || !self.is_beyond(bounds.counter) {
             return Vec::new();
@@ -209,7 +213,7 @@ impl Model {
         let at = self.world.now();
         let late = observers.unsettled().map(|assertion| {
             let why = format!("a counter above {} is needed before it comes true", bounds.counter);
-            Broken { assertion, at, breach: Breach { nodes: Vec::new(), why } }
+            Violated { assertion, at, violation: Violation { nodes: Vec::new(), why } }
         });
         late.collect()
     }

@@ -108,12 +108,12 @@ fn counterexample(
     scenario: &Scenario,
     exploration: &Exploration,
 ) -> Option<Counterexample> {
-    let broken = exploration.found.first().map(|found| {
-        let is_about_the_end = exploration.watched.contains(&(found.broken.assertion, true));
+    let violated = exploration.found.first().map(|found| {
+        let is_about_the_end = exploration.watched.contains(&(found.violated.assertion, true));
         (&found.run, if is_about_the_end { Shows::End } else { Shows::Break })
     });
     let trap = exploration.stuck.as_ref().map(|run| (run, Shows::Trap));
-    let (run, shows) = broken.or(trap)?;
+    let (run, shows) = violated.or(trap)?;
     let (assumption, bounds) = (question.assumption, &question.bounds);
     let (scenario, report) = export(scenario, assumption, bounds, run, shows);
     Some(Counterexample { run: run.clone(), shows, scenario, report })
@@ -125,11 +125,11 @@ fn judge(exploration: &Exploration, counterexample: Option<&Counterexample>) -> 
         trap.is_none_or(|trap| trap.report.broken().any(|judged| judged.assertion == id))
     };
     let property = |(id, is_about_the_end): &(&'static str, bool)| {
-        let found = exploration.found.iter().find(|found| found.broken.assertion == *id);
+        let found = exploration.found.iter().find(|found| found.violated.assertion == *id);
         let stuck = exploration.stuck.as_ref().filter(|_| *is_about_the_end && in_trap(id));
         let (verdict, trace_length, why) = match (found, stuck) {
             (Some(found), _) => {
-                let why = found.broken.breach.why.clone();
+                let why = found.violated.violation.why.clone();
                 (Verdict::Violated, Some(found.run.len()), why)
             }
             (None, Some(run)) => {

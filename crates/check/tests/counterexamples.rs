@@ -42,8 +42,8 @@ fn comes_back(answer: &Answer, id: &str, name: &str) {
     assert_eq!(read.steps.len(), example.run.len(), "{name}");
     let report = run(&read, read.seed);
     assert_eq!(report.surprises, [] as [String; 0], "{name}\n{text}");
-    let mut broken = report.broken().map(|judged| judged.assertion);
-    assert!(broken.any(|assertion| assertion == id), "{name}: {id} does not break\n{text}");
+    let mut violated = report.broken().map(|judged| judged.assertion);
+    assert!(violated.any(|assertion| assertion == id), "{name}: {id} does not break\n{text}");
 }
 
 fn question(algorithm: Algorithm, nodes: u32, assumption: Assumption) -> Question {

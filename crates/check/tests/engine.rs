@@ -69,8 +69,11 @@ fn a_plain_search_finds_the_same_situations_and_steps() {
 fn the_number_of_threads_changes_nothing() {
     let bounds = Bounds { crashes: 0, losses: 1, ..BOUNDS };
     let told = |result: &Exploration| {
-        let found: Vec<_> =
-            result.found.iter().map(|found| (found.broken.assertion, found.run.clone())).collect();
+        let found: Vec<_> = result
+            .found
+            .iter()
+            .map(|found| (found.violated.assertion, found.run.clone()))
+            .collect();
         let counts = (result.states, result.transitions, result.depth, result.at_bound);
         (counts, result.good, result.unsure, result.is_complete, found)
     };

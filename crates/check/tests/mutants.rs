@@ -135,8 +135,8 @@ fn every_mutant_is_caught_where_it_always_was() {
         let question = Question { mutant: Some(case.mutant), ..case.question() };
         let answer = question.ask(&mut |_| {}).expect("the question can be asked");
         let visited = &answer.exploration;
-        let broken = visited.found.first();
-        let found = broken.map(|found| (found.broken.assertion, found.run.len(), found.states));
+        let violated = visited.found.first();
+        let found = violated.map(|found| (found.violated.assertion, found.run.len(), found.states));
         let trapped = || {
             let mut all = answer.properties.iter();
             let trap = all.find_map(|property| Some((property.id, property.trace_length?)));

@@ -18,7 +18,7 @@ struct Oracle {
     assumption: Assumption,
     bounds: Bounds,
     /// Every assertion that was seen broken.
-    broken: Arc<Mutex<BTreeSet<&'static str>>>,
+    violated: Arc<Mutex<BTreeSet<&'static str>>>,
 }
 
 #[derive(Clone)]
@@ -59,10 +59,10 @@ impl stateright::Model for Oracle {
     }
 
     fn actions(&self, at: &Situation, actions: &mut Vec<Action>) {
-        let broken = at.0.broken(&self.bounds);
-        if !broken.is_empty() {
-            let mut all = self.broken.lock().expect("nobody panics with it");
-            return all.extend(broken.iter().map(|judged| judged.assertion));
+        let violated = at.0.broken(&self.bounds);
+        if !violated.is_empty() {
+            let mut all = self.violated.lock().expect("nobody panics with it");
+            return all.extend(violated.iter().map(|judged| judged.assertion));
         }
         if at.0.is_beyond(self.bounds.counter) {
             return;
@@ -95,11 +95,12 @@ fn compare(question: &Question) -> BTreeSet<&'static str> {
     let (assumption, bounds) = (question.assumption, question.bounds);
     let ours = explore(&scenario, assumption, &bounds, &mut |_| {});
     assert!(ours.is_complete, "{question:?}");
-    let broken: BTreeSet<&str> = ours.found.iter().map(|found| found.broken.assertion).collect();
+    let violated: BTreeSet<&str> =
+        ours.found.iter().map(|found| found.violated.assertion).collect();
     let shortest = ours.found.first().map(|found| found.run.len());
     let oracle = || {
         let (scenario, seen) = (scenario.clone(), Arc::new(Mutex::new(BTreeSet::new())));
-        let oracle = Oracle { scenario, assumption, bounds, broken: Arc::clone(&seen) };
+        let oracle = Oracle { scenario, assumption, bounds, violated: Arc::clone(&seen) };
         let checker = stateright::Model::checker(oracle).threads(2);
         // Everything is visited, whatever is found on the way.
         (seen, checker.finish_when(HasDiscoveries::AllOf(BTreeSet::from(["never"]))))
@@ -107,7 +108,7 @@ fn compare(question: &Question) -> BTreeSet<&'static str> {
     let (seen, checker) = oracle();
     let theirs = checker.spawn_bfs().join();
     assert_eq!(theirs.unique_state_count(), ours.states, "{question:?}");
-    assert_eq!(*seen.lock().expect("nobody panics with it"), broken, "{question:?}");
+    assert_eq!(*seen.lock().expect("nobody panics with it"), violated, "{question:?}");
     assert_eq!(theirs.discovery("nothing breaks").is_some(), shortest.is_some(), "{question:?}");
     if let Some(steps) = shortest {
         // The first situation has depth 1, and what lies at the bound is not looked at.
@@ -118,7 +119,7 @@ fn compare(question: &Question) -> BTreeSet<&'static str> {
         assert!(!breaks_at(steps + 1), "{question:?}: in fewer than {steps} steps");
         assert!(breaks_at(steps + 2), "{question:?}: not in {steps} steps");
     }
-    broken
+    violated
 }
 
 fn question(algorithm: Algorithm, nodes: u32, assumption: Assumption) -> Question {

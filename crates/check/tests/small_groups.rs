@@ -144,7 +144,7 @@ fn obeying_the_last_candidate_is_unsafe_after_a_recovery() {
     let bounds = Bounds { counter: 2, depth: 14, ..BOUNDS };
     let result = all_of(&scenario, Assumption::As1, &bounds);
     let found: Vec<_> =
-        result.found.iter().map(|found| (found.broken.assertion, found.run.len())).collect();
+        result.found.iter().map(|found| (found.violated.assertion, found.run.len())).collect();
     assert_eq!(found, [("A-1.1", 14)]);
     let default = all_of(&group("bully", 3, ""), Assumption::As1, &bounds);
     assert!(default.found.is_empty(), "{:?}", default.found);
@@ -165,6 +165,6 @@ fn bully_has_two_coordinators_as_soon_as_a_wait_runs_out_early() {
     // CE-B3: suspicion, and two waits that run out although the answer is under way.
     let bounds = Bounds { crashes: 0, counter: 2, ..BOUNDS };
     let result = all_of(&group("bully", 2, ""), Assumption::As2, &bounds);
-    let found = result.found.iter().find(|found| found.broken.assertion == "A-1.1");
+    let found = result.found.iter().find(|found| found.violated.assertion == "A-1.1");
     assert_eq!(found.map(|found| found.run.len()), Some(3));
 }

@@ -136,8 +136,8 @@ impl Summary {
                 self.events += outcome.events;
                 self.simulated += outcome.simulated;
                 self.elections += outcome.elections;
-                let broken = outcome.failure?;
-                (broken.assertion, violation::line(&broken))
+                let violated = outcome.failure?;
+                (violated.assertion, violation::line(&violated))
             }
             Err(panic) => ("panic", format!("panicked: {}", words(panic.as_ref()))),
         };
@@ -163,20 +163,20 @@ fn words(panic: &(dyn Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use tanist_core::{NodeId, Time};
-    use tanist_sim::monitors::Breach;
-    use tanist_sim::observe::observers::Broken;
+    use tanist_sim::monitors::Violation;
+    use tanist_sim::observe::observers::Violated;
 
     use super::*;
 
-    fn outcome(failure: Option<Broken>) -> Outcome {
+    fn outcome(failure: Option<Violated>) -> Outcome {
         Outcome { events: 1, simulated: Duration::from_secs(1), elections: 2, failure }
     }
 
     fn fails_from(first: u64) -> impl Fn(u64) -> Outcome + Sync {
         move |case| {
-            let breach = Breach { nodes: vec![NodeId(3)], why: "two of them".to_owned() };
-            let broken = Broken { assertion: "A-1.1", at: Time::from_micros(case), breach };
-            outcome((case >= first).then_some(broken))
+            let violation = Violation { nodes: vec![NodeId(3)], why: "two of them".to_owned() };
+            let violated = Violated { assertion: "A-1.1", at: Time::from_micros(case), violation };
+            outcome((case >= first).then_some(violated))
         }
     }
 

@@ -52,7 +52,7 @@ fn scenario(algorithm: &str, crash_every: Option<Duration>) -> Scenario {
 fn steps(scenario: &Scenario) -> u64 {
     let mut world = scenario.world(1, false);
     world.run_until(Time::ZERO + SPAN);
-    assert!(world.observers.first_broken().is_none(), "{:?}", world.observers.first_broken());
+    assert!(world.observers.first_violated().is_none(), "{:?}", world.observers.first_violated());
     world.events()
 }
 

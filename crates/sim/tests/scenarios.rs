@@ -31,10 +31,10 @@ fn every_counterexample_comes_in_a_pair() {
         "l1", "l2", "l3", "b1", "b2", "b3", "b4", "b5", "b6", "i1", "i2", "i3", "i4", "i5", "i6",
         "r1", "r2", "r3", "r4", "r5", "w1",
     ] {
-        let (broken, held) = (format!("ce-{id}-broken"), format!("ce-{id}-held"));
-        assert!(names.contains(broken.as_str()), "{broken} is missing");
+        let (violated, held) = (format!("ce-{id}-broken"), format!("ce-{id}-held"));
+        assert!(names.contains(violated.as_str()), "{violated} is missing");
         assert!(names.contains(held.as_str()), "{held} is missing");
-        assert!(!parse(&broken).expect.breaks.is_empty(), "{broken} expects nothing to break");
+        assert!(!parse(&violated).expect.breaks.is_empty(), "{violated} expects nothing to break");
         assert!(parse(&held).expect.breaks.is_empty(), "{held} expects something to break");
     }
 }

@@ -59,7 +59,7 @@ fn every_mutant_of_the_super_peers_is_caught() {
     ] {
         let caught = (1..=SEEDS).find_map(|seed| {
             let failure = judge(&scenario(Algorithm::SuperPeer, seed, Some(mutant))).failure;
-            failure.filter(|broken| broken.assertion == assertion)
+            failure.filter(|violated| violated.assertion == assertion)
         });
         assert!(caught.is_some(), "{} breaks no {assertion}", mutant.name());
     }

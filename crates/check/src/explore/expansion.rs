@@ -11,7 +11,7 @@ use tanist_sim::explore::choices::Order;
 use tanist_sim::explore::digest::digest;
 use tanist_sim::explore::outline::{Change, Event, Outline};
 use tanist_sim::explore::snapshot::Store;
-use tanist_sim::observe::observers::Broken;
+use tanist_sim::observe::observers::Violated;
 
 use crate::enabled::Scene;
 use crate::explore::memo::{Finding, Memo};
@@ -64,7 +64,7 @@ pub(crate) struct New {
     /// Whether a counter is beyond its bound.
     pub(crate) is_beyond: bool,
     /// The assertions that are broken in it.
-    pub(crate) broken: Vec<Broken>,
+    pub(crate) violated: Vec<Violated>,
     frozen: Range<usize>,
 }
 
@@ -224,16 +224,16 @@ impl Block {
     }
 
     fn look_at(&mut self, fingerprint: u128, model: &Model, aids: &Aids<'_>) -> New {
-        let broken = model.broken(aids.bounds);
+        let violated = model.broken(aids.bounds);
         let begin = self.bytes.len();
-        if broken.is_empty() {
+        if violated.is_empty() {
             model.freeze(aids.store, &mut self.bytes);
         }
         New {
             fingerprint,
             is_good: model.world.observers.is_settled(),
             is_beyond: model.is_beyond(aids.bounds.counter),
-            broken,
+            violated,
             frozen: begin..self.bytes.len(),
         }
     }
@@ -250,12 +250,12 @@ impl Block {
         if let Some(place) = aids.known.find(fingerprint) {
             return Found::Known(place);
         }
-        let mut broken = result.broken.clone();
+        let mut violated = result.violated.clone();
         if !next.has_mail_for_the_living() {
-            broken.extend_from_slice(&result.broken_at_rest);
+            violated.extend_from_slice(&result.violated_at_rest);
         }
         let begin = self.bytes.len();
-        if broken.is_empty() {
+        if violated.is_empty() {
             left.write(&mut self.bytes);
             next.write(&mut self.bytes);
         }
@@ -263,7 +263,7 @@ impl Block {
             fingerprint,
             is_good: result.is_good,
             is_beyond: result.is_beyond,
-            broken,
+            violated,
             frozen: begin..self.bytes.len(),
         }))
     }

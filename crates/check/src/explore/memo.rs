@@ -9,7 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use tanist_core::NodeId;
 use tanist_sim::explore::outline::{Change, Event, Outline};
-use tanist_sim::observe::observers::Broken;
+use tanist_sim::observe::observers::Violated;
 
 use crate::explore::expansion::Aids;
 use crate::model::Model;
@@ -29,9 +29,9 @@ pub(crate) struct Finding {
     /// Whether a counter is beyond its bound.
     pub(crate) is_beyond: bool,
     /// The assertions that it breaks.
-    pub(crate) broken: Vec<Broken>,
+    pub(crate) violated: Vec<Violated>,
     /// The assertions that are broken if nothing is under way then.
-    pub(crate) broken_at_rest: Vec<Broken>,
+    pub(crate) violated_at_rest: Vec<Violated>,
     /// The nodes that then work as their own coordinators.
     pub(crate) leaders: Box<[NodeId]>,
 }
@@ -55,9 +55,9 @@ impl Memo {
         self.findings.entry(outline.key(event)).or_insert_with(|| {
             let change = aids.store.change(outline, event, &mut model.world);
             let observers = &model.world.observers;
-            let broken_at_rest = match model.has_waits() {
+            let violated_at_rest = match model.has_waits() {
                 true => Vec::new(),
-                false => observers.broken_at_rest(model.world.now()),
+                false => observers.violated_at_rest(model.world.now()),
             };
             let views = observers.global.views().iter().map(|view| view.id);
             Finding {
@@ -66,8 +66,8 @@ impl Memo {
                 is_good: observers.is_settled(),
                 has_election: observers.counts.elections_won > 0,
                 is_beyond: model.is_beyond(aids.bounds.counter),
-                broken: model.broken_by_step(aids.bounds),
-                broken_at_rest,
+                violated: model.violated_by_step(aids.bounds),
+                violated_at_rest,
             }
         })
     }

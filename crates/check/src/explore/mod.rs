@@ -21,7 +21,7 @@ use std::thread;
 
 use tanist_sim::Scenario;
 use tanist_sim::explore::snapshot::Store;
-use tanist_sim::observe::observers::Broken;
+use tanist_sim::observe::observers::Violated;
 use tanist_sim::observe::recording::Recording;
 
 use crate::assumption::Assumption;
@@ -81,7 +81,7 @@ pub fn replay(
 #[derive(Clone, Debug)]
 pub struct Found {
     /// What broke.
-    pub broken: Broken,
+    pub violated: Violated,
     /// A shortest run to it.
     pub run: Vec<Step>,
     /// How many situations were known when it was found.
@@ -184,8 +184,8 @@ impl Search {
         if search.first.world.observers.is_settled() {
             search.good.set(0);
         }
-        for broken in search.first.broken(bounds) {
-            search.found.push(Found { broken, run: Vec::new(), states: 1 });
+        for violated in search.first.broken(bounds) {
+            search.found.push(Found { violated, run: Vec::new(), states: 1 });
         }
         if search.found.is_empty() {
             search.frontier.push(0, &frozen);
@@ -257,19 +257,19 @@ impl Search {
         if new.is_good {
             self.good.set(place);
         }
-        for broken in &new.broken {
-            if self.found.iter().all(|found| found.broken.assertion != broken.assertion) {
-                let (broken, states) = (broken.clone(), self.known.len());
-                self.found.push(Found { broken, run: self.run_to(place), states });
+        for violated in &new.violated {
+            if self.found.iter().all(|found| found.violated.assertion != violated.assertion) {
+                let (violated, states) = (violated.clone(), self.known.len());
+                self.found.push(Found { violated, run: self.run_to(place), states });
             }
         }
         // A run ends where it breaks something.
-        if new.broken.is_empty() && !new.is_beyond {
+        if new.violated.is_empty() && !new.is_beyond {
             self.frontier.push(place, frozen);
             return;
         }
         self.ends.set(place);
-        if new.broken.is_empty() && !new.is_good {
+        if new.violated.is_empty() && !new.is_good {
             self.beyond.push(place, frozen);
         }
     }

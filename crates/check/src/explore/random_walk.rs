@@ -43,7 +43,7 @@ impl Attempts {
             let Some(way) = pick(model, is_random.then_some(&mut *chance)) else { return false };
             model.left = model.left.hurried(way.is_hasty);
             model.take(way.step);
-            if model.world.observers.first_broken().is_some() {
+            if model.world.observers.first_violated().is_some() {
                 return false;
             }
         }

@@ -236,7 +236,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
 fn verdict(judged: &Judged) -> Exit {
     let breaks: Vec<String> = judged
         .broken()
-        .filter_map(|judgement| judgement.broken.as_ref())
+        .filter_map(|judgement| judgement.violated.as_ref())
         .map(violation::line)
         .collect();
     breaks.iter().for_each(|line| output::complain(line));

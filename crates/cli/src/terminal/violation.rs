@@ -1,19 +1,19 @@
 //! A broken assertion in a line.
 
 use tanist_core::NodeId;
-use tanist_sim::observe::observers::Broken;
+use tanist_sim::observe::observers::Violated;
 
 use crate::terminal::output::plain;
 
 /// Which, when, who, why.
-pub(crate) fn line(broken: &Broken) -> String {
-    format!("{} broken {}", broken.assertion, place(broken))
+pub(crate) fn line(violated: &Violated) -> String {
+    format!("{} broken {}", violated.assertion, place(violated))
 }
 
 /// When, who, why.
-pub(crate) fn place(broken: &Broken) -> String {
-    let Broken { at, breach, .. } = broken;
-    format!("at {at}, {}: {}", names(&breach.nodes), plain(&breach.why))
+pub(crate) fn place(violated: &Violated) -> String {
+    let Violated { at, violation, .. } = violated;
+    format!("at {at}, {}: {}", names(&violation.nodes), plain(&violation.why))
 }
 
 fn names(nodes: &[NodeId]) -> String {

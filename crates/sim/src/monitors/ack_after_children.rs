@@ -9,7 +9,7 @@ use std::time::Duration;
 use tanist_core::trace::{Event, Header, Kind, MessageFacts};
 use tanist_core::{GroupNumber, NodeId, Time};
 
-use super::{Breach, Interest, Monitor, mix};
+use super::{Interest, Monitor, Violation, mix};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -62,7 +62,7 @@ impl AckAfterChildren {
         node: NodeId,
         to: NodeId,
         message: &MessageFacts,
-    ) -> Option<Breach> {
+    ) -> Option<Violation> {
         if message.kind == Kind::Pause {
             self.open.retain(|question| question.asker != node);
         }
@@ -79,7 +79,7 @@ impl AckAfterChildren {
             return None;
         }
         let asked = self.unanswered(global, at, node, computation)?;
-        Some(Breach {
+        Some(Violation {
             nodes: vec![node, asked],
             why: format!("{node} answers its parent before {asked} has answered it"),
         })
@@ -107,7 +107,7 @@ impl Monitor for AckAfterChildren {
         Interest::SEND.and(Interest::RECEIVE).and(Interest::FAULT)
     }
 
-    fn see(&mut self, global: &GlobalState, at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, at: Time, event: &Event) -> Option<Violation> {
         if let Event::Send { node, to, message, .. } = event {
             return self.see_sent(global, at, *node, *to, message);
         }

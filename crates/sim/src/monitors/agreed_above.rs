@@ -7,7 +7,7 @@ use tanist_core::{NodeId, NodeSet, Status, Time};
 use super::peers::{Peers, peerage};
 use super::same_coordinator::name;
 use super::settled::Settled;
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -22,7 +22,7 @@ impl AgreedAbove {
     }
 
     /// Where somebody above is not in line, from the lowest level up.
-    pub(super) fn discord(&self, global: &GlobalState) -> Option<Breach> {
+    pub(super) fn discord(&self, global: &GlobalState) -> Option<Violation> {
         let hierarchy = &self.peers.hierarchy;
         let mut chosen: Vec<NodeSet> = (0..hierarchy.groups(0))
             .map(|group| {
@@ -38,7 +38,7 @@ impl AgreedAbove {
                 let holders = chosen[children].iter().flat_map(NodeSet::iter).collect();
                 match self.agreed(global, level, group, &holders) {
                     Ok(selected) => next.push(selected),
-                    Err(breach) => return Some(breach),
+                    Err(violation) => return Some(violation),
                 }
             }
             chosen = next;
@@ -53,13 +53,13 @@ impl AgreedAbove {
         level: usize,
         group: usize,
         holders: &NodeSet,
-    ) -> Result<NodeSet, Breach> {
+    ) -> Result<NodeSet, Violation> {
         let seat_of = |node: NodeId| -> Option<&SeatState> {
             let view = global.view(node).filter(|view| view.is_up)?;
             peerage(view)?.seats.get(level - 1)
         };
-        let breach = |node: NodeId, why: String| {
-            Err(Breach { nodes: vec![node], why: format!("{node} {why} at level {level}") })
+        let violation = |node: NodeId, why: String| {
+            Err(Violation { nodes: vec![node], why: format!("{node} {why} at level {level}") })
         };
         let usurper = self
             .peers
@@ -67,16 +67,18 @@ impl AgreedAbove {
             .nodes(level, group)
             .find(|node| !holders.contains(*node) && seat_of(*node).is_some());
         if let Some(node) = usurper {
-            return breach(node, format!("has a seat beside {holders}"));
+            return violation(node, format!("has a seat beside {holders}"));
         }
         let Some(first) = holders.first() else { return Ok(NodeSet::new()) };
         let coordinator = seat_of(first).and_then(|seat| seat.coordinator);
         for node in holders.iter() {
-            let Some(seat) = seat_of(node) else { return breach(node, "has no seat".to_owned()) };
+            let Some(seat) = seat_of(node) else {
+                return violation(node, "has no seat".to_owned());
+            };
             let is_led = coordinator.is_some_and(|leader| holders.contains(leader));
             if seat.status != Status::Normal || seat.coordinator != coordinator || !is_led {
                 let (status, leader) = (seat.status, name(seat.coordinator));
-                return breach(node, format!("is {status} under {leader} among {holders}"));
+                return violation(node, format!("is {status} under {leader} among {holders}"));
             }
         }
         let leader = coordinator.and_then(seat_of);
@@ -93,17 +95,17 @@ impl Monitor for AgreedAbove {
         Interest::STATE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Violation> {
         let is_good = self.discord(global).is_none();
         self.settled.note(at, global.disturbed_at, is_good);
         None
     }
 
-    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Breach> {
+    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Violation> {
         if !self.is_applicable(global) {
             return None;
         }
-        let relapse = || Breach {
+        let relapse = || Violation {
             nodes: Vec::new(),
             why: "every agreement above was given up again within a check period".to_owned(),
         };

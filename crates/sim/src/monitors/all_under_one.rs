@@ -5,7 +5,7 @@ use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, NodeSet, Status, Time};
 
 use super::settled::Settled;
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -28,22 +28,22 @@ impl Monitor for AllUnderOne {
         Interest::STATE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Violation> {
         let live: NodeSet = global.live().map(|view| view.id).collect();
         let is_good = out_of_line(global, &live).is_none();
         self.settled.note(at, global.disturbed_at, is_good);
         None
     }
 
-    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Breach> {
+    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Violation> {
         if !self.is_applicable(global) {
             return None;
         }
         let live: NodeSet = global.live().map(|view| view.id).collect();
         if let Some((node, why)) = out_of_line(global, &live) {
-            return Some(Breach { nodes: vec![node], why });
+            return Some(Violation { nodes: vec![node], why });
         }
-        self.settled.is_relapsing(at).then(|| Breach {
+        self.settled.is_relapsing(at).then(|| Violation {
             nodes: live.iter().collect(),
             why: "every agreement was given up again within a check period".to_owned(),
         })

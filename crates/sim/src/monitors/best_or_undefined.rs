@@ -3,7 +3,7 @@
 use tanist_core::trace::Event;
 use tanist_core::{NodeId, Status, Time};
 
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::{GlobalState, NodeView};
 
 #[derive(Clone)]
@@ -18,23 +18,23 @@ impl Monitor for BestOrUndefined {
         Interest::FAULT
     }
 
-    fn see(&mut self, _board: &GlobalState, _at: Time, _event: &Event) -> Option<Breach> {
+    fn see(&mut self, _board: &GlobalState, _at: Time, _event: &Event) -> Option<Violation> {
         None
     }
 
-    fn finish(&mut self, global: &GlobalState, _at: Time) -> Option<Breach> {
-        self.is_applicable(global).then(|| breach(global)).flatten()
+    fn finish(&mut self, global: &GlobalState, _at: Time) -> Option<Violation> {
+        self.is_applicable(global).then(|| violation(global)).flatten()
     }
 
     /// Whoever is in an election will give it up some day, and whoever has elected somebody who is
     /// dead will notice: such a run is not at its end.
-    fn at_rest(&self, global: &GlobalState) -> Option<Breach> {
+    fn at_rest(&self, global: &GlobalState) -> Option<Violation> {
         let is_up = |id| global.view(id).is_some_and(|view| view.is_up);
         let is_done = |view: &NodeView| {
             view.state.status == Status::Normal && view.state.coordinator.is_some_and(is_up)
         };
         let has_ended = global.live().all(is_done);
-        (has_ended && self.is_applicable(global)).then(|| breach(global)).flatten()
+        (has_ended && self.is_applicable(global)).then(|| violation(global)).flatten()
     }
 
     fn is_about_the_end(&self) -> bool {
@@ -51,11 +51,11 @@ impl Monitor for BestOrUndefined {
     }
 }
 
-fn breach(global: &GlobalState) -> Option<Breach> {
+fn violation(global: &GlobalState) -> Option<Violation> {
     let (wrong, best) = wrong(global)?;
     let elected = super::same_coordinator::name(wrong.state.coordinator);
     let why = format!("{} has elected {elected}, the best live process is {best}", wrong.id);
-    Some(Breach { nodes: vec![wrong.id, best], why })
+    Some(Violation { nodes: vec![wrong.id, best], why })
 }
 
 /// A node that has elected somebody else than the best live one, and who that is.

@@ -7,7 +7,7 @@
 use tanist_core::trace::{Event, Outcome};
 use tanist_core::{NodeId, NodeSet, Time};
 
-use super::{Breach, Interest, Monitor, mix};
+use super::{Interest, Monitor, Violation, mix};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone, Default)]
@@ -33,7 +33,7 @@ impl Monitor for BestWins {
         Interest::MILESTONE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         if let Event::Call { node } = event {
             self.calls.retain(|(caller, _)| caller != node);
             let live = global.live().filter(|view| !view.is_recalling).map(|view| view.id);
@@ -56,11 +56,11 @@ impl Monitor for BestWins {
     }
 }
 
-fn reachable(global: &GlobalState, winner: NodeId, better: &NodeSet) -> Option<Breach> {
+fn reachable(global: &GlobalState, winner: NodeId, better: &NodeSet) -> Option<Violation> {
     let better = better.iter().find(|id| {
         global.can_talk(*id, winner) && global.view(*id).is_some_and(|view| !view.is_paused)
     })?;
-    Some(Breach {
+    Some(Violation {
         nodes: vec![winner, better],
         why: format!("{winner} wins although {better} has been up all the time"),
     })

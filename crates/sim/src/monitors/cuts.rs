@@ -6,7 +6,7 @@
 use tanist_core::trace::{Event, NodeState};
 use tanist_core::{NodeId, Status, Time};
 
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::{GlobalState, NodeView};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Monitor for CutMonitor {
         Interest::STATE.and(Interest::MILESTONE)
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let (node, spoiler) = match (self.0, event) {
             (Cut::NoHigherNormal, Event::State { node, state }) => {
                 let is_cut = state.status == Status::Election && is_own(*node, state);
@@ -67,7 +67,7 @@ impl Monitor for CutMonitor {
             }
         };
         let spoiler = spoiler?;
-        Some(Breach {
+        Some(Violation {
             nodes: vec![*node, spoiler.id],
             why: format!("at {node}'s cut {} is {}", spoiler.id, spoiler.state.status),
         })

@@ -4,7 +4,7 @@
 use tanist_core::trace::Event;
 use tanist_core::{Status, Time};
 
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -19,7 +19,7 @@ impl Monitor for DefinitionOnlyInReorganization {
         Interest::STATE
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let Event::State { node, state } = event else { return None };
         let view = global.view(*node)?;
         // What a node shows first is what it stands in, not what it took.
@@ -33,7 +33,7 @@ impl Monitor for DefinitionOnlyInReorganization {
             && before.group == state.group
             && before.coordinator == state.coordinator
             && (is_own || heard == state.coordinator);
-        (!is_right).then(|| Breach {
+        (!is_right).then(|| Violation {
             nodes: vec![*node],
             why: format!(
                 "{node} takes a definition in {} (heard last: {})",

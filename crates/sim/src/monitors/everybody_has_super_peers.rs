@@ -10,7 +10,7 @@ use tanist_core::{NodeId, NodeSet, Status, Time};
 use super::peers::{Peers, peerage};
 use super::same_coordinator::name;
 use super::settled::Settled;
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -25,11 +25,11 @@ impl EverybodyHasSuperPeers {
     }
 
     /// A peer that has not what it should have, and what is wrong.
-    pub(super) fn without(&self, global: &GlobalState) -> Option<Breach> {
+    pub(super) fn without(&self, global: &GlobalState) -> Option<Violation> {
         (0..self.peers.hierarchy.groups(0)).find_map(|group| self.wrong_in(global, group))
     }
 
-    fn wrong_in(&self, global: &GlobalState, group: usize) -> Option<Breach> {
+    fn wrong_in(&self, global: &GlobalState, group: usize) -> Option<Violation> {
         let live: NodeSet = self.peers.live(global, group).map(|view| view.id).collect();
         let first = global.view(live.first()?)?;
         let chosen = peerage(first).map(|peerage| peerage.super_peers.clone()).unwrap_or_default();
@@ -38,20 +38,23 @@ impl EverybodyHasSuperPeers {
                 || view.state.coordinator != first.state.coordinator
             {
                 let (status, coordinator) = (view.state.status, name(view.state.coordinator));
-                return breach(view.id, format!("is {status} under {coordinator}"));
+                return violation(view.id, format!("is {status} under {coordinator}"));
             }
             let known = peerage(view).map(|peerage| &peerage.super_peers);
             if known != Some(&chosen) {
                 let (id, all) = (first.id, &chosen);
-                return breach(view.id, format!("does not know the super-peers {all} of {id}"));
+                return violation(view.id, format!("does not know the super-peers {all} of {id}"));
             }
         }
         if let Some(dead) = chosen.iter().find(|node| !live.contains(*node)) {
-            return breach(first.id, format!("takes {dead} for a super-peer, which is not there"));
+            return violation(
+                first.id,
+                format!("takes {dead} for a super-peer, which is not there"),
+            );
         }
         let count = self.count(global, &chosen, &live);
         if chosen.len() != count {
-            return breach(first.id, format!("has the super-peers {chosen} and not {count}"));
+            return violation(first.id, format!("has the super-peers {chosen} and not {count}"));
         }
         None
     }
@@ -75,8 +78,8 @@ impl EverybodyHasSuperPeers {
     }
 }
 
-fn breach(node: NodeId, why: String) -> Option<Breach> {
-    Some(Breach { nodes: vec![node], why: format!("{node} {why}") })
+fn violation(node: NodeId, why: String) -> Option<Violation> {
+    Some(Violation { nodes: vec![node], why: format!("{node} {why}") })
 }
 
 impl Monitor for EverybodyHasSuperPeers {
@@ -88,17 +91,17 @@ impl Monitor for EverybodyHasSuperPeers {
         Interest::STATE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Violation> {
         let is_good = self.without(global).is_none();
         self.settled.note(at, global.disturbed_at, is_good);
         None
     }
 
-    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Breach> {
+    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Violation> {
         if !self.is_applicable(global) {
             return None;
         }
-        let relapse = || Breach {
+        let relapse = || Violation {
             nodes: Vec::new(),
             why: "the super-peers changed again and again within a check period".to_owned(),
         };

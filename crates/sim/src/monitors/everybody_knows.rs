@@ -3,7 +3,7 @@
 use tanist_core::Time;
 use tanist_core::trace::Event;
 
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -18,16 +18,16 @@ impl Monitor for EverybodyKnows {
         Interest::FAULT
     }
 
-    fn see(&mut self, _board: &GlobalState, _at: Time, _event: &Event) -> Option<Breach> {
+    fn see(&mut self, _board: &GlobalState, _at: Time, _event: &Event) -> Option<Violation> {
         None
     }
 
-    fn finish(&mut self, global: &GlobalState, _at: Time) -> Option<Breach> {
+    fn finish(&mut self, global: &GlobalState, _at: Time) -> Option<Violation> {
         if !self.is_applicable(global) {
             return None;
         }
         let ignorant = global.live().find(|view| view.state.coordinator.is_none())?;
-        Some(Breach {
+        Some(Violation {
             nodes: vec![ignorant.id],
             why: format!("{} is still in {}", ignorant.id, ignorant.state.status),
         })

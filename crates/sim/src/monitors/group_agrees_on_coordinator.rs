@@ -5,7 +5,7 @@ use tanist_core::Time;
 use tanist_core::trace::Event;
 
 use super::same_coordinator::name;
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -20,7 +20,7 @@ impl Monitor for GroupAgreesOnCoordinator {
         Interest::STATE
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let Event::State { node, state } = event else { return None };
         let group = state.group?;
         if !state.status.has_coordinator() {
@@ -31,7 +31,7 @@ impl Monitor for GroupAgreesOnCoordinator {
                 && view.state.group == Some(group)
                 && view.state.coordinator != state.coordinator
         })?;
-        Some(Breach {
+        Some(Violation {
             nodes: vec![*node, other.id],
             why: format!(
                 "in group {group}, {node} follows {} and {} follows {}",

@@ -3,7 +3,7 @@
 use tanist_core::trace::Event;
 use tanist_core::{Status, Time};
 
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -18,7 +18,7 @@ impl Monitor for GroupAgreesOnDefinition {
         Interest::STATE
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let Event::State { node, state } = event else { return None };
         let group = state.group?;
         if state.status != Status::Normal {
@@ -29,7 +29,7 @@ impl Monitor for GroupAgreesOnDefinition {
                 && view.state.group == Some(group)
                 && view.state.definition != state.definition
         })?;
-        Some(Breach {
+        Some(Violation {
             nodes: vec![*node, other.id],
             why: format!("{node} and {} are in group {group}, two definitions", other.id),
         })

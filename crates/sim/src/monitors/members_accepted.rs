@@ -4,7 +4,7 @@
 use tanist_core::trace::Event;
 use tanist_core::{GroupNumber, NodeId, NodeSet, Status, Time};
 
-use super::{Breach, Interest, Monitor, mix};
+use super::{Interest, Monitor, Violation, mix};
 use crate::observe::global_state::GlobalState;
 
 /// Who accepted, and who began in, the latest group of each coordinator.
@@ -41,7 +41,7 @@ impl Monitor for MembersAccepted {
         Interest::SEND.and(Interest::STATE).and(Interest::MILESTONE)
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         if let Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } = event {
             let is_yes = message.kind.info().promises_stop && message.ok != Some(false);
             if let (Some(group), true) = (message.group, is_yes) {
@@ -89,9 +89,9 @@ fn uncounted(
     coordinator: NodeId,
     what: &str,
     group: GroupNumber,
-) -> Option<Breach> {
+) -> Option<Violation> {
     let member = up.iter().find(|member| !counted.contains(*member))?;
-    Some(Breach {
+    Some(Violation {
         nodes: vec![coordinator, member],
         why: format!("{coordinator} counts {member}, which {what} group {group}"),
     })

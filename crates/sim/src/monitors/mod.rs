@@ -76,16 +76,16 @@ pub trait Monitor: Replicate + Send + Sync {
     fn interest(&self) -> Interest;
 
     /// Looks at an event; the global state already knows of it.
-    fn see(&mut self, global: &GlobalState, at: Time, event: &Event) -> Option<Breach>;
+    fn see(&mut self, global: &GlobalState, at: Time, event: &Event) -> Option<Violation>;
 
     /// Looks at the end of a run: what should come true eventually must be true.
-    fn finish(&mut self, _board: &GlobalState, _at: Time) -> Option<Breach> {
+    fn finish(&mut self, _board: &GlobalState, _at: Time) -> Option<Violation> {
         None
     }
 
     /// Looks at a run that has come to rest: nothing is under way to anybody, and nobody waits for an
     /// answer. What is said of the end of a run holds there, too, whenever it comes.
-    fn at_rest(&self, _board: &GlobalState) -> Option<Breach> {
+    fn at_rest(&self, _board: &GlobalState) -> Option<Violation> {
         None
     }
 
@@ -124,7 +124,7 @@ impl<M: Monitor + Clone + 'static> Replicate for M {
 
 /// What was seen where an assertion broke.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Breach {
+pub struct Violation {
     /// The nodes concerned.
     pub nodes: Vec<NodeId>,
     /// What was seen.
@@ -137,7 +137,7 @@ pub enum Verdict {
     /// It held after every step, and at the end.
     Holds,
     /// It did not.
-    Broken,
+    Violated,
     /// It speaks of another algorithm, or of a situation that the run did not end in.
     NotApplicable,
 }
@@ -148,7 +148,7 @@ impl Verdict {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
-            Self::Broken => "broken",
+            Self::Violated => "broken",
             Self::NotApplicable => "not-applicable",
         }
     }
@@ -244,7 +244,7 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
 /// Where the super-peers of a network that should have settled are not what they should be, if
 /// anywhere: what V-02 and V-05 look for at the end of a run.
 #[must_use]
-pub fn unsettled_super_peers(header: &Header, global: &GlobalState) -> Option<Breach> {
+pub fn unsettled_super_peers(header: &Header, global: &GlobalState) -> Option<Violation> {
     let peers = Peers::of(header)?;
     let below = EverybodyHasSuperPeers::new(peers.clone(), header).without(global);
     below.or_else(|| AgreedAbove::new(peers, header).discord(global))

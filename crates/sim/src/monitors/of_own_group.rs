@@ -5,7 +5,7 @@ use tanist_core::Time;
 use tanist_core::trace::Event;
 
 use super::peers::Peers;
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -28,7 +28,7 @@ impl Monitor for OfOwnGroup {
         Interest::STATE
     }
 
-    fn see(&mut self, _board: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, _board: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let Event::State { node, state } = event else { return None };
         let home = self.peers.home(*node);
         let coordinator = state.coordinator.filter(|_| state.status.has_coordinator());
@@ -36,11 +36,11 @@ impl Monitor for OfOwnGroup {
         let stranger = known.chain(coordinator).find(|other| !home.contains(*other));
         if let Some(other) = stranger {
             let why = format!("{node} follows {other}, which is not of its group {home}");
-            return Some(Breach { nodes: vec![*node, other], why });
+            return Some(Violation { nodes: vec![*node, other], why });
         }
         let peerage = state.peerage.as_deref()?;
         let is_seated = !peerage.seats.is_empty() && !peerage.super_peers.contains(*node);
-        is_seated.then(|| Breach {
+        is_seated.then(|| Violation {
             nodes: vec![*node],
             why: format!("{node} has a seat, and its super-peers are {}", peerage.super_peers),
         })

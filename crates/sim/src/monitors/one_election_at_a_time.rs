@@ -3,7 +3,7 @@
 use tanist_core::Time;
 use tanist_core::trace::Event;
 
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -18,9 +18,9 @@ impl Monitor for OneElectionAtATime {
         Interest::MILESTONE
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let Event::Call { node } = event else { return None };
-        (global.view(*node)?.elections_open > 1).then(|| Breach {
+        (global.view(*node)?.elections_open > 1).then(|| Violation {
             nodes: vec![*node],
             why: format!("{node} calls an election while one of its own is on"),
         })

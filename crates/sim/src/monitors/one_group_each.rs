@@ -4,7 +4,7 @@
 use tanist_core::Time;
 use tanist_core::trace::Event;
 
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::{Gate, GlobalState};
 
 #[derive(Clone)]
@@ -19,16 +19,16 @@ impl Monitor for OneGroupEach {
         Interest::STATE.and(Interest::MILESTONE)
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         if let Event::State { node, state } = event {
             if !state.status.has_coordinator() {
                 return None;
             }
             let (Some(group), Some(coordinator)) = (state.group, state.coordinator) else {
                 let why = format!("{node} is {} in no group", state.status);
-                return Some(Breach { nodes: vec![*node], why });
+                return Some(Violation { nodes: vec![*node], why });
             };
-            return (group.node != coordinator).then(|| Breach {
+            return (group.node != coordinator).then(|| Violation {
                 nodes: vec![*node, coordinator],
                 why: format!("{node} follows {coordinator} in group {group}"),
             });
@@ -37,7 +37,7 @@ impl Monitor for OneGroupEach {
         let Event::Begin { node, group } = event else { return None };
         let view = global.view(*node)?;
         let is_in = view.state.group == Some(*group) && view.gate == Gate::Open;
-        (!is_in).then(|| Breach {
+        (!is_in).then(|| Violation {
             nodes: vec![*node],
             why: format!("{node} works in group {group} and is elsewhere"),
         })

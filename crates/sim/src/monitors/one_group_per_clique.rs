@@ -10,7 +10,7 @@ use tanist_core::{NodeSet, Time};
 
 use super::all_under_one::out_of_line;
 use super::settled::Settled;
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -40,7 +40,7 @@ impl Monitor for OneGroupPerClique {
         Interest::STATE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Violation> {
         // Relapses are followed for a whole network only; the end is judged for every component.
         if global.is_whole() {
             let live: NodeSet = global.live().map(|view| view.id).collect();
@@ -50,14 +50,14 @@ impl Monitor for OneGroupPerClique {
         None
     }
 
-    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Breach> {
+    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Violation> {
         for component in self.concerned(global) {
             if let Some((node, why)) = out_of_line(global, &component) {
-                return Some(Breach { nodes: vec![node], why });
+                return Some(Violation { nodes: vec![node], why });
             }
         }
         let relapses = global.is_whole() && self.settled.is_relapsing(at);
-        (relapses && self.is_applicable(global)).then(|| Breach {
+        (relapses && self.is_applicable(global)).then(|| Violation {
             nodes: global.live().map(|view| view.id).collect(),
             why: "every agreement was given up again within a check period".to_owned(),
         })

@@ -3,7 +3,7 @@
 use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, NodeSet, Time};
 
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -45,13 +45,13 @@ impl Monitor for OneLeaderInReach {
         Interest::FAULT
     }
 
-    fn see(&mut self, _board: &GlobalState, _at: Time, _event: &Event) -> Option<Breach> {
+    fn see(&mut self, _board: &GlobalState, _at: Time, _event: &Event) -> Option<Violation> {
         None
     }
 
-    fn finish(&mut self, global: &GlobalState, _at: Time) -> Option<Breach> {
+    fn finish(&mut self, global: &GlobalState, _at: Time) -> Option<Violation> {
         let (leader, rival) = self.rivals(global)?;
-        Some(Breach {
+        Some(Violation {
             nodes: vec![leader, rival],
             why: format!("{leader} and {rival} lead, within {} links of each other", self.limit),
         })

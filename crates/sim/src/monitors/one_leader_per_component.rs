@@ -7,7 +7,7 @@ use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, NodeSet, Status, Time};
 
 use super::settled::Settled;
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -30,20 +30,20 @@ impl Monitor for OneLeaderPerComponent {
         Interest::STATE.and(Interest::FAULT)
     }
 
-    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Violation> {
         let is_good = astray(global).is_none();
         self.settled.note(at, global.disturbed_at, is_good);
         None
     }
 
-    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Breach> {
+    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Violation> {
         if !self.is_applicable(global) {
             return None;
         }
         if let Some((node, why)) = astray(global) {
-            return Some(Breach { nodes: vec![node], why });
+            return Some(Violation { nodes: vec![node], why });
         }
-        self.settled.is_relapsing(at).then(|| Breach {
+        self.settled.is_relapsing(at).then(|| Violation {
             nodes: global.live().map(|view| view.id).collect(),
             why: "every agreement was given up again within a check period".to_owned(),
         })

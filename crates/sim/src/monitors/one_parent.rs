@@ -3,7 +3,7 @@
 use tanist_core::trace::{Event, Kind};
 use tanist_core::{GroupNumber, NodeId, Time};
 
-use super::{Breach, Interest, Monitor, mix};
+use super::{Interest, Monitor, Violation, mix};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone, Default)]
@@ -40,7 +40,7 @@ impl Monitor for OneParent {
         Interest::SEND
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let Event::Send { node, to, message, .. } = event else { return None };
         if message.kind != Kind::Ack || message.ok != Some(true) {
             return None;
@@ -54,7 +54,7 @@ impl Monitor for OneParent {
         let is_same = last.life == life && last.computation == answer.computation;
         let first = last.parent;
         *last = answer;
-        (is_same && first != *to).then(|| Breach {
+        (is_same && first != *to).then(|| Violation {
             nodes: vec![*node, first, *to],
             why: format!("{node} answers {first} and {to} as its parents in one computation"),
         })

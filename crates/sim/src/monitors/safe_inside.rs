@@ -10,7 +10,7 @@ use tanist_core::{Status, Time};
 
 use super::peers::Peers;
 use super::same_coordinator::name;
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl Monitor for SafeInside {
         Interest::STATE
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let Event::State { node, state } = event else { return None };
         if !self.is_promised || !state.status.has_coordinator() {
             return None;
@@ -50,7 +50,7 @@ impl Monitor for SafeInside {
                 || are_normal && view.state.definition != state.definition
         })?;
         let (mine, theirs) = (name(state.coordinator), name(other.state.coordinator));
-        Some(Breach {
+        Some(Violation {
             nodes: vec![*node, other.id],
             why: format!(
                 "{node} is {} under {mine}, {} of the same peer group is {} under {theirs}",

@@ -3,7 +3,7 @@
 use tanist_core::Time;
 use tanist_core::trace::Event;
 
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
@@ -18,7 +18,7 @@ impl Monitor for SameCoordinator {
         Interest::STATE
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let Event::State { node, state } = event else { return None };
         if !state.status.has_coordinator() {
             return None;
@@ -26,7 +26,7 @@ impl Monitor for SameCoordinator {
         let other = global.live().find(|view| {
             view.state.status.has_coordinator() && view.state.coordinator != state.coordinator
         })?;
-        Some(Breach {
+        Some(Violation {
             nodes: vec![*node, other.id],
             why: format!(
                 "{node} is {} under {}, {} is {} under {}",

@@ -3,7 +3,7 @@
 use tanist_core::Time;
 use tanist_core::trace::Event;
 
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::{Gate, GlobalState};
 
 #[derive(Clone)]
@@ -18,7 +18,7 @@ impl Monitor for StopBeforeAcknowledge {
         Interest::SEND
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let (Event::Send { node, message, .. } | Event::Broadcast { node, message, .. }) = event
         else {
             return None;
@@ -27,7 +27,7 @@ impl Monitor for StopBeforeAcknowledge {
             return None;
         }
         let gate = global.view(*node)?.gate;
-        (gate != Gate::Stopped).then(|| Breach {
+        (gate != Gate::Stopped).then(|| Violation {
             nodes: vec![*node],
             why: format!("{node} sends {} while its application still works", message.kind),
         })

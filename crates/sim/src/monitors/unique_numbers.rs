@@ -3,7 +3,7 @@
 use tanist_core::trace::Event;
 use tanist_core::{GroupNumber, NodeId, Time};
 
-use super::{Breach, Interest, Monitor, mix};
+use super::{Interest, Monitor, Violation, mix};
 use crate::observe::global_state::GlobalState;
 
 /// The highest number that each node has used, with the life it was used in.
@@ -40,7 +40,7 @@ impl Monitor for UniqueNumbers {
         Interest::SEND.and(Interest::MILESTONE)
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         if let Event::Send { node, message, .. } | Event::Broadcast { node, message, .. } = event {
             let group = message.group?;
             let forms = message.kind.info().forms_group && group.node == *node;
@@ -50,14 +50,14 @@ impl Monitor for UniqueNumbers {
             return if group.node == *node { self.use_number(global, *group) } else { None };
         }
         let Event::Plan { group, .. } = event else { return None };
-        let breach = self.use_number(global, *group);
+        let violation = self.use_number(global, *group);
         let used = self.used.iter_mut().find(|used| used.node == group.node)?;
-        if breach.is_some() {
-            return breach;
+        if violation.is_some() {
+            return violation;
         }
         if used.is_planned {
             let why = format!("group {group} is formed twice");
-            return Some(Breach { nodes: vec![group.node], why });
+            return Some(Violation { nodes: vec![group.node], why });
         }
         used.is_planned = true;
         None
@@ -65,7 +65,7 @@ impl Monitor for UniqueNumbers {
 }
 
 impl UniqueNumbers {
-    fn use_number(&mut self, global: &GlobalState, group: GroupNumber) -> Option<Breach> {
+    fn use_number(&mut self, global: &GlobalState, group: GroupNumber) -> Option<Violation> {
         let life = global.view(group.node)?.lives;
         let Some(used) = self.used.iter_mut().find(|used| used.node == group.node) else {
             let (node, counter) = (group.node, group.counter);
@@ -76,7 +76,7 @@ impl UniqueNumbers {
             group.counter < used.counter || (group.counter == used.counter && life != used.life);
         if is_reused {
             let why = format!("{} uses number {group}, which was used before", group.node);
-            return Some(Breach { nodes: vec![group.node], why });
+            return Some(Violation { nodes: vec![group.node], why });
         }
         if group.counter > used.counter {
             (used.counter, used.life, used.is_planned) = (group.counter, life, false);

@@ -5,7 +5,7 @@
 use tanist_core::Time;
 use tanist_core::trace::Event;
 
-use super::{Breach, Interest, Monitor};
+use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone, Default)]
@@ -22,7 +22,7 @@ impl Monitor for AsideTakesNoPart {
         Interest::SEND.and(Interest::MILESTONE).and(Interest::FAULT)
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Breach> {
+    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         self.has_been_aside |= matches!(event, Event::Aside { .. });
         let node = event.actor()?;
         if !global.view(node)?.is_aside {
@@ -39,7 +39,7 @@ impl Monitor for AsideTakesNoPart {
         } else {
             return None;
         };
-        Some(Breach { nodes: vec![node], why: format!("{node} is aside and {what}") })
+        Some(Violation { nodes: vec![node], why: format!("{node} is aside and {what}") })
     }
 
     fn is_applicable(&self, _board: &GlobalState) -> bool {

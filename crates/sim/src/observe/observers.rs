@@ -10,7 +10,7 @@ use tanist_core::{Membership, Time};
 
 use crate::explore::digest::Digester;
 use crate::explore::snapshot::MonitorStates;
-use crate::monitors::{self, Breach, Interest, Monitor, Verdict};
+use crate::monitors::{self, Interest, Monitor, Verdict, Violation};
 use crate::observe::counts::Counts;
 use crate::observe::global_state::GlobalState;
 use crate::observe::recording::Recording;
@@ -25,7 +25,7 @@ pub struct Observers {
     monitors: Vec<RunningMonitor>,
     recording: Option<Recording>,
     /// The first breach, if any.
-    first: Option<Broken>,
+    first: Option<Violated>,
     /// Whether the run went on to its end.
     is_finished: bool,
 }
@@ -35,7 +35,7 @@ struct RunningMonitor {
     /// As it was when it had seen nothing.
     fresh: Arc<dyn Monitor>,
     interest: Interest,
-    broken: Option<Broken>,
+    violated: Option<Violated>,
 }
 
 impl Clone for RunningMonitor {
@@ -44,20 +44,20 @@ impl Clone for RunningMonitor {
             monitor: self.monitor.replicate(),
             fresh: Arc::clone(&self.fresh),
             interest: self.interest,
-            broken: self.broken.clone(),
+            violated: self.violated.clone(),
         }
     }
 }
 
 /// An assertion that was found broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct Violated {
     /// Its id.
     pub assertion: &'static str,
     /// When.
     pub at: Time,
     /// Between whom, and what was seen.
-    pub breach: Breach,
+    pub violation: Violation,
 }
 
 /// How an assertion fared.
@@ -68,7 +68,7 @@ pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
     /// Where it broke.
-    pub broken: Option<Broken>,
+    pub violated: Option<Violated>,
 }
 
 /// Which monitors look, and whether the run is kept.
@@ -99,7 +99,7 @@ impl Observers {
                     interest: monitor.interest(),
                     fresh: Arc::from(monitor.replicate()),
                     monitor,
-                    broken: None,
+                    violated: None,
                 })
                 .collect(),
             recording: config.is_recorded.then(|| Recording { header, entries: Vec::new() }),
@@ -128,26 +128,26 @@ impl Observers {
         let kind = Interest::of(&event);
         let mut broke = Vec::new();
         for watched in &mut self.monitors {
-            if watched.broken.is_some() || !watched.interest.meets(kind) {
+            if watched.violated.is_some() || !watched.interest.meets(kind) {
                 continue;
             }
-            if let Some(breach) = watched.monitor.see(&self.global, at, &event) {
-                let broken = Broken { assertion: watched.monitor.id(), at, breach };
-                watched.broken = Some(broken.clone());
-                broke.push(broken);
+            if let Some(violation) = watched.monitor.see(&self.global, at, &event) {
+                let violated = Violated { assertion: watched.monitor.id(), at, violation };
+                watched.violated = Some(violated.clone());
+                broke.push(violated);
             }
         }
         if let Some(recording) = &mut self.recording {
             recording.entries.push(Entry { at, event });
         }
-        for broken in broke {
-            self.record_break(broken);
+        for violated in broke {
+            self.record_break(violated);
         }
     }
 
     /// The first assertion that broke, if any.
     #[must_use]
-    pub const fn first_broken(&self) -> Option<&Broken> {
+    pub const fn first_violated(&self) -> Option<&Violated> {
         self.first.as_ref()
     }
 
@@ -179,7 +179,7 @@ impl Observers {
     /// Lets the monitors remember what these do; nothing is broken yet.
     pub(crate) fn put_back(&mut self, monitor_states: &MonitorStates) {
         for (watched, (memory, monitor)) in self.monitors.iter_mut().zip(&monitor_states.0) {
-            watched.broken = None;
+            watched.violated = None;
             if watched.monitor.memory() != *memory {
                 watched.monitor = match monitor {
                     Some(monitor) => monitor.replicate(),
@@ -199,13 +199,13 @@ impl Observers {
 
     /// What is broken if the run has come to rest: nothing is under way, and nobody waits.
     #[must_use]
-    pub fn broken_at_rest(&self, at: Time) -> Vec<Broken> {
+    pub fn violated_at_rest(&self, at: Time) -> Vec<Violated> {
         let monitors = self.monitors.iter().map(|watched| &watched.monitor);
-        let broken = monitors.filter_map(|monitor| {
-            let breach = monitor.at_rest(&self.global)?;
-            Some(Broken { assertion: monitor.id(), at, breach })
+        let violated = monitors.filter_map(|monitor| {
+            let violation = monitor.at_rest(&self.global)?;
+            Some(Violated { assertion: monitor.id(), at, violation })
         });
-        broken.collect()
+        violated.collect()
     }
 
     /// The assertions about the end of a run that are not true now.
@@ -220,17 +220,17 @@ impl Observers {
         self.is_finished = true;
         let mut broke = Vec::new();
         for watched in &mut self.monitors {
-            if watched.broken.is_some() {
+            if watched.violated.is_some() {
                 continue;
             }
-            if let Some(breach) = watched.monitor.finish(&self.global, at) {
-                let broken = Broken { assertion: watched.monitor.id(), at, breach };
-                watched.broken = Some(broken.clone());
-                broke.push(broken);
+            if let Some(violation) = watched.monitor.finish(&self.global, at) {
+                let violated = Violated { assertion: watched.monitor.id(), at, violation };
+                watched.violated = Some(violated.clone());
+                broke.push(violated);
             }
         }
-        for broken in broke {
-            self.record_break(broken);
+        for violated in broke {
+            self.record_break(violated);
         }
     }
 
@@ -244,11 +244,11 @@ impl Observers {
                 let Some(watched) = watched else {
                     let is_extra = monitors::is_on_request(id);
                     let verdict = Verdict::NotApplicable;
-                    let none = Judgement { assertion: id, verdict, broken: None };
+                    let none = Judgement { assertion: id, verdict, violated: None };
                     return (!is_extra).then_some(none);
                 };
-                let verdict = match &watched.broken {
-                    Some(_) => Verdict::Broken,
+                let verdict = match &watched.violated {
+                    Some(_) => Verdict::Violated,
                     None => {
                         let monitor = &watched.monitor;
                         let is_judged = self.is_finished || !monitor.is_about_the_end();
@@ -259,7 +259,7 @@ impl Observers {
                         }
                     }
                 };
-                Some(Judgement { assertion: id, verdict, broken: watched.broken.clone() })
+                Some(Judgement { assertion: id, verdict, violated: watched.violated.clone() })
             })
             .collect()
     }
@@ -269,17 +269,17 @@ impl Observers {
         self.recording
     }
 
-    fn record_break(&mut self, broken: Broken) {
+    fn record_break(&mut self, violated: Violated) {
         if let Some(recording) = &mut self.recording {
             recording.entries.push(Entry {
-                at: broken.at,
+                at: violated.at,
                 event: Event::Broken {
-                    assertion: broken.assertion.to_owned(),
-                    nodes: broken.breach.nodes.clone(),
-                    why: broken.breach.why.clone(),
+                    assertion: violated.assertion.to_owned(),
+                    nodes: violated.violation.nodes.clone(),
+                    why: violated.violation.why.clone(),
                 },
             });
         }
-        self.first.get_or_insert(broken);
+        self.first.get_or_insert(violated);
     }
 }

@@ -384,8 +384,8 @@ mod tests {
     #[test]
     fn a_long_sentence_is_wrapped_and_keeps_out_of_the_columns() {
         let why = "word ".repeat(60) + "\u{1b}[31m\n";
-        let broken = Event::Broken { assertion: "A-1.1".to_string(), nodes: vec![], why };
-        let lines = told(&[at(1, broken)]);
+        let violated = Event::Broken { assertion: "A-1.1".to_string(), nodes: vec![], why };
+        let lines = told(&[at(1, violated)]);
         assert!(lines.len() > 2);
         assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{lines:?}");
         assert!(lines[1..].iter().all(|line| line.starts_with("                  ")), "{lines:?}");

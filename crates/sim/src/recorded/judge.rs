@@ -48,7 +48,7 @@ impl Judged {
     /// The assertions that broke.
     pub fn broken(&self) -> impl Iterator<Item = &Judgement> + '_ {
         let judgements = self.rulings.iter().map(|ruling| &ruling.judgement);
-        judgements.filter(|judgement| judgement.verdict == Verdict::Broken)
+        judgements.filter(|judgement| judgement.verdict == Verdict::Violated)
     }
 }
 
@@ -92,7 +92,7 @@ impl Recorded {
             let Event::Broken { assertion, .. } = &entry.event else { return true };
             rulings.iter().any(|ruling| {
                 ruling.judgement.assertion == assertion
-                    && ruling.judgement.verdict == Verdict::Broken
+                    && ruling.judgement.verdict == Verdict::Violated
             })
         });
         Judged { rulings, global, counts, recording }
@@ -163,7 +163,7 @@ impl Recorded {
         latest: Option<&Judgement>,
     ) -> Option<String> {
         let depends = judgement.verdict == Verdict::Holds
-            && latest.is_some_and(|latest| latest.verdict == Verdict::Broken);
+            && latest.is_some_and(|latest| latest.verdict == Verdict::Violated);
         depends.then(|| {
             format!("it depends on when {} died, and nobody recorded that", self.fit.unseen_deaths)
         })
@@ -172,7 +172,7 @@ impl Recorded {
 
 fn ruling(mut judgement: Judgement, reason: Option<String>) -> Ruling {
     if reason.is_some() {
-        (judgement.verdict, judgement.broken) = (Verdict::NotApplicable, None);
+        (judgement.verdict, judgement.violated) = (Verdict::NotApplicable, None);
     }
     Ruling { judgement, reason }
 }

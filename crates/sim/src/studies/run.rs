@@ -63,12 +63,12 @@ pub fn run(scenario: &Scenario, seed: u64) -> Report {
     let astray = follow(&mut world, scenario).err();
     let end = Time::ZERO + scenario.end;
     while world.next_at().is_some_and(|at| at <= end) {
-        if scenario.stops_at_break && world.observers.first_broken().is_some() {
+        if scenario.stops_at_break && world.observers.first_violated().is_some() {
             break;
         }
         world.step();
     }
-    let is_cut_short = scenario.stops_at_break && world.observers.first_broken().is_some();
+    let is_cut_short = scenario.stops_at_break && world.observers.first_violated().is_some();
     if !is_cut_short {
         world.run_until(end);
         world.observers.finish(end);
@@ -111,7 +111,7 @@ fn follow(world: &mut World, scenario: &Scenario) -> Result<(), String> {
     }
     world.follow_words();
     for (number, deed) in (1..).zip(&scenario.steps) {
-        if scenario.stops_at_break && world.observers.first_broken().is_some() {
+        if scenario.stops_at_break && world.observers.first_violated().is_some() {
             let count = scenario.steps.len();
             return Err(format!("the run breaks before step {number} of {count}"));
         }
@@ -123,7 +123,7 @@ fn follow(world: &mut World, scenario: &Scenario) -> Result<(), String> {
 impl Report {
     /// The assertions that broke.
     pub fn broken(&self) -> impl Iterator<Item = &Judgement> + '_ {
-        self.assertions.iter().filter(|judged| judged.verdict == Verdict::Broken)
+        self.assertions.iter().filter(|judged| judged.verdict == Verdict::Violated)
     }
 
     /// The report as JSON, with names that stay as they are.
@@ -135,13 +135,13 @@ impl Report {
             .assertions
             .iter()
             .map(|judged| {
-                let broken = judged.broken.as_ref();
+                let violated = judged.violated.as_ref();
                 serde_json::json!({
                     "id": judged.assertion,
                     "verdict": judged.verdict.name(),
-                    "at_us": broken.map(|broken| broken.at.as_micros()),
-                    "nodes": broken.map(|broken| broken.breach.nodes.clone()),
-                    "why": broken.map(|broken| broken.breach.why.clone()),
+                    "at_us": violated.map(|violated| violated.at.as_micros()),
+                    "nodes": violated.map(|violated| violated.violation.nodes.clone()),
+                    "why": violated.map(|violated| violated.violation.why.clone()),
                 })
             })
             .collect();
@@ -207,11 +207,11 @@ fn surprises(scenario: &Scenario, report: &Report) -> Vec<String> {
             found.push(format!("{what}: expected {expected}, got {got}"));
         }
     };
-    let mut broken: Vec<&str> = report.broken().map(|judged| judged.assertion).collect();
+    let mut violated: Vec<&str> = report.broken().map(|judged| judged.assertion).collect();
     let mut breaks: Vec<&str> = expect.breaks.iter().map(String::as_str).collect();
-    broken.sort_unstable();
+    violated.sort_unstable();
     breaks.sort_unstable();
-    compare("broken assertions", format!("{breaks:?}"), format!("{broken:?}"));
+    compare("broken assertions", format!("{breaks:?}"), format!("{violated:?}"));
     if let Some(messages) = expect.messages {
         compare("messages", messages.to_string(), report.counts.sent.to_string());
     }

@@ -129,7 +129,8 @@ pub fn scale(
     }
     let messages = world.observers.counts.sent;
     let levels = u32::try_from(hierarchy.depth()).unwrap_or(u32::MAX);
-    let wrong = unsettled_super_peers(&header, &world.observers.global).map(|breach| breach.why);
+    let wrong =
+        unsettled_super_peers(&header, &world.observers.global).map(|violation| violation.why);
     #[expect(clippy::cast_precision_loss, reason = "counts of messages are far below 2^52")]
     let per_node = messages as f64 / f64::from(nodes);
     Ok(Some(Row {

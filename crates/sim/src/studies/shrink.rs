@@ -22,8 +22,9 @@ const RUNS_MAX: u32 = 4000;
 /// A scenario that breaks nothing comes back as it is.
 #[must_use]
 pub fn shrink(scenario: &Scenario) -> Scenario {
-    let Some(broken) = judge(scenario).failure else { return scenario.clone() };
-    let mut shrinking = Shrinking { assertion: broken.assertion, runs: 0, best: scenario.clone() };
+    let Some(violated) = judge(scenario).failure else { return scenario.clone() };
+    let mut shrinking =
+        Shrinking { assertion: violated.assertion, runs: 0, best: scenario.clone() };
     loop {
         let before = shrinking.best.clone();
         shrinking.drop_faults();
@@ -34,9 +35,9 @@ pub fn shrink(scenario: &Scenario) -> Scenario {
         }
     }
     let mut best = shrinking.best;
-    best.about = format!("shrunk from {}: breaks {}", scenario.name, broken.assertion);
+    best.about = format!("shrunk from {}: breaks {}", scenario.name, violated.assertion);
     best.stops_at_break = true;
-    best.expect.breaks = vec![broken.assertion.to_owned()];
+    best.expect.breaks = vec![violated.assertion.to_owned()];
     best
 }
 
@@ -54,7 +55,7 @@ impl Shrinking {
         }
         self.runs += 1;
         let still =
-            judge(&smaller).failure.is_some_and(|broken| broken.assertion == self.assertion);
+            judge(&smaller).failure.is_some_and(|violated| violated.assertion == self.assertion);
         if still {
             self.best = smaller;
         }

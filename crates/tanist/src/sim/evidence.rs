@@ -68,13 +68,13 @@ impl<T: GroupTask> World<T> {
     #[must_use]
     pub fn broken(&self) -> Vec<Broken> {
         let judgements = self.inner.observers.judgements().into_iter();
-        let broken = judgements.filter_map(|judged| judged.broken);
+        let broken = judgements.filter_map(|judged| judged.violated);
         broken
             .map(|broken| Broken {
                 assertion: broken.assertion,
                 at: broken.at.since(Time::ZERO),
-                nodes: broken.breach.nodes,
-                why: broken.breach.why,
+                nodes: broken.violation.nodes,
+                why: broken.violation.why,
             })
             .collect()
     }

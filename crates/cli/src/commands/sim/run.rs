@@ -133,7 +133,7 @@ impl Args {
 
 /// The exit code of a run, and on stderr the reason if it is not 0.
 fn verdict(report: &Report) -> Exit {
-    let broken = report.broken().filter_map(|judged| judged.broken.as_ref());
+    let broken = report.broken().filter_map(|judged| judged.violated.as_ref());
     let breaks: Vec<String> = broken.map(violation::line).collect();
     breaks.iter().for_each(|line| output::complain(line));
     match report.surprises.len() {
@@ -195,7 +195,7 @@ fn none() -> String {
 
 fn assertions(judged: &[Judgement]) -> String {
     let mut table = Table::list(2);
-    let broken = judged.iter().filter_map(|judgement| judgement.broken.as_ref());
+    let broken = judged.iter().filter_map(|judgement| judgement.violated.as_ref());
     for broken in broken {
         let place = violation::place(broken);
         table.row(["BROKEN".to_owned(), format!("{} {place}", broken.assertion)]);

@@ -69,9 +69,9 @@ fn status(view: &NodeView) -> String {
 
 fn assertions(judged: &Judged) -> String {
     let mut table = Table::list(2);
-    for broken in judged.broken().filter_map(|judgement| judgement.broken.as_ref()) {
-        let place = violation::place(broken);
-        table.row(["BROKEN".to_owned(), format!("{} {place}", broken.assertion)]);
+    for violated in judged.broken().filter_map(|judgement| judgement.violated.as_ref()) {
+        let place = violation::place(violated);
+        table.row(["BROKEN".to_owned(), format!("{} {place}", violated.assertion)]);
     }
     for (name, verdict) in [("hold", Verdict::Holds), ("not applicable", Verdict::NotApplicable)] {
         let of = judged
@@ -128,13 +128,13 @@ pub(super) fn json(run: &Recorded, judged: &Judged) -> serde_json::Value {
         .rulings
         .iter()
         .map(|ruling| {
-            let broken = ruling.judgement.broken.as_ref();
+            let violated = ruling.judgement.violated.as_ref();
             serde_json::json!({
                 "id": ruling.judgement.assertion,
                 "verdict": ruling.judgement.verdict.name(),
-                "at_us": broken.map(|broken| broken.at.as_micros()),
-                "nodes": broken.map(|broken| broken.breach.nodes.clone()),
-                "why": broken.map(|broken| broken.breach.why.clone()),
+                "at_us": violated.map(|violated| violated.at.as_micros()),
+                "nodes": violated.map(|violated| violated.violation.nodes.clone()),
+                "why": violated.map(|violated| violated.violation.why.clone()),
                 "reason": ruling.reason,
             })
         })

@@ -30,7 +30,7 @@ struct Mark {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Links,
-    Broken,
+    Violated,
     Stage,
 }
 
@@ -82,7 +82,7 @@ impl Sort {
     fn class(self) -> &'static str {
         match self {
             Self::Links => "links",
-            Self::Broken => "broken",
+            Self::Violated => "broken",
             Self::Stage => "stage",
         }
     }
@@ -90,7 +90,7 @@ impl Sort {
     fn pen(self) -> Pen {
         match self {
             Self::Links => Pen::new(INK, 1.6).dashed("7 4"),
-            Self::Broken => Pen::new(RED, 2.2),
+            Self::Violated => Pen::new(RED, 2.2),
             Self::Stage => Pen::new("#9aa4b0", 1.2).dashed("3 4"),
         }
     }
@@ -98,7 +98,7 @@ impl Sort {
     fn font(self) -> Font {
         match self {
             Self::Links => Font::new(12.0, INK).bold().centred(),
-            Self::Broken => Font::new(13.0, RED).bold().centred(),
+            Self::Violated => Font::new(13.0, RED).bold().centred(),
             Self::Stage => Font::new(13.0, FAINT).bold().centred(),
         }
     }
@@ -124,7 +124,7 @@ fn mark(entry: &Entry) -> Option<Mark> {
         text: assertion.clone(),
         tooltip: format!("{assertion} is broken: {why}"),
         nodes: nodes.clone(),
-        sort: Sort::Broken,
+        sort: Sort::Violated,
     })
 }
 

@@ -87,9 +87,9 @@ fn remarks(lines: &[&[Row]], limits: &[Limit]) -> Vec<Remark> {
             let text = format!("{name}: {} of {runs} runs did not come to agree", runs - agreed);
             remarks.push(Remark::Complaint(text));
         }
-        if let Some(broken) = rows.iter().find_map(|row| row.breakage.as_ref()) {
+        if let Some(violated) = rows.iter().find_map(|row| row.breakage.as_ref()) {
             let name = rows[0].algorithm.name();
-            remarks.push(Remark::Complaint(format!("{name}: {} broke", broken.assertion)));
+            remarks.push(Remark::Complaint(format!("{name}: {} broke", violated.assertion)));
         }
     }
     remarks

@@ -67,10 +67,10 @@ pub(super) fn run(algorithm: Algorithm, script: Script, n: u32, seed: u64) -> Ou
             break;
         }
     }
-    let breakage = world.observers.first_broken().map(|broken| Breakage {
+    let breakage = world.observers.first_violated().map(|violated| Breakage {
         seed,
-        assertion: broken.assertion,
-        why: broken.breach.why.clone(),
+        assertion: violated.assertion,
+        why: violated.violation.why.clone(),
     });
     Outcome { cost, breakage }
 }

@@ -23,7 +23,7 @@ use tanist_core::{GroupSettings, Member, Membership, NodeId, Priority, Time, Tim
 
 use crate::algorithms;
 use crate::monitors::Selection;
-use crate::observe::observers::Broken;
+use crate::observe::observers::Violated;
 use crate::scenario::{Expect, Scenario};
 use crate::world::application::Pace;
 use crate::world::dice::Chance;
@@ -70,7 +70,7 @@ pub struct Outcome {
     /// Elections that were decided.
     pub elections: u64,
     /// The first assertion that broke, with time and nodes.
-    pub failure: Option<Broken>,
+    pub failure: Option<Violated>,
 }
 
 /// Runs a fuzzed scenario without keeping its trace.
@@ -83,7 +83,7 @@ pub fn judge(scenario: &Scenario) -> Outcome {
     let calm = last_fault(scenario);
     world.run_until(calm);
     let mut rounds_settled = 0;
-    while world.now() < end && world.observers.first_broken().is_none() {
+    while world.now() < end && world.observers.first_violated().is_none() {
         world.run_until(end.min(world.now() + round));
         // The run may stop early, well after everything has come true; it fails only at its end.
         rounds_settled = if world.observers.is_settled() { rounds_settled + 1 } else { 0 };
@@ -97,7 +97,7 @@ pub fn judge(scenario: &Scenario) -> Outcome {
         events: world.events(),
         simulated: now.since(Time::ZERO),
         elections: world.observers.counts.elections_won,
-        failure: world.observers.first_broken().cloned(),
+        failure: world.observers.first_violated().cloned(),
     }
 }
 
