@@ -93,27 +93,27 @@ impl Group {
         self.withdraw_for(Some(hold)).await
     }
 
-    /// As [`Group::step_down`], until [`Group::take_part`].
+    /// As [`Group::step_down`], until [`Group::rejoin`].
     ///
     /// # Errors
     /// If the node ends first.
-    pub async fn step_aside(&self) -> Result<(), Ended> {
+    pub async fn withdraw(&self) -> Result<(), Ended> {
         self.withdraw_for(None).await
     }
 
-    /// Ends [`Group::step_aside`] or [`Group::step_down`]. Resolves when the node takes part again:
+    /// Ends [`Group::withdraw`] or [`Group::step_down`]. Resolves when the node takes part again:
     /// at once, or when the time T has passed in which all others must have received its farewell.
     ///
     /// # Errors
     /// If the node ends first.
-    pub async fn take_part(&self) -> Result<(), Ended> {
+    pub async fn rejoin(&self) -> Result<(), Ended> {
         let (reply, done) = oneshot::channel();
         self.ask(Request::Rejoin(reply), done).await
     }
 
     /// Whether this node has withdrawn and not rejoined.
     #[must_use]
-    pub fn is_aside(&self) -> bool {
+    pub fn is_withdrawn(&self) -> bool {
         self.control.is_withdrawn()
     }
 

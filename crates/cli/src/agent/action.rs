@@ -67,7 +67,7 @@ impl Agent {
                 let others = if was_leader { "; the others elect at once" } else { "" };
                 format!("{me} is withdrawn for {hold}{others}. Back earlier: tanist rejoin")
             }
-            Action::Rejoin if !group.is_aside() => format!("{me} takes part already"),
+            Action::Rejoin if !group.is_withdrawn() => format!("{me} takes part already"),
             Action::Rejoin if !self.health().is_healthy() => {
                 let what = format!(
                     "{me} is withdrawn because its health check fails, and stays so; nothing was done. \
@@ -76,7 +76,7 @@ impl Agent {
                 return Err(ActionError::Refused(what));
             }
             Action::Rejoin => {
-                group.take_part().await?;
+                group.rejoin().await?;
                 format!("{me} takes part again")
             }
             Action::Leave => {
@@ -111,7 +111,7 @@ impl Agent {
         self.inner.leaving.send_replace(true);
         let group = self.group().clone();
         let handing_over = tokio::spawn(async move {
-            let done = group.step_aside().await;
+            let done = group.withdraw().await;
             // The answer goes out first: ending takes the socket away.
             tokio::spawn(group.shutdown());
             done

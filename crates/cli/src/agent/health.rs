@@ -100,13 +100,13 @@ pub(crate) async fn watch(agent: Agent) {
         };
         let group = agent.group();
         let done = match verdict {
-            Verdict::Unhealthy if !group.is_aside() => {
+            Verdict::Unhealthy if !group.is_withdrawn() => {
                 tracing::warn!("the health check fails: this node withdraws");
-                group.step_aside().await
+                group.withdraw().await
             }
             Verdict::HealthyAgain => {
                 tracing::info!("the health check succeeds again: this node rejoins");
-                group.take_part().await
+                group.rejoin().await
             }
             Verdict::Healthy | Verdict::Unhealthy => Ok(()),
         };

@@ -163,7 +163,7 @@ impl Agent {
             state: status.phase.to_string().to_lowercase(),
             active: self.activity().active().is_some(),
             paused: self.group().is_paused(),
-            withdrawn: self.group().is_aside(),
+            withdrawn: self.group().is_withdrawn(),
             healthy: self.health().is_healthy(),
             group_number: view.as_ref().map(View::group_number),
             leader,

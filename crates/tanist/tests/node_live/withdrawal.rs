@@ -35,7 +35,7 @@ async fn a_leader_that_steps_down_hands_over_before_silence_could_tell() {
         let lead = leader.leading().await.unwrap();
         let begun = Instant::now();
         within("stepping down", leader.step_down(LONG)).await.unwrap();
-        assert!(leader.is_aside() && !lead.is_leading(), "{algorithm:?}");
+        assert!(leader.is_withdrawn() && !lead.is_leading(), "{algorithm:?}");
         let role = leader.role();
         let Role::Suspended(Suspension { why: Why::Aside, left: Some(left) }) = role else {
             panic!("{algorithm:?}: {role}");
@@ -58,18 +58,18 @@ async fn a_node_that_takes_part_again_is_in_the_group() {
     let mut groups = fleet.start_all().await;
     let view = agreement(&groups).await;
     let leader = take_leader(&mut groups, &view);
-    within("stepping aside", leader.step_aside()).await.unwrap();
+    within("withdrawing", leader.withdraw()).await.unwrap();
     agreement(&groups).await;
-    assert!(leader.is_aside());
-    within("coming back", leader.take_part()).await.unwrap();
-    assert!(!leader.is_aside());
+    assert!(leader.is_withdrawn());
+    within("rejoining", leader.rejoin()).await.unwrap();
+    assert!(!leader.is_withdrawn());
     groups.push(leader);
     agreement(&groups).await;
     for group in &groups {
         assert!(group.farewells().is_empty(), "{:?}", group.farewells());
     }
     // The node has not withdrawn, so it cannot rejoin.
-    within("taking part", groups[0].take_part()).await.unwrap();
+    within("rejoining", groups[0].rejoin()).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -88,16 +88,16 @@ async fn nobody_else_leads_while_a_guard_is_held_by_a_leader_that_steps_down() {
     let view = agreement(&groups).await;
     let leader = take_leader(&mut groups, &view);
     let guard = leader.leading().await.unwrap().guard().expect("it leads");
-    let stepping = leader.step_aside();
+    let stepping = leader.withdraw();
     tokio::pin!(stepping);
     let early = tokio::time::timeout(ms(500), &mut stepping).await;
-    assert!(early.is_err(), "it stepped aside while its guard was held");
+    assert!(early.is_err(), "it withdrew while its guard was held");
     for group in &groups {
         assert!(matches!(group.role(), Role::Member(_)), "{}", group.role());
         assert!(group.farewells().is_empty());
     }
     drop(guard);
-    within("stepping aside", stepping).await.unwrap();
+    within("withdrawing", stepping).await.unwrap();
     agreement(&groups).await;
 }
 
@@ -121,8 +121,8 @@ async fn a_node_that_has_ended_cannot_step_aside() {
     let group = fleet.start(1).await;
     let other = group.clone();
     group.shutdown().await.unwrap();
-    assert!(within("the answer", other.step_aside()).await.is_err());
-    assert!(within("the answer", other.take_part()).await.is_err());
+    assert!(within("the answer", other.withdraw()).await.is_err());
+    assert!(within("the answer", other.rejoin()).await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
