@@ -221,18 +221,18 @@ pub enum Why {
     /// An election or the reorganization after it is on.
     Election,
     /// It has withdrawn, and takes no part until it rejoins.
-    Aside,
+    Withdrawn,
     /// The user shut it down, or its disk failed.
-    Ended,
+    Stopped,
 }
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Starting => "comes up",
+            Self::Starting => "starts",
             Self::Election => "is in an election",
-            Self::Aside => "has stepped aside",
-            Self::Ended => "has ended",
+            Self::Withdrawn => "has withdrawn",
+            Self::Stopped => "has stopped",
         })
     }
 }

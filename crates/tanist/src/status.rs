@@ -76,7 +76,7 @@ impl Shared {
     /// The last role of all: streams end after it.
     pub(crate) fn end(&self) {
         let left = self.role().view().cloned();
-        self.publish(Role::Suspended(Suspension { why: Why::Ended, left }));
+        self.publish(Role::Suspended(Suspension { why: Why::Stopped, left }));
         let old = self.current();
         let current = Arc::new(Current { phase: Phase::Down, ..Current::clone(&old) });
         let mut inner = self.lock();
@@ -265,7 +265,7 @@ mod tests {
             }
             names
         };
-        let (up, election, ended) = ("comes up", "is in an election", "has ended");
+        let (up, election, ended) = ("starts", "is in an election", "has stopped");
         assert_eq!(names(&mut early).await, [up, election, ended]);
         assert_eq!(names(&mut late).await, [election, ended]);
         assert_eq!(names(&mut shared.follow()).await, [ended]);

@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_node_between_groups_has_nulls() {
-        let line = r#"{"index":0,"at_us":0,"when_ms":0,"node":"n2","role":"suspended","group_number":null,"coordinator":null,"members":[],"reason":"start","old_leader":null,"gap_ms":null,"text":"n2 comes up"}"#;
+        let line = r#"{"index":0,"at_us":0,"when_ms":0,"node":"n2","role":"suspended","group_number":null,"coordinator":null,"members":[],"reason":"start","old_leader":null,"gap_ms":null,"text":"n2 starts"}"#;
         let change: RoleChange = serde_json::from_str(line).unwrap();
         assert!(!change.is_in_group());
         assert_eq!(serde_json::to_string(&change).unwrap(), line);

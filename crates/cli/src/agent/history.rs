@@ -131,8 +131,8 @@ impl ChangeRecorder {
                 entry.reason = match suspension.why {
                     Why::Starting => Reason::Start,
                     Why::Election => Reason::Election,
-                    Why::Aside => Reason::StepDown,
-                    Why::Ended => Reason::Stop,
+                    Why::Withdrawn => Reason::StepDown,
+                    Why::Stopped => Reason::Stop,
                 };
             }
             Role::Leader(_) | Role::Member(_) => {

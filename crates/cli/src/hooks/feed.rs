@@ -130,7 +130,7 @@ fn start(first: &RoleChange) -> RoleChange {
         reason: Reason::Start,
         old_leader: None,
         gap: None,
-        text: format!("{} comes up", first.node),
+        text: format!("{} starts", first.node),
         ..first.clone()
     }
 }

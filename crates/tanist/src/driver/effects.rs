@@ -121,7 +121,7 @@ impl Driver {
         if self.inbox.control.is_withdrawn() != is_withdrawn {
             self.inbox.control.set_withdrawn(is_withdrawn);
             let left = self.shared.role().view().cloned();
-            let why = if is_withdrawn { Why::Aside } else { Why::Election };
+            let why = if is_withdrawn { Why::Withdrawn } else { Why::Election };
             self.shared.publish(Role::Suspended(Suspension { why, left }));
         }
         let waiting = if is_withdrawn { &mut self.withdrawing } else { &mut self.rejoining };

@@ -59,7 +59,7 @@ async fn roles_begin_with_the_current_one_and_leave_none_out() {
     assert!(roles.iter().any(|role| !matches!(role, Role::Suspended(_))), "{roles:?}");
     match roles.last() {
         Some(Role::Suspended(Suspension { why, left })) => {
-            assert_eq!(*why, Why::Ended);
+            assert_eq!(*why, Why::Stopped);
             assert!(left.is_some(), "it was in a group");
         }
         other => panic!("the last role is {other:?}"),
