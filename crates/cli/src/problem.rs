@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use tanist::Ended;
+use tanist::NodeStopped;
 
 /// What the user can put right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,9 +53,9 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-impl From<Ended> for Problem {
+impl From<NodeStopped> for Problem {
     /// A node fails with its disk, its clock or its thread: a start after that may succeed.
-    fn from(error: Ended) -> Self {
+    fn from(error: NodeStopped) -> Self {
         Self::Unavailable(error.to_string())
     }
 }

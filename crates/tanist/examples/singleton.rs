@@ -16,7 +16,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use local::Place;
-use tanist::{Ended, Group, Lead};
+use tanist::{Group, Lead, NodeStopped};
 use tokio::sync::mpsc;
 
 /// How long a job may go on after its node has lost the lead.
@@ -34,7 +34,7 @@ async fn job(lead: Lead, rounds: mpsc::UnboundedSender<Lead>) {
 }
 
 /// Runs the job on this node whenever it leads, until the node ends.
-async fn run(group: Group, rounds: mpsc::UnboundedSender<Lead>) -> Result<(), Ended> {
+async fn run(group: Group, rounds: mpsc::UnboundedSender<Lead>) -> Result<(), NodeStopped> {
     // Each term's job owns what it uses, so that all of this can be spawned.
     group.while_leader(GRACE, move |lead| job(lead, rounds.clone())).await
 }

@@ -24,7 +24,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::clock;
-use crate::group::{Ended, Group};
+use crate::group::{Group, NodeStopped};
 use crate::lead::Lead;
 use crate::role::Role;
 use crate::transport::PeerView;
@@ -124,7 +124,7 @@ impl Activities {
     ///
     /// # Errors
     /// If the node stops first.
-    pub async fn begins(&self) -> Result<Lead, Ended> {
+    pub async fn begins(&self) -> Result<Lead, NodeStopped> {
         let mut current = self.current.clone();
         match current.wait_for(|activity| activity.lead().is_some()).await {
             Ok(activity) => activity.lead().cloned().ok_or_else(|| self.group.why_ended()),
@@ -140,7 +140,7 @@ impl Activities {
         &self,
         grace: Duration,
         mut job: impl AsyncFnMut(Lead) -> T,
-    ) -> Result<T, Ended> {
+    ) -> Result<T, NodeStopped> {
         loop {
             let lead = self.begins().await?;
             // None: the leadership was over before it could be used.

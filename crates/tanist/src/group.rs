@@ -216,7 +216,7 @@ impl Group {
     ///
     /// # Errors
     /// If the node ends first.
-    pub async fn leading(&self) -> Result<Lead, Ended> {
+    pub async fn leading(&self) -> Result<Lead, NodeStopped> {
         let mut roles = self.roles();
         while let Some(role) = roles.next().await {
             if let Role::Leader(lead) = role
@@ -259,7 +259,7 @@ impl Group {
         &self,
         grace: Duration,
         job: impl AsyncFnMut(Lead) -> T,
-    ) -> Result<T, Ended> {
+    ) -> Result<T, NodeStopped> {
         self.activity(NoVeto).while_active(grace, job).await
     }
 
@@ -310,7 +310,7 @@ impl Group {
     ///
     /// # Errors
     /// If the node had failed before.
-    pub async fn shutdown(self) -> Result<(), Ended> {
+    pub async fn shutdown(self) -> Result<(), NodeStopped> {
         // It may have ended already; then there is nothing to ask.
         let _ = self.requests.send(Request::Shutdown);
         self.ended().await
@@ -320,7 +320,7 @@ impl Group {
     ///
     /// # Errors
     /// If it failed.
-    pub async fn ended(&self) -> Result<(), Ended> {
+    pub async fn ended(&self) -> Result<(), NodeStopped> {
         let mut ended = self.ended.clone();
         let result = match ended.wait_for(Option::is_some).await {
             Ok(result) => result.clone(),
@@ -337,21 +337,21 @@ impl Group {
         self.requests.send(request).map_err(|_| ())
     }
 
-    pub(crate) fn why_ended(&self) -> Ended {
+    pub(crate) fn why_ended(&self) -> NodeStopped {
         let result = self.ended.borrow().clone();
         let reason = match result.as_deref() {
             Some(Ok(())) => "it was shut down".to_owned(),
             Some(Err(failure)) => failure.to_string(),
             None => Failure::Panicked.to_string(),
         };
-        Ended { node: self.me(), reason }
+        NodeStopped { node: self.me(), reason }
     }
 }
 
 /// The node has stopped, so what was asked of it cannot be done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{node} has ended: {reason}")]
-pub struct Ended {
+#[error("{node} has stopped: {reason}")]
+pub struct NodeStopped {
     /// Which node.
     pub node: NodeId,
     /// Why.

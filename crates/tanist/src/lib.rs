@@ -188,7 +188,7 @@ pub mod transport;
 pub use activity::{Activities, Activity, NoVeto, Verdict, Veto};
 pub use builder::{Builder, default_timing};
 pub use error::{Failure, StartError, StartErrorKind, is_temporary};
-pub use group::{Ended, Group};
+pub use group::{Group, NodeStopped};
 pub use key::GroupKey;
 pub use lead::{Lead, LeadGuard};
 pub use metrics::Meter;

@@ -12,7 +12,7 @@ use tanist_core::{NodeId, NodeSet};
 use tokio::sync::oneshot;
 
 use crate::driver::Request;
-use crate::group::{Ended, Group};
+use crate::group::{Group, NodeStopped};
 use crate::key::{Identities, Keyring};
 use crate::transport::Secrets;
 
@@ -89,7 +89,7 @@ impl Group {
     ///
     /// # Errors
     /// If the node ends first.
-    pub async fn step_down(&self, hold: Duration) -> Result<(), Ended> {
+    pub async fn step_down(&self, hold: Duration) -> Result<(), NodeStopped> {
         self.withdraw_for(Some(hold)).await
     }
 
@@ -97,7 +97,7 @@ impl Group {
     ///
     /// # Errors
     /// If the node ends first.
-    pub async fn withdraw(&self) -> Result<(), Ended> {
+    pub async fn withdraw(&self) -> Result<(), NodeStopped> {
         self.withdraw_for(None).await
     }
 
@@ -106,7 +106,7 @@ impl Group {
     ///
     /// # Errors
     /// If the node ends first.
-    pub async fn rejoin(&self) -> Result<(), Ended> {
+    pub async fn rejoin(&self) -> Result<(), NodeStopped> {
         let (reply, done) = oneshot::channel();
         self.ask(Request::Rejoin(reply), done).await
     }
@@ -203,12 +203,12 @@ impl Group {
         self.control.lock().priority
     }
 
-    async fn withdraw_for(&self, hold: Option<Duration>) -> Result<(), Ended> {
+    async fn withdraw_for(&self, hold: Option<Duration>) -> Result<(), NodeStopped> {
         let (reply, done) = oneshot::channel();
         self.ask(Request::Withdraw { hold, reply }, done).await
     }
 
-    async fn ask(&self, request: Request, done: oneshot::Receiver<()>) -> Result<(), Ended> {
+    async fn ask(&self, request: Request, done: oneshot::Receiver<()>) -> Result<(), NodeStopped> {
         // A node that has stopped drops the request, and with it the reply.
         let _ = self.requests.send(request);
         done.await.map_err(|_| self.why_ended())
@@ -223,5 +223,5 @@ pub enum PriorityError {
     Fixed(#[from] policy::PriorityError),
     /// The node has stopped.
     #[error(transparent)]
-    Ended(#[from] Ended),
+    Stopped(#[from] NodeStopped),
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tanist::{Ended, PriorityError};
+use tanist::{NodeStopped, PriorityError};
 
 use super::Agent;
 use crate::terminal::moment;
@@ -49,7 +49,7 @@ pub(crate) enum ActionError {
     #[error("{0}")]
     Refused(String),
     /// The node has stopped.
-    #[error("the node has ended")]
+    #[error("the node has stopped")]
     Ended,
 }
 
@@ -125,8 +125,8 @@ impl Agent {
     }
 }
 
-impl From<Ended> for ActionError {
-    fn from(_: Ended) -> Self {
+impl From<NodeStopped> for ActionError {
+    fn from(_: NodeStopped) -> Self {
         Self::Ended
     }
 }
@@ -135,7 +135,7 @@ impl From<PriorityError> for ActionError {
     fn from(error: PriorityError) -> Self {
         match error {
             PriorityError::Fixed(why) => Self::Refused(why.to_string()),
-            PriorityError::Ended(_) => Self::Ended,
+            PriorityError::Stopped(_) => Self::Ended,
         }
     }
 }

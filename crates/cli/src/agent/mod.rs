@@ -103,7 +103,7 @@ impl Agent {
             set.map_err(|error| {
                 let has_failed = match error {
                     PriorityError::Fixed(_) => false,
-                    PriorityError::Ended(_) => true,
+                    PriorityError::Stopped(_) => true,
                 };
                 bad(has_failed, &error)
             })?;

@@ -238,7 +238,7 @@ fn cut(group: &Group, peers: &[String]) -> Result<Value, String> {
     Ok(Value::Null)
 }
 
-const ENDED: &str = "the node has ended";
+const ENDED: &str = "the node has stopped";
 const NOT_YOURS: &str = "only the user whom the agent runs as, or root, may tell it what to do; \
                          nothing was done. Use sudo, or ask on that user's behalf";
 const TOO_LONG: &str = "a question is one line of at most 64 kilobytes; this connection ends here";

@@ -85,7 +85,7 @@ pub(super) enum Refusal {
     )]
     TooManyConnections,
     /// The node has stopped.
-    #[error("the node has ended")]
+    #[error("the node has stopped")]
     Ended,
     /// The node does not answer.
     #[error("the node did not answer within {0:?}")]
