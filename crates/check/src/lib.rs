@@ -16,6 +16,8 @@ pub use assumption::{Assumption, Hope};
 pub use explore::{Exploration, Found, Progress, explore, explore_on, replay};
 pub use export::{Shows, export, words};
 pub use model::{Bounds, KeepsTrace, Model, Step};
-pub use report::{Answer, Counterexample, ELECTION_SUCCEEDS, HIGHER_PREEMPTS, Property, Verdict};
-pub use spec::{Beginning, Question, QuestionError};
+pub use report::{
+    CheckReport, Counterexample, ELECTION_SUCCEEDS, HIGHER_PREEMPTS, Property, Verdict,
+};
+pub use spec::{Beginning, CheckSpec, CheckSpecError};
 pub use tanist_sim::explore::choices::Order;

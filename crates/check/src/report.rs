@@ -1,15 +1,15 @@
-//! What an exploration says about every property that was asked.
+//! What an exploration says about every property that was checked.
 
 use tanist_sim::{Report, Scenario};
 
 use crate::explore::Exploration;
 use crate::export::{Shows, export};
 use crate::model::Step;
-use crate::spec::{Beginning, Question};
+use crate::spec::{Beginning, CheckSpec};
 
 /// An exploration, judged.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct CheckReport {
     /// The scenario that everything began in.
     pub scenario: Scenario,
     /// What was visited.
@@ -81,11 +81,11 @@ pub const ELECTION_SUCCEEDS: &str = "election-succeeds";
 /// Sometimes a higher node unseats a lower coordinator.
 pub const HIGHER_PREEMPTS: &str = "higher-preempts";
 
-impl Answer {
-    pub(crate) fn new(question: &Question, scenario: Scenario, exploration: Exploration) -> Self {
-        let counterexample = counterexample(question, &scenario, &exploration);
+impl CheckReport {
+    pub(crate) fn new(spec: &CheckSpec, scenario: Scenario, exploration: Exploration) -> Self {
+        let counterexample = counterexample(spec, &scenario, &exploration);
         let mut properties = judge(&exploration, counterexample.as_ref());
-        properties.extend(sometimes(question, &exploration));
+        properties.extend(sometimes(spec, &exploration));
         Self { scenario, exploration, properties, counterexample }
     }
 
@@ -104,7 +104,7 @@ impl Answer {
 
 /// The first assertion that broke, or else a situation without hope.
 fn counterexample(
-    question: &Question,
+    spec: &CheckSpec,
     scenario: &Scenario,
     exploration: &Exploration,
 ) -> Option<Counterexample> {
@@ -114,7 +114,7 @@ fn counterexample(
     });
     let trap = exploration.stuck.as_ref().map(|run| (run, Shows::Trap));
     let (run, shows) = violated.or(trap)?;
-    let (assumption, bounds) = (question.assumption, &question.bounds);
+    let (assumption, bounds) = (spec.assumption, &spec.bounds);
     let (scenario, report) = export(scenario, assumption, bounds, run, shows);
     Some(Counterexample { run: run.clone(), shows, scenario, report })
 }
@@ -151,11 +151,10 @@ fn judge(exploration: &Exploration, counterexample: Option<&Counterexample>) -> 
 }
 
 /// What should happen in some run, so that what holds in all of them says something.
-fn sometimes(question: &Question, exploration: &Exploration) -> Vec<Property> {
-    let bounds = &question.bounds;
-    let comes_back =
-        question.assumption.has_recovery() && bounds.crashes > 0 && bounds.recoveries > 0;
-    let can_preempt = question.nodes > 1 && (comes_back || question.beginning == Beginning::Apart);
+fn sometimes(spec: &CheckSpec, exploration: &Exploration) -> Vec<Property> {
+    let bounds = &spec.bounds;
+    let comes_back = spec.assumption.has_recovery() && bounds.crashes > 0 && bounds.recoveries > 0;
+    let can_preempt = spec.nodes > 1 && (comes_back || spec.beginning == Beginning::Apart);
     let property = |id, is_reached: bool, why: &str| Property {
         id,
         verdict: if is_reached { Verdict::Reached } else { Verdict::NotReached },

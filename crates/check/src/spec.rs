@@ -1,4 +1,4 @@
-//! What is asked of an exploration: which group, under which assumptions, how far.
+//! What an exploration checks: which group, under which assumptions, how far.
 //!
 //! A group stands under its highest node, or each peer group under its own, unless it begins apart;
 //! what happens then is everything that the assumptions allow.
@@ -18,11 +18,11 @@ use tanist_sim::world::faults::{Action, Fault, Moment};
 use crate::assumption::Assumption;
 use crate::explore::{Progress, explore};
 use crate::model::Bounds;
-use crate::report::Answer;
+use crate::report::CheckReport;
 
-/// A group, what it is to assume, and how far to go.
+/// A group, the assumptions under which it runs, and the bounds of the exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct CheckSpec {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// How many nodes, from 1 on.
@@ -52,9 +52,9 @@ pub enum Beginning {
     Apart,
 }
 
-/// Why a question cannot be asked.
+/// Why a spec cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum QuestionError {
+pub enum CheckSpecError {
     /// The group cannot be.
     #[error("{}. Nothing was explored; change the group", .0.what)]
     Group(ScenarioError),
@@ -78,8 +78,8 @@ pub enum QuestionError {
     Apart(&'static str),
 }
 
-impl Question {
-    /// A question about a pair under AS0 with one crash.
+impl CheckSpec {
+    /// A pair of nodes under AS0 with one crash.
     #[must_use]
     pub const fn new(algorithm: Algorithm) -> Self {
         Self {
@@ -95,32 +95,32 @@ impl Question {
         }
     }
 
-    /// Explores.
-    pub fn ask(&self, on_level: &mut dyn FnMut(Progress)) -> Result<Answer, QuestionError> {
+    /// Explores every run within the bounds.
+    pub fn run(&self, on_level: &mut dyn FnMut(Progress)) -> Result<CheckReport, CheckSpecError> {
         let scenario = self.scenario()?;
         let exploration = explore(&scenario, self.assumption, &self.bounds, on_level);
-        Ok(Answer::new(self, scenario, exploration))
+        Ok(CheckReport::new(self, scenario, exploration))
     }
 
     /// The scenario in whose world everything begins.
-    pub fn scenario(&self) -> Result<Scenario, QuestionError> {
+    pub fn scenario(&self) -> Result<Scenario, CheckSpecError> {
         if self.beginning == Beginning::Apart && !algorithms::study(self.algorithm).follows_lower {
-            return Err(QuestionError::Apart(self.algorithm.name()));
+            return Err(CheckSpecError::Apart(self.algorithm.name()));
         }
-        let mut scenario = Scenario::parse(&self.text()).map_err(QuestionError::Group)?;
+        let mut scenario = Scenario::parse(&self.text()).map_err(CheckSpecError::Group)?;
         for (name, value) in &self.options {
             let options = &mut scenario.settings.options;
-            options.set(self.algorithm, name, value).map_err(QuestionError::Option)?;
+            options.set(self.algorithm, name, value).map_err(CheckSpecError::Option)?;
         }
-        let config = GroupConfig::new(scenario.settings).map_err(QuestionError::Config)?;
+        let config = GroupConfig::new(scenario.settings).map_err(CheckSpecError::Config)?;
         let members = scenario.members.clone();
-        let arranged = members.arranged(&config).map_err(QuestionError::Hierarchy)?;
+        let arranged = members.arranged(&config).map_err(CheckSpecError::Hierarchy)?;
         scenario.groups = self.groups(&arranged);
         scenario.settings.mutant = self.mutant;
         let is_known = |node: u32| (1..=self.nodes).contains(&node);
         let unknown = self.cuts.iter().find(|(a, b)| !is_known(*a) || !is_known(*b) || a == b);
         if let Some((a, b)) = unknown {
-            return Err(QuestionError::Link(*a, *b, self.nodes));
+            return Err(CheckSpecError::Link(*a, *b, self.nodes));
         }
         let links: Vec<Link> = self.cuts.iter().flat_map(|(a, b)| both(*a, *b)).collect();
         if !links.is_empty() {

@@ -4,7 +4,7 @@
 //! A break is told with the number of situations that were known when it was found; a trap is known
 //! only when everything has been visited. The table in docs/verification.md is this one.
 
-use tanist_check::{Assumption, Beginning, Bounds, Question};
+use tanist_check::{Assumption, Beginning, Bounds, CheckSpec};
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 
@@ -99,7 +99,7 @@ fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    fn question(&self) -> Question {
+    fn spec(&self) -> CheckSpec {
         let (nodes, beginning) = match self.group {
             Group::Together(nodes) => (nodes, Beginning::Together),
             Group::Apart(nodes) => (nodes, Beginning::Apart),
@@ -112,14 +112,14 @@ impl Case {
             Group::Peers => (&[], &[("max", "2"), ("min", "1")]),
         };
         let option = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Question {
+        CheckSpec {
             nodes,
             beginning,
             cuts: cuts.to_vec(),
             options: options.iter().map(option).collect(),
             assumption: self.assumption,
             bounds: self.bounds,
-            ..Question::new(self.algorithm)
+            ..CheckSpec::new(self.algorithm)
         }
     }
 
@@ -132,13 +132,13 @@ impl Case {
 fn every_mutant_is_caught_where_it_always_was() {
     let mut wrong = Vec::new();
     for case in cases() {
-        let question = Question { mutant: Some(case.mutant), ..case.question() };
-        let answer = question.ask(&mut |_| {}).expect("the question can be asked");
-        let visited = &answer.exploration;
+        let spec = CheckSpec { mutant: Some(case.mutant), ..case.spec() };
+        let report = spec.run(&mut |_| {}).expect("the spec is valid");
+        let visited = &report.exploration;
         let violated = visited.found.first();
         let found = violated.map(|found| (found.violated.assertion, found.run.len(), found.states));
         let trapped = || {
-            let mut all = answer.properties.iter();
+            let mut all = report.properties.iter();
             let trap = all.find_map(|property| Some((property.id, property.trace_length?)));
             trap.map(|(id, steps)| (id, steps, visited.states))
         };
@@ -153,9 +153,9 @@ fn every_mutant_is_caught_where_it_always_was() {
 #[test]
 fn without_the_mutants_the_same_groups_break_nothing() {
     for case in cases() {
-        let answer = case.question().ask(&mut |_| {}).expect("the question can be asked");
+        let report = case.spec().run(&mut |_| {}).expect("the spec is valid");
         let violated: Vec<_> =
-            answer.properties.iter().filter(|property| property.trace_length.is_some()).collect();
+            report.properties.iter().filter(|property| property.trace_length.is_some()).collect();
         // What needs its timeouts breaks without them, whatever the rule.
         assert!(violated.is_empty(), "{}: {violated:?}", case.name());
     }

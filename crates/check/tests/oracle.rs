@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
 use stateright::{Checker, HasDiscoveries, Property};
-use tanist_check::{Assumption, Beginning, Bounds, KeepsTrace, Model, Question, explore};
+use tanist_check::{Assumption, Beginning, Bounds, CheckSpec, KeepsTrace, Model, explore};
 use tanist_core::election::Algorithm;
 use tanist_sim::Scenario;
 
@@ -90,11 +90,11 @@ impl stateright::Model for Oracle {
 }
 
 /// Both explorers visit everything; tells what breaks.
-fn compare(question: &Question) -> BTreeSet<&'static str> {
-    let scenario = question.scenario().expect("the question can be asked");
-    let (assumption, bounds) = (question.assumption, question.bounds);
+fn compare(spec: &CheckSpec) -> BTreeSet<&'static str> {
+    let scenario = spec.scenario().expect("the spec is valid");
+    let (assumption, bounds) = (spec.assumption, spec.bounds);
     let ours = explore(&scenario, assumption, &bounds, &mut |_| {});
-    assert!(ours.is_complete, "{question:?}");
+    assert!(ours.is_complete, "{spec:?}");
     let violated: BTreeSet<&str> =
         ours.found.iter().map(|found| found.violated.assertion).collect();
     let shortest = ours.found.first().map(|found| found.run.len());
@@ -107,38 +107,38 @@ fn compare(question: &Question) -> BTreeSet<&'static str> {
     };
     let (seen, checker) = oracle();
     let theirs = checker.spawn_bfs().join();
-    assert_eq!(theirs.unique_state_count(), ours.states, "{question:?}");
-    assert_eq!(*seen.lock().expect("nobody panics with it"), violated, "{question:?}");
-    assert_eq!(theirs.discovery("nothing breaks").is_some(), shortest.is_some(), "{question:?}");
+    assert_eq!(theirs.unique_state_count(), ours.states, "{spec:?}");
+    assert_eq!(*seen.lock().expect("nobody panics with it"), violated, "{spec:?}");
+    assert_eq!(theirs.discovery("nothing breaks").is_some(), shortest.is_some(), "{spec:?}");
     if let Some(steps) = shortest {
         // The first situation has depth 1, and what lies at the bound is not looked at.
         let breaks_at = |depth: usize| {
             let checker = oracle().1.target_max_depth(depth).spawn_bfs().join();
             checker.discovery("nothing breaks").is_some()
         };
-        assert!(!breaks_at(steps + 1), "{question:?}: in fewer than {steps} steps");
-        assert!(breaks_at(steps + 2), "{question:?}: not in {steps} steps");
+        assert!(!breaks_at(steps + 1), "{spec:?}: in fewer than {steps} steps");
+        assert!(breaks_at(steps + 2), "{spec:?}: not in {steps} steps");
     }
     violated
 }
 
-fn question(algorithm: Algorithm, nodes: u32, assumption: Assumption) -> Question {
-    Question { nodes, assumption, ..Question::new(algorithm) }
+fn spec(algorithm: Algorithm, nodes: u32, assumption: Assumption) -> CheckSpec {
+    CheckSpec { nodes, assumption, ..CheckSpec::new(algorithm) }
 }
 
 #[test]
 fn bully_in_a_pair() {
-    assert_eq!(compare(&question(Algorithm::Bully, 2, Assumption::As0)), BTreeSet::new());
-    assert_eq!(compare(&question(Algorithm::Bully, 2, Assumption::As1)), BTreeSet::new());
-    assert_eq!(compare(&question(Algorithm::Bully, 2, Assumption::As1r)), BTreeSet::new());
-    let mut early = question(Algorithm::Bully, 2, Assumption::As2);
+    assert_eq!(compare(&spec(Algorithm::Bully, 2, Assumption::As0)), BTreeSet::new());
+    assert_eq!(compare(&spec(Algorithm::Bully, 2, Assumption::As1)), BTreeSet::new());
+    assert_eq!(compare(&spec(Algorithm::Bully, 2, Assumption::As1r)), BTreeSet::new());
+    let mut early = spec(Algorithm::Bully, 2, Assumption::As2);
     early.bounds = Bounds { crashes: 0, counter: 2, ..Bounds::USUAL };
     assert_eq!(compare(&early), BTreeSet::from(["A-1.1", "A-1.2", "G-14"]));
 }
 
 #[test]
 fn lecture_bully_in_a_group_of_three() {
-    let mut three = question(Algorithm::BullyLecture, 3, Assumption::As0);
+    let mut three = spec(Algorithm::BullyLecture, 3, Assumption::As0);
     assert_eq!(compare(&three), BTreeSet::new());
     three.nodes = 2;
     three.assumption = Assumption::As2;
@@ -147,7 +147,7 @@ fn lecture_bully_in_a_group_of_three() {
 
 #[test]
 fn invitation_in_a_pair() {
-    let mut pair = question(Algorithm::Invitation, 2, Assumption::As1);
+    let mut pair = spec(Algorithm::Invitation, 2, Assumption::As1);
     pair.beginning = Beginning::Apart;
     pair.bounds.hasty = 0;
     assert_eq!(compare(&pair), BTreeSet::new());
@@ -157,10 +157,10 @@ fn invitation_in_a_pair() {
 
 #[test]
 fn rings() {
-    let mut three = question(Algorithm::RingChangRoberts, 3, Assumption::As0);
+    let mut three = spec(Algorithm::RingChangRoberts, 3, Assumption::As0);
     three.bounds = Bounds { crashes: 0, hasty: 0, counter: 2, ..Bounds::USUAL };
     assert_eq!(compare(&three), BTreeSet::new());
-    let mut pair = question(Algorithm::RingModified, 2, Assumption::As0);
+    let mut pair = spec(Algorithm::RingModified, 2, Assumption::As0);
     pair.bounds = Bounds { hasty: 1, counter: 2, ..Bounds::USUAL };
     assert_eq!(compare(&pair), BTreeSet::new());
 }

@@ -1,7 +1,7 @@
 //! Small groups explored to the end, with exact counts: a silent change of a model fails here.
 
 use tanist_check::{
-    Answer, Assumption, Beginning, Bounds, Exploration, Property, Question, Verdict, explore,
+    Assumption, Beginning, Bounds, CheckReport, CheckSpec, Exploration, Property, Verdict, explore,
     replay,
 };
 use tanist_core::election::Algorithm;
@@ -71,16 +71,16 @@ fn invitation_holds_its_assertions_among_three_that_can_rely_on_nothing() {
 #[test]
 fn agreement_can_be_reached_from_everywhere_once_nothing_fails_any_more() {
     let faults = Bounds { losses: 1, hasty: 0, counter: 2, ..BOUNDS };
-    let mut pair = Question { bounds: faults, ..Question::new(Algorithm::Invitation) };
+    let mut pair = CheckSpec { bounds: faults, ..CheckSpec::new(Algorithm::Invitation) };
     (pair.assumption, pair.beginning) = (Assumption::As3, Beginning::Apart);
     let calm = Bounds { crashes: 0, ..faults };
-    let three = Question { nodes: 3, bounds: calm, ..pair.clone() };
-    for (question, states) in [(pair, 3772), (three, 209_276)] {
-        let answer = question.ask(&mut |_| {}).expect("the question can be asked");
-        let property = answer.property("A-4").expect("it is watched");
+    let three = CheckSpec { nodes: 3, bounds: calm, ..pair.clone() };
+    for (spec, states) in [(pair, 3772), (three, 209_276)] {
+        let report = spec.run(&mut |_| {}).expect("the spec is valid");
+        let property = report.property("A-4").expect("it is watched");
         assert_eq!(property.verdict, Verdict::Holds, "{}", property.why);
-        assert_eq!(answer.exploration.states, states);
-        assert!(answer.exploration.at_bound > 0, "some of the hope lies beyond the bound");
+        assert_eq!(report.exploration.states, states);
+        assert!(report.exploration.at_bound > 0, "some of the hope lies beyond the bound");
     }
 }
 
@@ -94,32 +94,32 @@ fn a_ring_of_four_agrees_at_once_after_a_crash() {
         (Algorithm::RingActiveList, 78_864),
     ] {
         let bounds = Bounds { hasty: 0, counter: 2, must_suffice: true, ..BOUNDS };
-        let question = Question { nodes: 4, bounds, ..Question::new(algorithm) };
-        assert_all_hold(&question, states);
+        let spec = CheckSpec { nodes: 4, bounds, ..CheckSpec::new(algorithm) };
+        assert_all_hold(&spec, states);
     }
 }
 
 #[test]
 fn two_groups_of_two_have_their_super_peers() {
     let bounds = Bounds { hasty: 0, counter: 6, ..BOUNDS };
-    let mut question = Question { nodes: 4, bounds, ..Question::new(Algorithm::SuperPeer) };
+    let mut spec = CheckSpec { nodes: 4, bounds, ..CheckSpec::new(Algorithm::SuperPeer) };
     let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    question.options = vec![option("max", "2"), option("min", "1")];
-    let answer = assert_all_hold(&question, 21_559);
-    assert_eq!(answer.exploration.at_bound, 0, "no run needs a seventh number");
-    question.bounds.must_suffice = true;
-    assert_all_hold(&question, 17_481);
+    spec.options = vec![option("max", "2"), option("min", "1")];
+    let report = assert_all_hold(&spec, 21_559);
+    assert_eq!(report.exploration.at_bound, 0, "no run needs a seventh number");
+    spec.bounds.must_suffice = true;
+    assert_all_hold(&spec, 17_481);
 }
 
-fn assert_all_hold(question: &Question, states: usize) -> Answer {
-    let answer = question.ask(&mut |_| {}).expect("the question can be asked");
+fn assert_all_hold(spec: &CheckSpec, states: usize) -> CheckReport {
+    let report = spec.run(&mut |_| {}).expect("the spec is valid");
     let is_well =
         |property: &&Property| [Verdict::Holds, Verdict::Reached].contains(&property.verdict);
     let unwell: Vec<&Property> =
-        answer.properties.iter().filter(|property| !is_well(property)).collect();
-    assert!(unwell.is_empty(), "{question:?}: {unwell:?}");
-    assert_eq!(answer.exploration.states, states, "{question:?}");
-    answer
+        report.properties.iter().filter(|property| !is_well(property)).collect();
+    assert!(unwell.is_empty(), "{spec:?}: {unwell:?}");
+    assert_eq!(report.exploration.states, states, "{spec:?}");
+    report
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
-use tanist_check::{Answer, Assumption, Beginning, Bounds, Order, Progress, Question, Verdict};
+use tanist_check::{
+    Assumption, Beginning, Bounds, CheckReport, CheckSpec, Order, Progress, Verdict,
+};
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_sim::pictures::diagram;
@@ -109,24 +111,24 @@ impl Args {
         }
         let files = [self.scenario.as_ref(), self.trace.as_ref(), self.svg.as_ref()];
         let is_report_wanted = output::is_report_wanted(self.output, &files)?;
-        let question = self.question()?;
-        let answer = answer(&question)?;
-        self.write_files(&answer)?;
+        let spec = self.spec()?;
+        let report = explored(&spec)?;
+        self.write_files(&report)?;
         if is_report_wanted {
             match self.output.unwrap_or(Format::Table) {
-                Format::Table => output::print(&report::text(&question, &answer)?)?,
-                Format::Json => output::print_json(&report::json(&question, &answer))?,
+                Format::Table => output::print(&report::text(&spec, &report)?)?,
+                Format::Json => output::print_json(&report::json(&spec, &report))?,
             }
         }
-        Ok(exit(&answer))
+        Ok(exit(&report))
     }
 
-    fn question(&self) -> Result<Question, Problem> {
+    fn spec(&self) -> Result<CheckSpec, Problem> {
         let Some(algorithm) = self.algorithm else {
             return Err(Problem::Usage("which algorithm? See: tanist algorithms".to_owned()));
         };
         let beginning = if self.apart { Beginning::Apart } else { Beginning::Together };
-        Ok(Question {
+        Ok(CheckSpec {
             nodes: self.nodes,
             options: self.options.clone(),
             priorities: self.priorities.clone(),
@@ -146,12 +148,12 @@ impl Args {
                 depth: self.depth,
                 states: self.states,
             },
-            ..Question::new(algorithm)
+            ..CheckSpec::new(algorithm)
         })
     }
 
-    fn write_files(&self, answer: &Answer) -> anyhow::Result<()> {
-        let Some(example) = &answer.counterexample else { return Ok(()) };
+    fn write_files(&self, report: &CheckReport) -> anyhow::Result<()> {
+        let Some(example) = &report.counterexample else { return Ok(()) };
         if let Some(target) = &self.scenario {
             let text = example.scenario.to_text();
             target.fill(|to| to.write_all(text.as_bytes()))?;
@@ -169,21 +171,21 @@ impl Args {
 }
 
 /// Explores, telling how far it has come.
-fn answer(question: &Question) -> Result<Answer, Problem> {
+fn explored(spec: &CheckSpec) -> Result<CheckReport, Problem> {
     let began = Instant::now();
-    let bar = crate::terminal::progress::spinner(question.algorithm.name());
-    let answer = question.ask(&mut |progress| tell(&bar, began.elapsed(), progress));
+    let bar = crate::terminal::progress::spinner(spec.algorithm.name());
+    let report = spec.run(&mut |progress| tell(&bar, began.elapsed(), progress));
     bar.finish_and_clear();
-    answer.map_err(|error| Problem::Usage(error.to_string()))
+    report.map_err(|error| Problem::Usage(error.to_string()))
 }
 
 /// 1 if something is violated; 4 if that could not be decided, or if what should happen sometimes
 /// never does, so that what holds says little.
-fn exit(answer: &Answer) -> Exit {
-    if answer.has(Verdict::Violated) {
+fn exit(report: &CheckReport) -> Exit {
+    if report.has(Verdict::Violated) {
         return Exit::Broken;
     }
-    if answer.has(Verdict::BoundReached) || answer.has(Verdict::NotReached) {
+    if report.has(Verdict::BoundReached) || report.has(Verdict::NotReached) {
         return Exit::Unknown;
     }
     Exit::Well

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use clap::Parser;
-use tanist_check::{Answer, Question, Verdict};
+use tanist_check::{CheckReport, CheckSpec, Verdict};
 
-use super::{Args, answer, report};
+use super::{Args, explored, report};
 use crate::exit::Exit;
 use crate::problem::Problem;
 
@@ -56,26 +56,26 @@ fn renewed(row: &str, below: Option<usize>) -> anyhow::Result<String> {
     let words = command.split_whitespace().skip(2);
     let line = Line::try_parse_from(words)
         .map_err(|error| Problem::BadFile(format!("`{command}`: {error}")))?;
-    let question = line.args.question()?;
-    let answer = answer(&question)?;
-    Ok(cells_of(cells.first().copied().unwrap_or_default(), command, &question, &answer))
+    let spec = line.args.spec()?;
+    let report = explored(&spec)?;
+    Ok(cells_of(cells.first().copied().unwrap_or_default(), command, &spec, &report))
 }
 
-fn cells_of(about: &str, command: &str, question: &Question, answer: &Answer) -> String {
-    let changed = answer.scenario.settings.options.changed(question.algorithm);
+fn cells_of(about: &str, command: &str, spec: &CheckSpec, report: &CheckReport) -> String {
+    let changed = report.scenario.settings.options.changed(spec.algorithm);
     let changed: Vec<String> =
         changed.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
-    let visited = &answer.exploration;
+    let visited = &report.exploration;
     let end = if visited.is_complete { "yes" } else { "no" };
     [
         "",
         about,
-        question.algorithm.name(),
+        spec.algorithm.name(),
         &changed.join(" "),
-        question.assumption.name(),
-        &question.nodes.to_string(),
-        &report::bounds(question),
-        &verdicts(answer),
+        spec.assumption.name(),
+        &spec.nodes.to_string(),
+        &report::bounds(spec),
+        &verdicts(report),
         &visited.states.to_string(),
         end,
         &format!("`{command}`"),
@@ -87,7 +87,7 @@ fn cells_of(about: &str, command: &str, question: &Question, answer: &Answer) ->
 }
 
 /// Every property under its verdict, with the length of a shortest run where it is violated.
-fn verdicts(answer: &Answer) -> String {
+fn verdicts(report: &CheckReport) -> String {
     let all = [
         Verdict::Violated,
         Verdict::BoundReached,
@@ -96,7 +96,7 @@ fn verdicts(answer: &Answer) -> String {
         Verdict::Reached,
     ];
     let told = all.iter().filter_map(|verdict| {
-        let with = answer.properties.iter().filter(|property| property.verdict == *verdict);
+        let with = report.properties.iter().filter(|property| property.verdict == *verdict);
         let ids: Vec<String> = with
             .map(|property| match property.trace_length {
                 Some(steps) => format!("{} ({steps} steps)", property.id),

@@ -3,16 +3,16 @@
 use std::fmt::{self, Write};
 
 use serde_json::{Value, json};
-use tanist_check::{Answer, Bounds, Order, Question};
+use tanist_check::{Bounds, CheckReport, CheckSpec, Order};
 use tanist_sim::pictures::story;
 
 use crate::terminal::output;
 use crate::terminal::table::{Table, left, right};
 
 /// For people: the counterexample as a story, every property, how much was visited.
-pub(super) fn text(question: &Question, answer: &Answer) -> Result<String, fmt::Error> {
+pub(super) fn text(spec: &CheckSpec, report: &CheckReport) -> Result<String, fmt::Error> {
     let mut text = String::new();
-    if let Some(example) = &answer.counterexample {
+    if let Some(example) = &report.counterexample {
         let trace = &example.report.recording;
         story::story(&trace.header, &trace.entries, &mut text)?;
         writeln!(text, "One microsecond is one step here; only the order means anything.\n")?;
@@ -23,13 +23,13 @@ pub(super) fn text(question: &Question, answer: &Answer) -> Result<String, fmt::
         writeln!(text)?;
     }
     let mut table = Table::new([left("PROPERTY"), left("VERDICT"), right("STEPS"), left("WHY")]);
-    for property in &answer.properties {
+    for property in &report.properties {
         let steps = property.trace_length.map_or_else(|| "-".to_owned(), |n| n.to_string());
         let verdict = property.verdict.name().to_owned();
         table.row([property.id.to_owned(), verdict, steps, output::plain(&property.why)]);
     }
     write!(text, "{table}")?;
-    let visited = &answer.exploration;
+    let visited = &report.exploration;
     let end = if visited.is_complete { "complete" } else { "NOT complete" };
     writeln!(
         text,
@@ -37,19 +37,19 @@ pub(super) fn text(question: &Question, answer: &Answer) -> Result<String, fmt::
          {} ended at a bound or a break, and {} lead to such an end before anything good",
         visited.states, visited.transitions, visited.depth, visited.at_bound, visited.unsure,
     )?;
-    let name = question.assumption.name();
-    writeln!(text, "{} nodes, {name}, at most {}", question.nodes, bounds(question))?;
+    let name = spec.assumption.name();
+    writeln!(text, "{} nodes, {name}, at most {}", spec.nodes, bounds(spec))?;
     Ok(text)
 }
 
 /// How far the exploration went, in words.
-pub(super) fn bounds(question: &Question) -> String {
-    let bounds = &question.bounds;
+pub(super) fn bounds(spec: &CheckSpec) -> String {
+    let bounds = &spec.bounds;
     let mut words = vec![format!("{} crashes", bounds.crashes)];
-    if question.assumption.has_recovery() {
+    if spec.assumption.has_recovery() {
         words.push(format!("{} recoveries", bounds.recoveries));
     }
-    if question.assumption.has_loss() {
+    if spec.assumption.has_loss() {
         words.push(format!("{} losses", bounds.losses));
         words.push(format!("{} duplicates", bounds.duplicates));
     }
@@ -68,11 +68,11 @@ pub(super) fn bounds(question: &Question) -> String {
 }
 
 /// For programs.
-pub(super) fn json(question: &Question, answer: &Answer) -> Value {
-    let options = answer.scenario.settings.options.of(question.algorithm);
+pub(super) fn json(spec: &CheckSpec, report: &CheckReport) -> Value {
+    let options = report.scenario.settings.options.of(spec.algorithm);
     let options: serde_json::Map<String, Value> =
         options.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
-    let properties: Vec<_> = answer
+    let properties: Vec<_> = report
         .properties
         .iter()
         .map(|property| {
@@ -83,13 +83,13 @@ pub(super) fn json(question: &Question, answer: &Answer) -> Value {
             })
         })
         .collect();
-    let (bounds, visited) = (&question.bounds, &answer.exploration);
+    let (bounds, visited) = (&spec.bounds, &report.exploration);
     let hasty = (bounds.hasty != Bounds::USUAL.hasty).then_some(bounds.hasty);
     json!({
-        "algorithm": question.algorithm.name(),
+        "algorithm": spec.algorithm.name(),
         "options": options,
-        "assume": question.assumption.name(),
-        "nodes": question.nodes,
+        "assume": spec.assumption.name(),
+        "nodes": spec.nodes,
         "crashes": bounds.crashes,
         "recoveries": bounds.recoveries,
         "losses": bounds.losses,
