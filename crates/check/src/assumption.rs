@@ -27,11 +27,11 @@ pub enum Assumption {
 
 /// Where the steps may come from that lead to something good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hope {
+pub enum Reachability {
     /// From whatever may happen without a failure.
-    Anything,
+    AnyStep,
     /// From timely steps alone: no wait runs out early.
-    Timely,
+    TimelySteps,
 }
 
 impl Assumption {
@@ -85,10 +85,10 @@ impl Assumption {
 
     /// What may be hoped for.
     #[must_use]
-    pub const fn hope(self) -> Hope {
+    pub const fn reachability(self) -> Reachability {
         match self {
-            Self::As0 | Self::As1 | Self::As1r | Self::As2 => Hope::Anything,
-            Self::As3 => Hope::Timely,
+            Self::As0 | Self::As1 | Self::As1r | Self::As2 => Reachability::AnyStep,
+            Self::As3 => Reachability::TimelySteps,
         }
     }
 

@@ -4,7 +4,7 @@ use tanist_core::node::Timer;
 use tanist_core::{NodeId, detector};
 use tanist_sim::explore::choices::{Choice, Order, What};
 
-use crate::assumption::{Hope, is_timely};
+use crate::assumption::{Reachability, is_timely};
 use crate::model::{Budgets, Model, Step};
 
 /// What decides which steps there are, whether the situation is a world or only an outline of one.
@@ -22,7 +22,7 @@ pub(crate) struct Way {
     pub(crate) step: Step,
     /// Whether "what should come true can still come true" may use it. Recoveries are not among
     /// them: nobody may count on the dead.
-    pub(crate) is_hoped_for: bool,
+    pub(crate) counts_as_progress: bool,
     /// Whether it takes from the budget of hasty timers.
     pub(crate) is_hasty: bool,
     /// The coordinator that hears from a higher node, if one does.
@@ -31,7 +31,7 @@ pub(crate) struct Way {
 
 impl Way {
     const fn of(step: Step) -> Self {
-        Self { step, is_hoped_for: false, is_hasty: false, unseats: None }
+        Self { step, counts_as_progress: false, is_hasty: false, unseats: None }
     }
 }
 
@@ -55,9 +55,9 @@ impl Model {
             let number = choice.number;
             let is_up = (scene.is_up)(choice.node);
             let is_hasty = is_hasty(choice, scene);
-            let is_hoped_for = self.may_be_hoped_for(choice, choices);
+            let counts_as_progress = self.counts_as_progress(choice, choices);
             let unseats = self.hears_from_above(choice, scene).then_some(choice.node);
-            ways.push(Way { step: Step::Take(number), is_hoped_for, is_hasty, unseats });
+            ways.push(Way { step: Step::Take(number), counts_as_progress, is_hasty, unseats });
             if left.crashes > 0 && is_up {
                 ways.push(Way { is_hasty, ..Way::of(Step::TakeAndCrash(number, 1)) });
             }
@@ -68,7 +68,7 @@ impl Model {
             }
         }
         if self.may_tick(choices) {
-            ways.push(Way { is_hoped_for: true, ..Way::of(Step::Tick) });
+            ways.push(Way { counts_as_progress: true, ..Way::of(Step::Tick) });
         }
         for member in self.world.observers.global.members.all() {
             let (id, is_up) = (member.id, (scene.is_up)(member.id));
@@ -136,10 +136,12 @@ impl Model {
             && !choices.iter().any(|choice| is_clocked(choice) && is_due(choice))
     }
 
-    fn may_be_hoped_for(&self, choice: &Choice, under_way: &[Choice]) -> bool {
-        match (choice.what, self.assumption.hope()) {
-            (What::Message { .. }, _) | (What::Timer(_), Hope::Anything) => true,
-            (What::Timer(timer), Hope::Timely) => is_timely(timer.name(), choice.node, under_way),
+    fn counts_as_progress(&self, choice: &Choice, under_way: &[Choice]) -> bool {
+        match (choice.what, self.assumption.reachability()) {
+            (What::Message { .. }, _) | (What::Timer(_), Reachability::AnyStep) => true,
+            (What::Timer(timer), Reachability::TimelySteps) => {
+                is_timely(timer.name(), choice.node, under_way)
+            }
         }
     }
 

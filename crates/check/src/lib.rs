@@ -12,7 +12,7 @@ mod model;
 mod report;
 mod spec;
 
-pub use assumption::{Assumption, Hope};
+pub use assumption::{Assumption, Reachability};
 pub use explore::{Exploration, Found, Progress, explore, explore_on, replay};
 pub use export::{Shows, export, words};
 pub use model::{Bounds, KeepsTrace, Model, Step};

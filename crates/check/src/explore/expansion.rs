@@ -41,7 +41,7 @@ pub(crate) struct Block {
 /// What a step leads to.
 pub(crate) struct Successor {
     /// Whether "what should come true can still come true" may use it.
-    pub(crate) is_hoped_for: bool,
+    pub(crate) counts_as_progress: bool,
     /// Whether an election was decided on the way.
     pub(crate) has_election: bool,
     /// Whether a higher node unseats a lower coordinator by it.
@@ -110,14 +110,14 @@ impl Crew {
     }
 
     /// Those of some situations from which a run was found that leads to something good.
-    pub(crate) fn hopeful(&mut self, batch: &[(u32, &[u8])], store: &Store) -> Vec<u32> {
+    pub(crate) fn can_progress(&mut self, batch: &[(u32, &[u8])], store: &Store) -> Vec<u32> {
         let found = self.share(batch, |situations, worker| {
             let mut attempts = Attempts::new();
             let model = &mut worker.model;
             let mut succeeds =
                 |frozen: &[u8]| attempts.succeed(model, &|model| model.thaw(store, frozen));
-            let hopeful = situations.iter().filter(|(_, frozen)| succeeds(frozen));
-            hopeful.map(|(place, _)| *place).collect::<Vec<u32>>()
+            let can_progress = situations.iter().filter(|(_, frozen)| succeeds(frozen));
+            can_progress.map(|(place, _)| *place).collect::<Vec<u32>>()
         });
         found.concat()
     }
@@ -193,7 +193,7 @@ impl Block {
                     let what = self.look(&next, left, result, model.order, aids);
                     let still_leads = |node| result.leaders.contains(&node);
                     self.successors.push(Successor {
-                        is_hoped_for: way.is_hoped_for,
+                        counts_as_progress: way.counts_as_progress,
                         has_election: result.has_election,
                         has_preempted: way.unseats.is_some_and(|node| !still_leads(node)),
                         what,
@@ -215,7 +215,7 @@ impl Block {
                 None => Found::New(Box::new(self.look_at(fingerprint, model, aids))),
             };
             self.successors.push(Successor {
-                is_hoped_for: way.is_hoped_for,
+                counts_as_progress: way.counts_as_progress,
                 has_election: model.world.observers.counts.elections_won > 0,
                 has_preempted: way.unseats.is_some_and(|node| !model.leads(node)),
                 what,

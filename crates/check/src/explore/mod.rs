@@ -225,7 +225,7 @@ impl Search {
                     let to = self.arrive(*place, successor, block);
                     self.has_elections |= successor.has_election;
                     self.has_preemption |= successor.has_preempted;
-                    if successor.is_hoped_for {
+                    if successor.counts_as_progress {
                         leads_to.push(to);
                     }
                 }
@@ -298,7 +298,7 @@ impl Search {
     fn conclude(mut self, on_progress: &mut dyn FnMut(Progress)) -> Exploration {
         let is_complete = self.frontier.is_empty() && !self.is_cut_short;
         let unsure = if is_complete { self.unsure(on_progress) } else { 0 };
-        let stuck = is_complete.then(|| self.hopeless().map(|place| self.run_to(place))).flatten();
+        let stuck = is_complete.then(|| self.stuck().map(|place| self.run_to(place))).flatten();
         Exploration {
             states: self.known.len(),
             transitions: self.transitions,
@@ -325,8 +325,8 @@ impl Search {
         for batch in beyond.into_batches() {
             let mut entries = batch.entries();
             entries.retain(|(place, _)| asked.has(*place));
-            let hopeful = self.crew.hopeful(&entries, &self.store);
-            hopeful.into_iter().for_each(|place| sure.set(place));
+            let can_progress = self.crew.can_progress(&entries, &self.store);
+            can_progress.into_iter().for_each(|place| sure.set(place));
             on_progress(self.progress(0));
         }
         self.steps.spread(&mut sure);
@@ -334,9 +334,9 @@ impl Search {
     }
 
     /// A situation from which no good one, and no bound, can be reached.
-    fn hopeless(&self) -> Option<u32> {
-        let mut hope = self.good.clone().or(&self.ends);
-        self.steps.spread(&mut hope);
-        hope.first_without(self.known.len())
+    fn stuck(&self) -> Option<u32> {
+        let mut reaching = self.good.clone().or(&self.ends);
+        self.steps.spread(&mut reaching);
+        reaching.first_without(self.known.len())
     }
 }

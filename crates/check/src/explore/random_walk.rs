@@ -14,12 +14,12 @@ use crate::model::{Model, Step};
 
 /// Runs that were tried, and where something good came of them.
 pub(crate) struct Attempts {
-    hopeful: BTreeSet<u128>,
+    can_progress: BTreeSet<u128>,
 }
 
 impl Attempts {
     pub(crate) const fn new() -> Self {
-        Self { hopeful: BTreeSet::new() }
+        Self { can_progress: BTreeSet::new() }
     }
 
     /// Whether a run from here leads to something good by steps that may be hoped for.
@@ -34,8 +34,8 @@ impl Attempts {
         let mut passed = Vec::new();
         for _ in 0..STEPS {
             let here = model.fingerprint();
-            if model.world.observers.is_settled() || self.hopeful.contains(&here) {
-                self.hopeful.extend(passed);
+            if model.world.observers.is_settled() || self.can_progress.contains(&here) {
+                self.can_progress.extend(passed);
                 return true;
             }
             passed.push(here);
@@ -51,10 +51,10 @@ impl Attempts {
     }
 }
 
-/// The most urgent step that may be hoped for; or any.
+/// The most urgent step that may be counts as progress; or any.
 fn pick(model: &Model, chance: Option<&mut Chance>) -> Option<Way> {
     let mut ways = model.ways();
-    ways.retain(|way| way.is_hoped_for);
+    ways.retain(|way| way.counts_as_progress);
     match chance {
         Some(chance) => chance.pick(&ways),
         None => {

@@ -57,7 +57,7 @@ impl Steps {
     }
 
     /// Gives hope to everybody who can reach somebody that has it.
-    pub(crate) fn spread(&self, hope: &mut Bits) {
+    pub(crate) fn spread(&self, reaching: &mut Bits) {
         let mut rows = Vec::new();
         let mut is_spreading = true;
         while is_spreading {
@@ -65,8 +65,8 @@ impl Steps {
             for part in self.parts.iter().rev() {
                 part.read(&mut rows);
                 for (from, to) in rows.iter().rev() {
-                    if !hope.has(*from) && to.iter().any(|to| hope.has(*to)) {
-                        hope.set(*from);
+                    if !reaching.has(*from) && to.iter().any(|to| reaching.has(*to)) {
+                        reaching.set(*from);
                         is_spreading = true;
                     }
                 }
@@ -157,11 +157,11 @@ mod tests {
             steps.push(from, &mut to.clone());
         }
         steps.push(4, &mut vec![3]);
-        let mut hope = Bits::new();
-        hope.set(5);
-        steps.spread(&mut hope);
-        let all: Vec<bool> = (0..6).map(|at| hope.has(at)).collect();
+        let mut reaching = Bits::new();
+        reaching.set(5);
+        steps.spread(&mut reaching);
+        let all: Vec<bool> = (0..6).map(|at| reaching.has(at)).collect();
         assert_eq!(all, [true, true, true, false, false, true]);
-        assert_eq!((hope.first_without(6), hope.count()), (Some(3), 4));
+        assert_eq!((reaching.first_without(6), reaching.count()), (Some(3), 4));
     }
 }
