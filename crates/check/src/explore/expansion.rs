@@ -16,7 +16,7 @@ use tanist_sim::observe::observers::Violated;
 use crate::enabled::Scene;
 use crate::explore::memo::{Finding, Memo};
 use crate::explore::random_walk::Attempts;
-use crate::explore::visited::Known;
+use crate::explore::visited::Visited;
 use crate::model::{Bounds, Budgets, Model, Step};
 
 /// Threads, each with a world of its own that is used again and again.
@@ -52,7 +52,7 @@ pub(crate) struct Successor {
 /// A situation that a step leads to.
 pub(crate) enum Found {
     /// One that was visited before this batch, at this place.
-    Known(u32),
+    Visited(u32),
     /// One that was not.
     New(Box<New>),
 }
@@ -70,7 +70,7 @@ pub(crate) struct New {
 
 /// What all threads look things up in.
 pub(crate) struct Aids<'a> {
-    known: &'a Known,
+    visited: &'a Visited,
     pub(crate) store: &'a Store,
     pub(crate) bounds: &'a Bounds,
 }
@@ -95,11 +95,11 @@ impl Crew {
     pub(crate) fn expand(
         &mut self,
         batch: &[(u32, &[u8])],
-        known: &Known,
+        visited: &Visited,
         store: &Store,
         bounds: &Bounds,
     ) -> Vec<Block> {
-        let aids = Aids { known, store, bounds };
+        let aids = Aids { visited, store, bounds };
         self.share(batch, |situations, worker| {
             let mut block = Block::new();
             for (place, frozen) in situations {
@@ -210,8 +210,8 @@ impl Block {
         model.thaw(store, frozen);
         model.expand(&mut |model| model.thaw(store, frozen), &mut |way, model| {
             let fingerprint = model.fingerprint();
-            let what = match aids.known.find(fingerprint) {
-                Some(place) => Found::Known(place),
+            let what = match aids.visited.find(fingerprint) {
+                Some(place) => Found::Visited(place),
                 None => Found::New(Box::new(self.look_at(fingerprint, model, aids))),
             };
             self.successors.push(Successor {
@@ -247,8 +247,8 @@ impl Block {
         aids: &Aids<'_>,
     ) -> Found {
         let fingerprint = digest(&(next.fingerprint(order), left));
-        if let Some(place) = aids.known.find(fingerprint) {
-            return Found::Known(place);
+        if let Some(place) = aids.visited.find(fingerprint) {
+            return Found::Visited(place);
         }
         let mut violated = result.violated.clone();
         if !next.has_mail_for_the_living() {

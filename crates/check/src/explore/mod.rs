@@ -29,7 +29,7 @@ use crate::explore::expansion::{Block, Crew, New, Successor};
 use crate::explore::frontier::{Batch, Frontier};
 use crate::explore::reachability::{Bits, Steps};
 use crate::explore::segments::Segments;
-use crate::explore::visited::{Arrived, Known};
+use crate::explore::visited::{Arrived, Visited};
 use crate::model::{Bounds, KeepsTrace, Model, Step};
 
 /// What came of an exploration.
@@ -138,7 +138,7 @@ struct Search {
     first: Model,
     crew: Crew,
     store: Store,
-    known: Known,
+    visited: Visited,
     /// From where each situation was first reached.
     parents: Segments<u32>,
     frontier: Frontier,
@@ -162,7 +162,7 @@ impl Search {
             bounds: *bounds,
             crew: Crew::new(&first, jobs),
             store: Store::new(first.clock()),
-            known: Known::new(),
+            visited: Visited::new(),
             parents: Segments::new(),
             frontier: Frontier::new(),
             beyond: Frontier::new(),
@@ -179,7 +179,7 @@ impl Search {
         };
         let mut frozen = Vec::new();
         search.first.freeze(&search.store, &mut frozen);
-        search.known.insert(search.first.fingerprint());
+        search.visited.insert(search.first.fingerprint());
         search.parents.push(0);
         if search.first.world.observers.is_settled() {
             search.good.set(0);
@@ -194,7 +194,7 @@ impl Search {
     }
 
     fn is_full(&self) -> bool {
-        self.known.len() > self.bounds.states
+        self.visited.len() > self.bounds.states
     }
 
     /// Visits everything that is one step further away.
@@ -216,7 +216,7 @@ impl Search {
     }
 
     fn visit(&mut self, batch: &Batch) {
-        let blocks = self.crew.expand(&batch.entries(), &self.known, &self.store, &self.bounds);
+        let blocks = self.crew.expand(&batch.entries(), &self.visited, &self.store, &self.bounds);
         let mut leads_to = Vec::new();
         for block in &blocks {
             for (place, successors) in &block.sources {
@@ -240,10 +240,10 @@ impl Search {
     fn arrive(&mut self, parent: u32, successor: &Successor, block: &Block) -> u32 {
         self.transitions += 1;
         let new = match &successor.what {
-            expansion::Found::Known(place) => return *place,
+            expansion::Found::Visited(place) => return *place,
             expansion::Found::New(new) => new,
         };
-        match self.known.insert(new.fingerprint) {
+        match self.visited.insert(new.fingerprint) {
             Arrived::Again(place) => place,
             Arrived::Fresh(place) => {
                 self.parents.push(parent);
@@ -259,7 +259,7 @@ impl Search {
         }
         for violated in &new.violated {
             if self.found.iter().all(|found| found.violated.assertion != violated.assertion) {
-                let (violated, states) = (violated.clone(), self.known.len());
+                let (violated, states) = (violated.clone(), self.visited.len());
                 self.found.push(Found { violated, run: self.run_to(place), states });
             }
         }
@@ -278,7 +278,7 @@ impl Search {
         let mut way = Vec::new();
         let mut at = place;
         while at != 0 {
-            way.push(self.known.fingerprint(at));
+            way.push(self.visited.fingerprint(at));
             at = self.parents.get(at as usize);
         }
         expansion::retrace(&self.first, way.into_iter().rev())
@@ -286,11 +286,11 @@ impl Search {
 
     fn progress(&self, left: usize) -> Progress {
         Progress {
-            states: self.known.len(),
+            states: self.visited.len(),
             transitions: self.transitions,
             depth: self.depth,
             frontier: left + self.frontier.len(),
-            bytes_kept: self.known.bytes() + self.parents.bytes() + self.steps.bytes(),
+            bytes_kept: self.visited.bytes() + self.parents.bytes() + self.steps.bytes(),
             bytes_frontier: self.frontier.bytes(),
         }
     }
@@ -300,7 +300,7 @@ impl Search {
         let unsure = if is_complete { self.unsure(on_progress) } else { 0 };
         let stuck = is_complete.then(|| self.stuck().map(|place| self.run_to(place))).flatten();
         Exploration {
-            states: self.known.len(),
+            states: self.visited.len(),
             transitions: self.transitions,
             depth: self.depth,
             is_complete,
@@ -330,13 +330,13 @@ impl Search {
             on_progress(self.progress(0));
         }
         self.steps.spread(&mut sure);
-        self.known.len() - sure.or(&self.ends).count()
+        self.visited.len() - sure.or(&self.ends).count()
     }
 
     /// A situation from which no good one, and no bound, can be reached.
     fn stuck(&self) -> Option<u32> {
         let mut reaching = self.good.clone().or(&self.ends);
         self.steps.spread(&mut reaching);
-        reaching.first_without(self.known.len())
+        reaching.first_without(self.visited.len())
     }
 }

@@ -7,7 +7,7 @@
 use crate::explore::segments::Segments;
 
 /// A set of numbers, each with its place in the order of arrival.
-pub(crate) struct Known {
+pub(crate) struct Visited {
     fingerprints: Segments<u128>,
     /// The place plus one; zero is free. As many as a power of two.
     slots: Vec<u32>,
@@ -22,7 +22,7 @@ pub(crate) enum Arrived {
     Again(u32),
 }
 
-impl Known {
+impl Visited {
     pub(crate) fn new() -> Self {
         Self { fingerprints: Segments::new(), slots: vec![0; SLOTS_MIN] }
     }
@@ -99,15 +99,15 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_place_while_the_table_grows() {
-        let mut known = Known::new();
+        let mut visited = Visited::new();
         let number = |at: u32| u128::from(at % 7) | (u128::from(at) << 64);
         for at in 0..5000 {
-            assert_eq!(known.insert(number(at)), Arrived::Fresh(at));
+            assert_eq!(visited.insert(number(at)), Arrived::Fresh(at));
         }
         for at in 0..5000 {
-            assert_eq!(known.insert(number(at)), Arrived::Again(at));
-            assert_eq!(known.find(number(at)), Some(at));
+            assert_eq!(visited.insert(number(at)), Arrived::Again(at));
+            assert_eq!(visited.find(number(at)), Some(at));
         }
-        assert_eq!(known.find(number(5000)), None);
+        assert_eq!(visited.find(number(5000)), None);
     }
 }
