@@ -15,7 +15,7 @@ use tanist_sim::observe::observers::Violated;
 
 use crate::enabled::Scene;
 use crate::explore::memo::{Finding, Memo};
-use crate::explore::random_walk::Attempts;
+use crate::explore::random_walk::RandomWalks;
 use crate::explore::visited::Visited;
 use crate::model::{Bounds, Budgets, Model, Step};
 
@@ -112,10 +112,10 @@ impl Crew {
     /// Those of some situations from which a run was found that leads to something good.
     pub(crate) fn can_progress(&mut self, batch: &[(u32, &[u8])], store: &Store) -> Vec<u32> {
         let found = self.share(batch, |situations, worker| {
-            let mut attempts = Attempts::new();
+            let mut walks = RandomWalks::new();
             let model = &mut worker.model;
             let mut succeeds =
-                |frozen: &[u8]| attempts.succeed(model, &|model| model.thaw(store, frozen));
+                |frozen: &[u8]| walks.succeed(model, &|model| model.thaw(store, frozen));
             let can_progress = situations.iter().filter(|(_, frozen)| succeeds(frozen));
             can_progress.map(|(place, _)| *place).collect::<Vec<u32>>()
         });

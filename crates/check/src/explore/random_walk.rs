@@ -13,11 +13,11 @@ use crate::enabled::Way;
 use crate::model::{Model, Step};
 
 /// Runs that were tried, and where something good came of them.
-pub(crate) struct Attempts {
+pub(crate) struct RandomWalks {
     can_progress: BTreeSet<u128>,
 }
 
-impl Attempts {
+impl RandomWalks {
     pub(crate) const fn new() -> Self {
         Self { can_progress: BTreeSet::new() }
     }
