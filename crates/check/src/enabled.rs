@@ -18,7 +18,7 @@ pub(crate) struct Scene<'a> {
 
 /// A step, and what is known of it beforehand.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct EnabledStep {
     pub(crate) step: Step,
     /// Whether "what should come true can still come true" may use it. Recoveries are not among
     /// them: nobody may count on the dead.
@@ -29,7 +29,7 @@ pub(crate) struct Way {
     pub(crate) unseats: Option<NodeId>,
 }
 
-impl Way {
+impl EnabledStep {
     const fn of(step: Step) -> Self {
         Self { step, counts_as_progress: false, is_hasty: false, unseats: None }
     }
@@ -37,8 +37,8 @@ impl Way {
 
 impl Model {
     /// The steps of this situation.
-    pub(crate) fn ways(&self) -> Vec<Way> {
-        self.ways_in(&Scene {
+    pub(crate) fn enabled_steps(&self) -> Vec<EnabledStep> {
+        self.enabled_steps_in(&Scene {
             choices: &self.world.choices(),
             is_up: &|node| self.world.is_up(node),
             leads: &|node| self.leads(node),
@@ -48,34 +48,44 @@ impl Model {
 
     /// The steps that may be taken in a situation of this model; of a crash within a step, only the
     /// earliest.
-    pub(crate) fn ways_in(&self, scene: &Scene<'_>) -> Vec<Way> {
+    pub(crate) fn enabled_steps_in(&self, scene: &Scene<'_>) -> Vec<EnabledStep> {
         let (choices, left) = (scene.choices, scene.left);
-        let mut ways = Vec::new();
+        let mut steps = Vec::new();
         for choice in choices.iter().filter(|choice| self.may_happen(choice, scene)) {
             let number = choice.number;
             let is_up = (scene.is_up)(choice.node);
             let is_hasty = is_hasty(choice, scene);
             let counts_as_progress = self.counts_as_progress(choice, choices);
             let unseats = self.hears_from_above(choice, scene).then_some(choice.node);
-            ways.push(Way { step: Step::Take(number), counts_as_progress, is_hasty, unseats });
+            steps.push(EnabledStep {
+                step: Step::Take(number),
+                counts_as_progress,
+                is_hasty,
+                unseats,
+            });
             if left.crashes > 0 && is_up {
-                ways.push(Way { is_hasty, ..Way::of(Step::TakeAndCrash(number, 1)) });
+                steps.push(EnabledStep {
+                    is_hasty,
+                    ..EnabledStep::of(Step::TakeAndCrash(number, 1))
+                });
             }
             if let What::Message { .. } = choice.what {
-                ways.extend((left.losses > 0).then_some(Way::of(Step::Lose(number))));
+                steps.extend((left.losses > 0).then_some(EnabledStep::of(Step::Lose(number))));
                 let may_double = left.duplicates > 0 && is_up;
-                ways.extend(may_double.then_some(Way::of(Step::Duplicate(number))));
+                steps.extend(may_double.then_some(EnabledStep::of(Step::Duplicate(number))));
             }
         }
         if self.may_tick(choices) {
-            ways.push(Way { counts_as_progress: true, ..Way::of(Step::Tick) });
+            steps.push(EnabledStep { counts_as_progress: true, ..EnabledStep::of(Step::Tick) });
         }
         for member in self.world.observers.global.members.all() {
             let (id, is_up) = (member.id, (scene.is_up)(member.id));
-            ways.extend((is_up && left.crashes > 0).then_some(Way::of(Step::Crash(id))));
-            ways.extend((!is_up && left.recoveries > 0).then_some(Way::of(Step::Recover(id))));
+            steps.extend((is_up && left.crashes > 0).then_some(EnabledStep::of(Step::Crash(id))));
+            steps.extend(
+                (!is_up && left.recoveries > 0).then_some(EnabledStep::of(Step::Recover(id))),
+            );
         }
-        ways
+        steps
     }
 
     /// Whether somebody waits for an answer.

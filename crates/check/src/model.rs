@@ -11,7 +11,7 @@ use tanist_sim::world::faults::Action;
 use tanist_sim::{Scenario, World};
 
 use crate::assumption::Assumption;
-use crate::enabled::{Way, is_clocked};
+use crate::enabled::{EnabledStep, is_clocked};
 
 /// How far the exploration goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,8 +223,8 @@ impl Model {
     pub fn successors(&self) -> Vec<(Step, Self)> {
         let mut found = Vec::new();
         let mut at = self.clone();
-        at.expand(&mut |model| model.clone_from(self), &mut |way, model| {
-            found.push((way.step, model.clone()));
+        at.expand(&mut |model| model.clone_from(self), &mut |enabled, model| {
+            found.push((enabled.step, model.clone()));
         });
         found
     }
@@ -234,20 +234,20 @@ impl Model {
     pub(crate) fn expand(
         &mut self,
         put_back: &mut dyn FnMut(&mut Self),
-        show: &mut dyn FnMut(&Way, &Self),
+        show: &mut dyn FnMut(&EnabledStep, &Self),
     ) {
         let mut is_fresh = true;
-        for way in self.ways() {
-            let mut step = Some(way.step);
+        for enabled in self.enabled_steps() {
+            let mut step = Some(enabled.step);
             while let Some(current) = step {
                 if !is_fresh {
                     put_back(self);
                 }
                 is_fresh = false;
-                self.left = self.left.hurried(way.is_hasty);
+                self.left = self.left.hurried(enabled.is_hasty);
                 let happens = self.take(current);
                 if happens {
-                    show(&Way { step: current, ..way }, self);
+                    show(&EnabledStep { step: current, ..enabled }, self);
                 }
                 step = current.next().filter(|_| happens);
             }

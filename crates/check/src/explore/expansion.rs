@@ -174,7 +174,7 @@ impl Block {
         let (left, world) = Budgets::read(frozen);
         let outline = aids.store.outline(world, nodes.len());
         let before = memo.recall(&outline, Event::Nothing, model, aids).leaders.clone();
-        let ways = model.ways_in(&Scene {
+        let steps = model.enabled_steps_in(&Scene {
             choices: &aids.store.choices(&outline, nodes),
             is_up: &|node| {
                 nodes.iter().position(|id| *id == node).is_some_and(|at| outline.is_up(at))
@@ -182,20 +182,20 @@ impl Block {
             leads: &|node| before.contains(&node),
             left,
         });
-        for way in ways {
-            let mut step = Some(way.step);
+        for enabled in steps {
+            let mut step = Some(enabled.step);
             while let Some(current) = step {
                 let result = memo.recall(&outline, event(current), model, aids);
                 let happens = !matches!(current, Step::TakeAndCrash(..)) || !result.change.is_up();
                 if happens {
-                    let left = left.hurried(way.is_hasty).after(current);
+                    let left = left.hurried(enabled.is_hasty).after(current);
                     let next = next(&outline, current, &result.change, left);
                     let what = self.look(&next, left, result, model.order, aids);
                     let still_leads = |node| result.leaders.contains(&node);
                     self.successors.push(Successor {
-                        counts_as_progress: way.counts_as_progress,
+                        counts_as_progress: enabled.counts_as_progress,
                         has_election: result.has_election,
-                        has_preempted: way.unseats.is_some_and(|node| !still_leads(node)),
+                        has_preempted: enabled.unseats.is_some_and(|node| !still_leads(node)),
                         what,
                     });
                 }
@@ -208,16 +208,16 @@ impl Block {
     fn expand_by_clock(&mut self, frozen: &[u8], model: &mut Model, aids: &Aids<'_>) {
         let store = aids.store;
         model.thaw(store, frozen);
-        model.expand(&mut |model| model.thaw(store, frozen), &mut |way, model| {
+        model.expand(&mut |model| model.thaw(store, frozen), &mut |enabled, model| {
             let fingerprint = model.fingerprint();
             let what = match aids.visited.find(fingerprint) {
                 Some(place) => Found::Visited(place),
                 None => Found::New(Box::new(self.look_at(fingerprint, model, aids))),
             };
             self.successors.push(Successor {
-                counts_as_progress: way.counts_as_progress,
+                counts_as_progress: enabled.counts_as_progress,
                 has_election: model.world.observers.counts.elections_won > 0,
-                has_preempted: way.unseats.is_some_and(|node| !model.leads(node)),
+                has_preempted: enabled.unseats.is_some_and(|node| !model.leads(node)),
                 what,
             });
         });

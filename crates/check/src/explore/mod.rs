@@ -275,13 +275,13 @@ impl Search {
     }
 
     fn run_to(&self, place: u32) -> Vec<Step> {
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         let mut at = place;
         while at != 0 {
-            way.push(self.visited.fingerprint(at));
+            path.push(self.visited.fingerprint(at));
             at = self.parents.get(at as usize);
         }
-        expansion::retrace(&self.first, way.into_iter().rev())
+        expansion::retrace(&self.first, path.into_iter().rev())
     }
 
     fn progress(&self, left: usize) -> Progress {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use tanist_sim::explore::choices::{Choice, What};
 use tanist_sim::world::dice::Chance;
 
-use crate::enabled::Way;
+use crate::enabled::EnabledStep;
 use crate::model::{Model, Step};
 
 /// Runs that were tried, and where something good came of them.
@@ -40,9 +40,11 @@ impl RandomWalks {
             }
             passed.push(here);
             let is_random = is_varied && chance.below(VARIED) == 0;
-            let Some(way) = pick(model, is_random.then_some(&mut *chance)) else { return false };
-            model.left = model.left.hurried(way.is_hasty);
-            model.take(way.step);
+            let Some(enabled) = pick(model, is_random.then_some(&mut *chance)) else {
+                return false;
+            };
+            model.left = model.left.hurried(enabled.is_hasty);
+            model.take(enabled.step);
             if model.world.observers.first_violated().is_some() {
                 return false;
             }
@@ -52,14 +54,14 @@ impl RandomWalks {
 }
 
 /// The most urgent step that may be counts as progress; or any.
-fn pick(model: &Model, chance: Option<&mut Chance>) -> Option<Way> {
-    let mut ways = model.ways();
-    ways.retain(|way| way.counts_as_progress);
+fn pick(model: &Model, chance: Option<&mut Chance>) -> Option<EnabledStep> {
+    let mut steps = model.enabled_steps();
+    steps.retain(|enabled| enabled.counts_as_progress);
     match chance {
-        Some(chance) => chance.pick(&ways),
+        Some(chance) => chance.pick(&steps),
         None => {
             let choices = model.world.choices();
-            ways.into_iter().min_by_key(|way| urgency(way.step, &choices))
+            steps.into_iter().min_by_key(|enabled| urgency(enabled.step, &choices))
         }
     }
 }
