@@ -23,15 +23,15 @@ pub(crate) struct EnabledStep {
     /// Whether "what should come true can still come true" may use it. Recoveries are not among
     /// them: nobody may count on the dead.
     pub(crate) counts_as_progress: bool,
-    /// Whether it takes from the budget of hasty timers.
-    pub(crate) is_hasty: bool,
+    /// Whether it takes from the budget of early timers.
+    pub(crate) is_early: bool,
     /// The coordinator that hears from a higher node, if one does.
     pub(crate) unseats: Option<NodeId>,
 }
 
 impl EnabledStep {
     const fn of(step: Step) -> Self {
-        Self { step, counts_as_progress: false, is_hasty: false, unseats: None }
+        Self { step, counts_as_progress: false, is_early: false, unseats: None }
     }
 }
 
@@ -54,18 +54,18 @@ impl Model {
         for choice in choices.iter().filter(|choice| self.may_happen(choice, scene)) {
             let number = choice.number;
             let is_up = (scene.is_up)(choice.node);
-            let is_hasty = is_hasty(choice, scene);
+            let is_early = is_early(choice, scene);
             let counts_as_progress = self.counts_as_progress(choice, choices);
             let unseats = self.hears_from_above(choice, scene).then_some(choice.node);
             steps.push(EnabledStep {
                 step: Step::Take(number),
                 counts_as_progress,
-                is_hasty,
+                is_early,
                 unseats,
             });
             if left.crashes > 0 && is_up {
                 steps.push(EnabledStep {
-                    is_hasty,
+                    is_early,
                     ..EnabledStep::of(Step::TakeAndCrash(number, 1))
                 });
             }
@@ -109,7 +109,7 @@ impl Model {
                 is_due && !mail.any(|other| self.is_last_moment(other))
             }
             What::Timer(timer) => {
-                let is_bounded = scene.left.hasty == 0 && is_hasty(choice, scene);
+                let is_bounded = scene.left.early_timers == 0 && is_early(choice, scene);
                 let is_alarm = !self.has_false_alarms && self.is_false_alarm(timer, choice, scene);
                 let name = timer.name();
                 !is_bounded
@@ -177,7 +177,7 @@ pub(crate) fn is_clocked(choice: &Choice) -> bool {
 
 /// Whether a timer that only makes a node look after something runs out while something else is
 /// under way: a message to a node that is up, or a wait.
-fn is_hasty(choice: &Choice, scene: &Scene<'_>) -> bool {
+fn is_early(choice: &Choice, scene: &Scene<'_>) -> bool {
     let is_busy = |other: &Choice| is_clocked(other) && (scene.is_up)(other.node);
     !is_clocked(choice) && scene.choices.iter().any(is_busy)
 }

@@ -28,13 +28,13 @@ pub struct Bounds {
     pub order: Order,
     /// How many timers that only make a node look after something may run out while anything else is
     /// under way; when nothing is, they always may.
-    pub hasty: u32,
+    pub early_timers: u32,
     /// The highest group counter; a run that needs a higher one is not followed further.
     pub counter: u64,
     /// Whether that counter must be enough: a run that needs a higher one then violates what should
     /// have come true by now. Then nobody who is there is taken for dead because it is silent, or
     /// every group could be dissolved again and again.
-    pub must_suffice: bool,
+    pub require_within_counter: bool,
     /// How many steps a run may have.
     pub depth: u32,
     /// How many situations are kept.
@@ -49,9 +49,9 @@ impl Bounds {
         losses: 0,
         duplicates: 0,
         order: Order::Any,
-        hasty: u32::MAX,
+        early_timers: u32::MAX,
         counter: 4,
-        must_suffice: false,
+        require_within_counter: false,
         depth: 1000,
         states: 30_000_000,
     };
@@ -85,7 +85,7 @@ pub(crate) struct Budgets {
     pub(crate) losses: u32,
     pub(crate) duplicates: u32,
     /// [`UNBOUNDED`] is any number.
-    pub(crate) hasty: u32,
+    pub(crate) early_timers: u32,
 }
 
 /// As many as one likes.
@@ -138,13 +138,13 @@ impl Model {
             world,
             assumption,
             order: bounds.order,
-            has_false_alarms: !bounds.must_suffice,
+            has_false_alarms: !bounds.require_within_counter,
             left: Budgets {
                 crashes: bounds.crashes.min(255),
                 recoveries: allowed(assumption.has_recovery(), bounds.recoveries),
                 losses: allowed(has_loss, bounds.losses),
                 duplicates: allowed(has_loss, bounds.duplicates),
-                hasty: bounds.hasty.min(UNBOUNDED),
+                early_timers: bounds.early_timers.min(UNBOUNDED),
             },
         }
     }
@@ -207,7 +207,7 @@ impl Model {
                 .filter_map(|judged| judged.violated)
                 .collect();
         }
-        if !bounds.must_suffice || !self.is_beyond(bounds.counter) {
+        if !bounds.require_within_counter || !self.is_beyond(bounds.counter) {
             return Vec::new();
         }
         let at = self.world.now();
@@ -244,7 +244,7 @@ impl Model {
                     put_back(self);
                 }
                 is_fresh = false;
-                self.left = self.left.hurried(enabled.is_hasty);
+                self.left = self.left.after_timer(enabled.is_early);
                 let happens = self.take(current);
                 if happens {
                     show(&EnabledStep { step: current, ..enabled }, self);
@@ -306,7 +306,7 @@ impl Model {
 impl Budgets {
     /// What is left after a step.
     pub(crate) const fn after(self, step: Step) -> Self {
-        let Self { crashes, recoveries, losses, duplicates, hasty: _ } = self;
+        let Self { crashes, recoveries, losses, duplicates, early_timers: _ } = self;
         match step {
             Step::Take(_) | Step::Tick => self,
             Step::TakeAndCrash(..) | Step::Crash(_) => Self { crashes: crashes - 1, ..self },
@@ -316,10 +316,10 @@ impl Budgets {
         }
     }
 
-    /// What is left after a timer that may have been hasty.
-    pub(crate) const fn hurried(self, is_hasty: bool) -> Self {
-        if is_hasty && self.hasty != UNBOUNDED {
-            return Self { hasty: self.hasty.saturating_sub(1), ..self };
+    /// What is left after a timer that may have been early.
+    pub(crate) const fn after_timer(self, is_early: bool) -> Self {
+        if is_early && self.early_timers != UNBOUNDED {
+            return Self { early_timers: self.early_timers.saturating_sub(1), ..self };
         }
         self
     }
@@ -330,8 +330,8 @@ impl Budgets {
     }
 
     pub(crate) fn write(self, to: &mut Vec<u8>) {
-        let Self { crashes, recoveries, losses, duplicates, hasty } = self;
-        to.extend([crashes, recoveries, losses, duplicates, hasty].map(narrow));
+        let Self { crashes, recoveries, losses, duplicates, early_timers } = self;
+        to.extend([crashes, recoveries, losses, duplicates, early_timers].map(narrow));
     }
 
     /// Takes the budgets off what was frozen.
@@ -339,7 +339,7 @@ impl Budgets {
         let (left, world) = from.split_at(5);
         let left = |at: usize| u32::from(left[at]);
         let (crashes, recoveries, losses) = (left(0), left(1), left(2));
-        (Self { crashes, recoveries, losses, duplicates: left(3), hasty: left(4) }, world)
+        (Self { crashes, recoveries, losses, duplicates: left(3), early_timers: left(4) }, world)
     }
 }
 

@@ -44,19 +44,19 @@ fn a_pair_is_explored_to_the_end() {
 
 #[test]
 fn rings_expand_in_a_triangle_and_in_a_line() {
-    let bounds = Bounds { hasty: 0, ..BOUNDS };
+    let bounds = Bounds { early_timers: 0, ..BOUNDS };
     assert_holds("adhoc-expanding-ring", TRIANGLE, &bounds, 2410);
     assert_holds("adhoc-expanding-ring", LINE, &bounds, 4030);
 }
 
 #[test]
 fn computations_diffuse_in_a_line() {
-    let bounds = Bounds { hasty: 0, counter: 2, ..BOUNDS };
+    let bounds = Bounds { early_timers: 0, counter: 2, ..BOUNDS };
     assert_holds("adhoc-diffusing", LINE, &bounds, 8209);
 }
 
 #[test]
 fn computations_diffuse_in_a_triangle_where_nobody_dies() {
-    let bounds = Bounds { hasty: 0, counter: 2, crashes: 0, ..BOUNDS };
+    let bounds = Bounds { early_timers: 0, counter: 2, crashes: 0, ..BOUNDS };
     assert_holds("adhoc-diffusing", TRIANGLE, &bounds, 142_868);
 }

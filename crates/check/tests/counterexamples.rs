@@ -47,7 +47,7 @@ fn comes_back(report: &CheckReport, id: &str, name: &str) {
 }
 
 fn spec(algorithm: Algorithm, nodes: u32, assumption: Assumption) -> CheckSpec {
-    let bounds = Bounds { hasty: 0, counter: 2, ..Bounds::USUAL };
+    let bounds = Bounds { early_timers: 0, counter: 2, ..Bounds::USUAL };
     CheckSpec { nodes, assumption, bounds, ..CheckSpec::new(algorithm) }
 }
 
@@ -61,7 +61,7 @@ fn ce_b1_a_probed_coordinator_dies_and_its_asker_stays_down() {
 #[test]
 fn ce_b2_a_dead_node_makes_an_election_every_period() {
     let mut three = spec(Algorithm::Bully, 3, Assumption::As0);
-    three.bounds = Bounds { counter: 3, must_suffice: true, ..three.bounds };
+    three.bounds = Bounds { counter: 3, require_within_counter: true, ..three.bounds };
     is_found(&three, "check=literal", "A-2", 26);
     // Not even twice as many numbers are enough.
     three.bounds.counter = 6;
@@ -103,7 +103,7 @@ fn ce_b6_a_member_is_counted_that_sits_in_election() {
 fn ce_i1_an_accept_that_is_not_confirmed_leaves_its_sender_in_reorganization() {
     let mut pair = spec(Algorithm::Invitation, 2, Assumption::As2);
     pair.beginning = Beginning::Apart;
-    pair.bounds = Bounds { crashes: 0, losses: 1, hasty: 1, counter: 2, ..Bounds::USUAL };
+    pair.bounds = Bounds { crashes: 0, losses: 1, early_timers: 1, counter: 2, ..Bounds::USUAL };
     is_found(&pair, "recovery=literal", "A-4", 5);
 }
 
@@ -120,7 +120,7 @@ fn ce_i4_a_volatile_counter_names_two_groups_alike() {
 fn ce_i5_a_definition_that_overtakes_the_confirmation_dissolves_the_group() {
     let mut pair = spec(Algorithm::Invitation, 2, Assumption::As0);
     pair.beginning = Beginning::Apart;
-    pair.bounds = Bounds { crashes: 0, must_suffice: true, ..pair.bounds };
+    pair.bounds = Bounds { crashes: 0, require_within_counter: true, ..pair.bounds };
     is_found(&pair, "joining=literal", "A-4", 7);
     // It can happen every time, and not at all where links keep their order.
     pair.bounds.counter = 6;
@@ -170,7 +170,7 @@ fn ce_r1_the_winner_dies_and_everybody_waits() {
 fn ce_r2_equal_attributes_make_two_coordinators() {
     let mut three = spec(Algorithm::RingChangRoberts, 3, Assumption::As0);
     three.priorities = vec![7, 7, 9];
-    three.bounds = Bounds { hasty: 1, counter: 2, depth: 6, ..Bounds::USUAL };
+    three.bounds = Bounds { early_timers: 1, counter: 2, depth: 6, ..Bounds::USUAL };
     is_found(&three, "ties=attribute", "A-1.1", 3);
 }
 

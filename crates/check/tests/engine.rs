@@ -50,7 +50,7 @@ fn a_plain_search_finds_the_same_situations_and_steps() {
     let fifo = Bounds { order: Order::Fifo, counter: 3, ..BOUNDS };
     for (algorithm, assumption, bounds) in [
         ("bully", Assumption::As1, BOUNDS),
-        ("bully", Assumption::As2, Bounds { crashes: 0, hasty: 0, ..lossy }),
+        ("bully", Assumption::As2, Bounds { crashes: 0, early_timers: 0, ..lossy }),
         ("bully-lecture", Assumption::As1, BOUNDS),
         ("bully-lecture", Assumption::As2, lossy),
         ("invitation", Assumption::As0, BOUNDS),

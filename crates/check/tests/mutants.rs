@@ -31,17 +31,17 @@ struct Case {
     caught: (&'static str, usize, usize),
 }
 
-const QUIET: Bounds = Bounds { hasty: 0, counter: 3, ..Bounds::USUAL };
+const QUIET: Bounds = Bounds { early_timers: 0, counter: 3, ..Bounds::USUAL };
 const CALM: Bounds = Bounds { crashes: 0, ..QUIET };
-const HASTY: Bounds = Bounds { hasty: 1, ..CALM };
+const EARLY: Bounds = Bounds { early_timers: 1, ..CALM };
 const TWICE: Bounds = Bounds { crashes: 2, counter: 3, ..Bounds::USUAL };
 const TWICE_QUIET: Bounds = Bounds { crashes: 2, ..QUIET };
 const LONG: Bounds = Bounds { counter: 2, depth: 14, ..QUIET };
-const LOSSY: Bounds = Bounds { losses: 1, duplicates: 1, ..HASTY };
-const ENOUGH: Bounds = Bounds { counter: 4, must_suffice: true, ..HASTY };
-const SOON: Bounds = Bounds { must_suffice: true, ..QUIET };
+const LOSSY: Bounds = Bounds { losses: 1, duplicates: 1, ..EARLY };
+const ENOUGH: Bounds = Bounds { counter: 4, require_within_counter: true, ..EARLY };
+const SOON: Bounds = Bounds { require_within_counter: true, ..QUIET };
 const PAIRED: Bounds = Bounds { counter: 2, ..QUIET };
-const RING: Bounds = Bounds { hasty: 1, counter: 2, depth: 8, ..Bounds::USUAL };
+const RING: Bounds = Bounds { early_timers: 1, counter: 2, depth: 8, ..Bounds::USUAL };
 
 #[rustfmt::skip]
 fn cases() -> Vec<Case> {
@@ -74,7 +74,7 @@ fn cases() -> Vec<Case> {
         case(Mutant::CALL_AGAIN, BullyLecture, Together(3), As0, QUIET, ("G-09", 6, 217)),
         case(Mutant::SKIP_NEXT_HIGHER, BullyLecture, Together(3), As0, QUIET, ("G-14", 1, 5)),
         case(Mutant::KEEP_OLD_GROUP, Invitation, Apart(2), As1, QUIET, ("I-02", 4, 38)),
-        case(Mutant::ACCEPT_ANY_GROUP, Invitation, Apart(2), As2, HASTY, ("I-51", 9, 350)),
+        case(Mutant::ACCEPT_ANY_GROUP, Invitation, Apart(2), As2, EARLY, ("I-51", 9, 350)),
         case(Mutant::NEVER_ASK_COORDINATOR, Invitation, Together(2), As1, QUIET, ("A-4", 1, 99)),
         case(Mutant::MERGE_NOBODY, Invitation, Apart(2), As0, CALM, ("A-4", 0, 5)),
         case(Mutant::SIGN_ANY_LIST, RingList, Together(3), As0, RING, ("A-1.1", 8, 3685)),

@@ -149,7 +149,7 @@ fn lecture_bully_in_a_group_of_three() {
 fn invitation_in_a_pair() {
     let mut pair = spec(Algorithm::Invitation, 2, Assumption::As1);
     pair.beginning = Beginning::Apart;
-    pair.bounds.hasty = 0;
+    pair.bounds.early_timers = 0;
     assert_eq!(compare(&pair), BTreeSet::new());
     pair.options = vec![("counter".to_owned(), "volatile".to_owned())];
     assert_eq!(compare(&pair), BTreeSet::from(["A-3.2", "I-07"]));
@@ -158,9 +158,9 @@ fn invitation_in_a_pair() {
 #[test]
 fn rings() {
     let mut three = spec(Algorithm::RingChangRoberts, 3, Assumption::As0);
-    three.bounds = Bounds { crashes: 0, hasty: 0, counter: 2, ..Bounds::USUAL };
+    three.bounds = Bounds { crashes: 0, early_timers: 0, counter: 2, ..Bounds::USUAL };
     assert_eq!(compare(&three), BTreeSet::new());
     let mut pair = spec(Algorithm::RingModified, 2, Assumption::As0);
-    pair.bounds = Bounds { hasty: 1, counter: 2, ..Bounds::USUAL };
+    pair.bounds = Bounds { early_timers: 1, counter: 2, ..Bounds::USUAL };
     assert_eq!(compare(&pair), BTreeSet::new());
 }

@@ -61,7 +61,7 @@ fn invitation_holds_its_assertions_in_a_pair() {
 
 #[test]
 fn invitation_holds_its_assertions_among_three_that_can_rely_on_nothing() {
-    let bounds = Bounds { crashes: 0, hasty: 0, counter: 2, ..BOUNDS };
+    let bounds = Bounds { crashes: 0, early_timers: 0, counter: 2, ..BOUNDS };
     let result = all_of(&group("invitation", 3, ""), Assumption::As2, &bounds);
     assert!(result.found.is_empty(), "{:?}", result.found);
     assert!(result.is_complete && result.stuck.is_none() && result.has_elections);
@@ -70,7 +70,7 @@ fn invitation_holds_its_assertions_among_three_that_can_rely_on_nothing() {
 
 #[test]
 fn agreement_can_be_reached_from_everywhere_once_nothing_fails_any_more() {
-    let faults = Bounds { losses: 1, hasty: 0, counter: 2, ..BOUNDS };
+    let faults = Bounds { losses: 1, early_timers: 0, counter: 2, ..BOUNDS };
     let mut pair = CheckSpec { bounds: faults, ..CheckSpec::new(Algorithm::Invitation) };
     (pair.assumption, pair.beginning) = (Assumption::As3, Beginning::Apart);
     let calm = Bounds { crashes: 0, ..faults };
@@ -93,7 +93,7 @@ fn a_ring_of_four_agrees_at_once_after_a_crash() {
         (Algorithm::RingList, 4995),
         (Algorithm::RingActiveList, 78_864),
     ] {
-        let bounds = Bounds { hasty: 0, counter: 2, must_suffice: true, ..BOUNDS };
+        let bounds = Bounds { early_timers: 0, counter: 2, require_within_counter: true, ..BOUNDS };
         let spec = CheckSpec { nodes: 4, bounds, ..CheckSpec::new(algorithm) };
         assert_all_hold(&spec, states);
     }
@@ -101,13 +101,13 @@ fn a_ring_of_four_agrees_at_once_after_a_crash() {
 
 #[test]
 fn two_groups_of_two_have_their_super_peers() {
-    let bounds = Bounds { hasty: 0, counter: 6, ..BOUNDS };
+    let bounds = Bounds { early_timers: 0, counter: 6, ..BOUNDS };
     let mut spec = CheckSpec { nodes: 4, bounds, ..CheckSpec::new(Algorithm::SuperPeer) };
     let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     spec.options = vec![option("max", "2"), option("min", "1")];
     let report = assert_all_hold(&spec, 21_559);
     assert_eq!(report.exploration.at_bound, 0, "no run needs a seventh number");
-    spec.bounds.must_suffice = true;
+    spec.bounds.require_within_counter = true;
     assert_all_hold(&spec, 17_481);
 }
 
@@ -154,7 +154,8 @@ fn obeying_the_last_candidate_is_unsafe_after_a_recovery() {
 #[test]
 fn a_member_that_forgot_who_halted_it_vets_the_lower_candidate() {
     // Without vetting (decision 0017) breaks with the fifteenth step.
-    let bounds = Bounds { crashes: 2, recoveries: 2, hasty: 0, counter: 2, depth: 15, ..BOUNDS };
+    let bounds =
+        Bounds { crashes: 2, recoveries: 2, early_timers: 0, counter: 2, depth: 15, ..BOUNDS };
     let result = all_of(&group("bully", 3, ""), Assumption::As1, &bounds);
     assert!(result.found.is_empty(), "{:?}", result.found);
     assert!(!result.is_complete, "fifteen steps are not all there are");

@@ -188,7 +188,7 @@ impl Block {
                 let result = memo.recall(&outline, event(current), model, aids);
                 let happens = !matches!(current, Step::TakeAndCrash(..)) || !result.change.is_up();
                 if happens {
-                    let left = left.hurried(enabled.is_hasty).after(current);
+                    let left = left.after_timer(enabled.is_early).after(current);
                     let next = next(&outline, current, &result.change, left);
                     let what = self.look(&next, left, result, model.order, aids);
                     let still_leads = |node| result.leaders.contains(&node);

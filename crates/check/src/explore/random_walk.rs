@@ -43,7 +43,7 @@ impl RandomWalks {
             let Some(enabled) = pick(model, is_random.then_some(&mut *chance)) else {
                 return false;
             };
-            model.left = model.left.hurried(enabled.is_hasty);
+            model.left = model.left.after_timer(enabled.is_early);
             model.take(enabled.step);
             if model.world.observers.first_violated().is_some() {
                 return false;

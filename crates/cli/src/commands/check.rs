@@ -53,15 +53,15 @@ pub(crate) struct Args {
     fifo: bool,
     /// Maximum number of times that a housekeeping timer fires while messages are in flight or
     /// other timers run [default: any number].
-    #[arg(long, value_name = "N")]
-    hasty: Option<u32>,
+    #[arg(long = "hasty", value_name = "N")]
+    early_timers: Option<u32>,
     /// Runs that need a higher group counter are not followed further.
     #[arg(long, default_value_t = 4)]
     counter: u64,
     /// That counter must be enough: a run that needs a higher one violates what should hold by
     /// then. A node that can be reached is not suspected because it is silent.
-    #[arg(long)]
-    must_suffice: bool,
+    #[arg(long = "must-suffice")]
+    require_within_counter: bool,
     /// Maximum number of steps of a run.
     #[arg(long, default_value_t = 1000)]
     depth: u32,
@@ -142,9 +142,9 @@ impl Args {
                 losses: self.losses,
                 duplicates: self.duplicates,
                 order: if self.fifo { Order::Fifo } else { Order::Any },
-                hasty: self.hasty.unwrap_or(Bounds::USUAL.hasty),
+                early_timers: self.early_timers.unwrap_or(Bounds::USUAL.early_timers),
                 counter: self.counter,
-                must_suffice: self.must_suffice,
+                require_within_counter: self.require_within_counter,
                 depth: self.depth,
                 states: self.states,
             },

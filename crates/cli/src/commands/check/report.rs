@@ -53,14 +53,15 @@ pub(super) fn bounds(spec: &CheckSpec) -> String {
         words.push(format!("{} losses", bounds.losses));
         words.push(format!("{} duplicates", bounds.duplicates));
     }
-    if bounds.hasty != Bounds::USUAL.hasty {
-        words.push(format!("{} hasty timers", bounds.hasty));
+    if bounds.early_timers != Bounds::USUAL.early_timers {
+        words.push(format!("{} hasty timers", bounds.early_timers));
     }
     if bounds.order == Order::Fifo {
         words.push("links in order".to_owned());
     }
-    let must_suffice = if bounds.must_suffice { ", which must suffice" } else { "" };
-    words.push(format!("counter {}{must_suffice}", bounds.counter));
+    let require_within_counter =
+        if bounds.require_within_counter { ", which must suffice" } else { "" };
+    words.push(format!("counter {}{require_within_counter}", bounds.counter));
     if bounds.depth != Bounds::USUAL.depth {
         words.push(format!("{} steps", bounds.depth));
     }
@@ -84,7 +85,8 @@ pub(super) fn json(spec: &CheckSpec, report: &CheckReport) -> Value {
         })
         .collect();
     let (bounds, visited) = (&spec.bounds, &report.exploration);
-    let hasty = (bounds.hasty != Bounds::USUAL.hasty).then_some(bounds.hasty);
+    let early_timers =
+        (bounds.early_timers != Bounds::USUAL.early_timers).then_some(bounds.early_timers);
     json!({
         "algorithm": spec.algorithm.name(),
         "options": options,
@@ -95,9 +97,9 @@ pub(super) fn json(spec: &CheckSpec, report: &CheckReport) -> Value {
         "losses": bounds.losses,
         "duplicates": bounds.duplicates,
         "fifo": bounds.order == Order::Fifo,
-        "hasty": hasty,
+        "hasty": early_timers,
         "counter": bounds.counter,
-        "must_suffice": bounds.must_suffice,
+        "must_suffice": bounds.require_within_counter,
         "depth": bounds.depth,
         "states": visited.states,
         "complete": visited.is_complete,
