@@ -21,6 +21,7 @@
 mod failure;
 mod invited;
 mod merging;
+mod options;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,10 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use minicbor::{Decode, Encode};
+pub use options::{
+    CounterRule, Joining, MergeWait, OPTIONS, Options, Policy, RecoveryRule, Reinvite, SilenceRule,
+    Strangers, Waits,
+};
 
 use super::{Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, advance_to};
 use crate::election::descriptor::{
@@ -38,82 +43,11 @@ use crate::election::descriptor::{
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::mutants;
-use crate::options::options;
 use crate::payload::Report;
 use crate::policy::{Preempt, PreemptError, PriorityError};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, TimerName};
-
-options! {
-    /// How long a wait lasts: until all have answered, or always its full time.
-    waits / "waits": Waits {
-        /// A wait ends when all that were asked have answered.
-        #[default] Early = "early",
-        /// A wait lasts T, or T_merge.
-        Full = "full",
-    },
-    /// Who merges whom, and when (I-18 to I-27); each policy adds jitter, if there is any.
-    policy / "policy": Policy {
-        /// Everybody merges everybody, later the more nodes outrank it (E-24).
-        #[default] Delay = "delay",
-        /// A query of a lower coordinator is not answered (I-22).
-        IgnoreLower = "ignore-lower",
-        /// A query of a lower coordinator makes the higher one merge it at once (I-23, I-25).
-        Prompted = "prompted",
-        /// A coordinator merges only lower ones (I-24).
-        OnlyLower = "only-lower",
-    },
-    /// What a member does with an invitation that comes straight from another group's coordinator.
-    strangers / "strangers": Strangers {
-        /// It passes it on to its own coordinator, so that groups merge whole.
-        #[default] Redirect = "redirect",
-        /// As printed: it accepts, and leaves its group without a word.
-        Accept = "accept",
-    },
-    /// What a member does when its coordinator is gone (I-33).
-    reinvite / "reinvite": Reinvite {
-        /// It invites the other members, the highest of them first.
-        #[default] On = "on",
-        /// It forms a group of one, as printed.
-        Off = "off",
-    },
-    /// Whether the coordinator re-forms its group when a member is silent (E-26).
-    silence / "silence": SilenceRule {
-        /// It does.
-        #[default] Reform = "reform",
-        /// As printed: it never notices.
-        Literal = "literal" [literal],
-    },
-    /// How long accepts are collected (E-21).
-    merge_wait / "merge-wait": MergeWait {
-        /// T_merge, enough for forwarded invitations.
-        #[default] Merge = "merge",
-        /// As printed: T.
-        Literal = "literal" [literal],
-    },
-    /// What follows Recovery when an Accept was refused or lost (E-22b).
-    recovery / "recovery": RecoveryRule {
-        /// Nothing: the node is Normal in a group of one.
-        #[default] Return = "return",
-        /// As printed: Status is set to Reorganization after all.
-        Literal = "literal" [literal],
-    },
-    /// When an accepting node enters Reorganization (E-25).
-    joining / "joining": Joining {
-        /// Before Accept is sent, so that a Ready may overtake Accept_answer.
-        #[default] WithAccept = "with-accept",
-        /// As printed: when Accept_answer comes.
-        Literal = "literal" [literal],
-    },
-    /// Where the counter lives (F-01).
-    counter / "counter": CounterRule {
-        /// On stable storage.
-        #[default] Stable = "stable",
-        /// In memory, to show what breaks.
-        Volatile = "volatile" [literal],
-    },
-}
 
 /// A node that elects by inviting.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,0 +1,73 @@
+//! The switches of the invitation algorithm.
+
+use crate::options::options;
+
+options! {
+    /// How long a wait lasts: until all have answered, or always its full time.
+    waits / "waits": Waits {
+        /// A wait ends when all that were asked have answered.
+        #[default] Early = "early",
+        /// A wait lasts T, or T_merge.
+        Full = "full",
+    },
+    /// Who merges whom, and when (I-18 to I-27); each policy adds jitter, if there is any.
+    policy / "policy": Policy {
+        /// Everybody merges everybody, later the more nodes outrank it (E-24).
+        #[default] Delay = "delay",
+        /// A query of a lower coordinator is not answered (I-22).
+        IgnoreLower = "ignore-lower",
+        /// A query of a lower coordinator makes the higher one merge it at once (I-23, I-25).
+        Prompted = "prompted",
+        /// A coordinator merges only lower ones (I-24).
+        OnlyLower = "only-lower",
+    },
+    /// What a member does with an invitation that comes straight from another group's coordinator.
+    strangers / "strangers": Strangers {
+        /// It passes it on to its own coordinator, so that groups merge whole.
+        #[default] Redirect = "redirect",
+        /// As printed: it accepts, and leaves its group without a word.
+        Accept = "accept",
+    },
+    /// What a member does when its coordinator is gone (I-33).
+    reinvite / "reinvite": Reinvite {
+        /// It invites the other members, the highest of them first.
+        #[default] On = "on",
+        /// It forms a group of one, as printed.
+        Off = "off",
+    },
+    /// Whether the coordinator re-forms its group when a member is silent (E-26).
+    silence / "silence": SilenceRule {
+        /// It does.
+        #[default] Reform = "reform",
+        /// As printed: it never notices.
+        Literal = "literal" [literal],
+    },
+    /// How long accepts are collected (E-21).
+    merge_wait / "merge-wait": MergeWait {
+        /// T_merge, enough for forwarded invitations.
+        #[default] Merge = "merge",
+        /// As printed: T.
+        Literal = "literal" [literal],
+    },
+    /// What follows Recovery when an Accept was refused or lost (E-22b).
+    recovery / "recovery": RecoveryRule {
+        /// Nothing: the node is Normal in a group of one.
+        #[default] Return = "return",
+        /// As printed: Status is set to Reorganization after all.
+        Literal = "literal" [literal],
+    },
+    /// When an accepting node enters Reorganization (E-25).
+    joining / "joining": Joining {
+        /// Before Accept is sent, so that a Ready may overtake Accept_answer.
+        #[default] WithAccept = "with-accept",
+        /// As printed: when Accept_answer comes.
+        Literal = "literal" [literal],
+    },
+    /// Where the counter lives (F-01).
+    counter / "counter": CounterRule {
+        /// On stable storage.
+        #[default] Stable = "stable",
+        /// In memory, to show what breaks.
+        Volatile = "volatile" [literal],
+    },
+}
