@@ -1,4 +1,4 @@
-//! Election, listing 10.20: ask, halt, appoint, hand over, and start over.
+//! The candidate, listing 10.20 (Election): ask, halt, appoint, hand over, or start over.
 
 use super::{Bully, Halting, HaltingRound, Message, Nudge, Recheck, Rounds, Task, Timer, Waits};
 use crate::dice::jitter;
@@ -14,7 +14,7 @@ use crate::trace::Outcome;
 const BACK_OFF_MAX: u32 = 8;
 
 impl Bully {
-    /// Election, listing 10.20, first step: is anybody of higher rank up? (B-23, B-47)
+    /// Election, listing 10.20, first step: is a node of higher rank up? (B-23, B-47)
     pub(super) fn elect(&mut self, cx: &mut Context<'_>, attempt: u8, out: &mut Effects<Self>) {
         match self.task {
             Task::Idle
@@ -22,7 +22,8 @@ impl Bully {
             | Task::Doubting
             | Task::Checking { .. }
             | Task::BackingOff { .. } => {}
-            // One election of one's own at a time (G-09), and none while a higher one is on.
+            // A node runs one election of its own at a time (G-09), and none during that of a
+            // higher node.
             Task::Asking { .. }
             | Task::Halting(_)
             | Task::Appointing { .. }
@@ -58,7 +59,7 @@ impl Bully {
                 out.notify(Notice::Ended(Outcome::Yielded));
                 self.wait_for_others(cx, out);
                 match self.halted {
-                    // Somebody else answered; whether the one that halted us will is open.
+                    // Another node answered; the one that halted this node may still answer.
                     Some(halted)
                         if self.status == Status::Election
                             && halted.node != from
@@ -82,7 +83,7 @@ impl Bully {
         }
     }
 
-    /// Listing 10.20, second step: nobody may go on under an old coordinator (B-25, B-26).
+    /// Listing 10.20, second step: no lower node may go on under an old coordinator (B-25, B-26).
     pub(super) fn halt_lower(
         &mut self,
         cx: &mut Context<'_>,
@@ -139,8 +140,8 @@ impl Bully {
         self.go_on_halting(cx, out);
     }
 
-    /// A lower node obeys somebody higher than us. That one may be dead: try again when it must
-    /// show.
+    /// A lower node obeys a candidate higher than this node. That candidate may have crashed, so
+    /// this node tries again once the candidate must have been noticed.
     pub(super) fn refused(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         self.end_election(Outcome::Yielded, out);
         out.cancel_timer(Timer::Answers);
@@ -292,7 +293,7 @@ impl Bully {
 }
 
 impl HaltingRound {
-    /// Sends the next Enter_Election: to everybody, or to the highest that was not asked yet.
+    /// Sends the next Enter_Election: to all lower nodes, or to the highest that was not asked yet.
     pub(super) fn ask(&mut self, cx: &Context<'_>, out: &mut Effects<Bully>) {
         let options = cx.config.options().bully;
         let message = Message::EnterElection {

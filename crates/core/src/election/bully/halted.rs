@@ -1,4 +1,4 @@
-//! The monitor of listing 10.21: what a node does at the word of a higher one.
+//! The monitor of listing 10.21: how a node obeys a candidate of higher rank.
 
 use super::{Answers, Bully, Halted, Message, Task, TimeoutRule, Timer};
 use crate::election::Notice;
@@ -60,7 +60,8 @@ impl Bully {
         out.notify(Notice::Stop);
     }
 
-    /// An Enter_Election that was overtaken, or came twice after it was obeyed to the end.
+    /// An Enter_Election that a later one overtook, or a duplicate of one whose election is
+    /// complete.
     pub(super) fn is_outdated(&self, group: GroupNumber) -> bool {
         self.halted.is_some_and(|halted| {
             halted.node == group.node
@@ -69,8 +70,8 @@ impl Bully {
         })
     }
 
-    /// Monotone `halted` (E-14): not back to a lower candidate while the higher one is not
-    /// suspected.
+    /// Monotone `halted` (E-14): the node does not obey a lower candidate while it does not suspect
+    /// the higher one that halted it.
     pub(super) fn must_refuse(&self, cx: &Context<'_>, candidate: NodeId) -> bool {
         let Some(halted) = self.halted else { return false };
         if self.status != Status::Election || halted.node == candidate {
@@ -96,7 +97,8 @@ impl Bully {
         }
     }
 
-    /// The application has stopped: answer whoever halted us, or go on with our own election.
+    /// The application has stopped: answer the candidate that halted this node, or continue this
+    /// node's own election.
     pub(super) fn stopped(
         &mut self,
         cx: &mut Context<'_>,
@@ -196,7 +198,8 @@ impl Bully {
         out.cancel_timer(Timer::Answers);
     }
 
-    /// Whoever leaves the next move to others looks after a while whether they made it (E-11).
+    /// A node that leaves the next move to other nodes sets a timer, to check later whether they
+    /// made it (E-11).
     pub(super) fn wait_for_others(&self, cx: &Context<'_>, out: &mut Effects<Self>) {
         let is_literal = cx.config.options().bully.timeout == TimeoutRule::Literal;
         if self.status != Status::Normal && !is_literal {

@@ -1,11 +1,12 @@
 //! Garcia-Molina's bully algorithm in the textbook's full version (listings 10.16 to 10.21).
 //!
-//! A node that finds its coordinator gone asks everybody of higher rank whether it is up. If nobody
-//! is, it halts everybody of lower rank, appoints itself, and hands out the state:
+//! A node that detects the failure of its coordinator asks every node of higher rank whether it is
+//! up. If none answers, it halts every node of lower rank, appoints itself, and hands out the
+//! state:
 //!
 //! ```text
 //!   Down --+                                              higher node answers: wait for it
-//!          v             T: nobody answered      all answered
+//!          v             T: no answer            all answered
 //!   any --Asking--------------------> Halting --------------------> Appointing --> HandingOver
 //!         AreYouUp to higher          Enter_Election to lower       Set_Coordinator   New_State
 //!   status  as before      c1         Election         c2           Reorganization c3   c4 Normal
@@ -13,9 +14,9 @@
 //!
 //! Assumes the synchronous model: messages within Tm, answers within Tp, no partition (F-05 to
 //! F-11). Leaves out: the New_State round, which is [`crate::reorganization`]'s, and matching
-//! AreYouUp and AreYouNormal with their answers: a late one says that the peer was up a moment ago,
-//! which delays an election by a period and breaks nothing. Everything that changes a node's state
-//! carries the group number that its election would get (E-13).
+//! AreYouUp and AreYouNormal with their answers: a late answer says that the peer was up a moment
+//! ago, which delays an election by one period and breaks nothing. Every message that changes a
+//! node's state carries the group number that its election would get (E-13).
 
 mod candidate;
 mod halted;
@@ -50,7 +51,7 @@ use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, TimerName};
 
-/// A node that elects by bullying.
+/// A node that runs the bully algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bully {
     status: Status,
@@ -61,7 +62,7 @@ pub struct Bully {
     halted: Option<GroupNumber>,
     counter: Counter,
     task: Task,
-    /// While the node has just come up.
+    /// Set for a time T after the node started.
     vetting: Option<Vetting>,
 }
 
@@ -71,14 +72,14 @@ enum Task {
     Idle,
     /// Coordinator_Timeout has asked the coordinator whether it is up.
     Probing,
-    /// Somebody lower was refused; is the one that halted us still there?
+    /// A lower candidate was refused; this node has asked the one that halted it whether it is up.
     Doubting,
-    /// Check has asked everybody.
+    /// Check has asked every other node.
     Checking {
         awaiting: NodeSet,
         has_changed: bool,
     },
-    /// Election has asked everybody of higher rank.
+    /// Election has asked every node of higher rank.
     Asking {
         attempt: u8,
         awaiting: NodeSet,
@@ -87,7 +88,7 @@ enum Task {
     BackingOff {
         attempt: u8,
     },
-    /// Election is halting everybody of lower rank.
+    /// Election is halting every node of lower rank.
     Halting(HaltingRound),
     /// Election has told the members who coordinates them.
     Appointing {
@@ -100,7 +101,7 @@ enum Task {
     HandingOver {
         attempt: u8,
     },
-    /// Halted by a higher node; it gets its answer when the application has stopped.
+    /// Halted by a higher node, which gets its answer when the application has stopped.
     Answering {
         is_appointed: bool,
     },
@@ -116,47 +117,47 @@ struct HaltingRound {
     reports: Reports,
     /// This node's own application has stopped.
     has_stopped: bool,
-    /// The wait is over, whoever has not answered.
+    /// The wait is over; nodes that have not answered count as failed.
     is_over: bool,
 }
 
-/// What nodes say to each other.
+/// The messages of the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
-    /// Is the node there?
+    /// Is the receiver up?
     #[n(0)]
     AreYouUp {
-        /// Whether it should look after its own coordinator at once.
+        /// Whether the receiver should check its own coordinator at once.
         #[n(0)]
         nudge: bool,
     },
-    /// It is.
+    /// The sender is up.
     #[n(1)]
     AyuAnswer,
-    /// Is it Normal?
+    /// Is the receiver Normal?
     #[n(2)]
     AreYouNormal,
-    /// Whether it is, and in which group.
+    /// Whether the sender is Normal, and in which group.
     #[n(3)]
     AynAnswer {
         /// Status = Normal.
         #[n(0)]
         is_normal: bool,
-        /// Its group.
+        /// The sender's group.
         #[n(1)]
         group: Option<GroupNumber>,
     },
-    /// Stop, an election is on.
+    /// An election has begun: stop the application.
     #[n(4)]
     EnterElection {
         /// The number that the group would get.
         #[n(0)]
         group: GroupNumber,
-        /// Whether the sender appoints itself in the same breath (B-41).
+        /// Whether the sender appoints itself with the same message (B-41).
         #[n(1)]
         appoints: bool,
     },
-    /// Stopped, or refused because a higher node halted us.
+    /// The sender has stopped, or refuses because a higher node halted it.
     #[n(5)]
     EeAnswer {
         /// Echoed.
@@ -169,14 +170,14 @@ pub enum Message {
         #[n(2)]
         report: Report,
     },
-    /// The sender coordinates.
+    /// The sender is the coordinator.
     #[n(6)]
     SetCoordinator {
         /// The new group.
         #[n(0)]
         group: GroupNumber,
     },
-    /// Understood, or refused.
+    /// The sender follows the new coordinator, or refuses.
     #[n(7)]
     ScAnswer {
         /// Echoed.
@@ -195,11 +196,11 @@ pub enum Timer {
     Answers,
     /// The time between two checks.
     Check,
-    /// The wait for somebody else's election in Down or Election.
+    /// The wait for another node's election in Down or Election.
     Stall,
     /// The pause before the next attempt.
     Retry,
-    /// The time after coming up in which candidates are vetted.
+    /// The time after the start in which candidates are vetted.
     Vet,
 }
 
@@ -241,7 +242,7 @@ impl Protocol for Bully {
 }
 
 impl Bully {
-    /// The monitor thread of listing 10.21 and the answers that the procedures wait for.
+    /// Requests go to the monitor of listing 10.21, answers to the procedure that waits for them.
     fn on_message(
         &mut self,
         cx: &mut Context<'_>,
@@ -427,7 +428,7 @@ impl ElectionAlgorithm for Bully {
     }
 }
 
-/// What there is to know of the textbook's bully.
+/// The facts about the textbook's bully algorithm.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "bully",
     source: "Garcia-Molina 1982, as in Chow and Johnson 1997, listings 10.16 to 10.21",
@@ -470,7 +471,7 @@ pub(crate) const TIMERS: &[TimerInfo] = &[
     TimerInfo {
         is_wait: true,
         blocked_by: &[Kind::EnterElection],
-        ..TimerInfo::new(TimerName::Vet, "has been up for long enough to obey whoever calls")
+        ..TimerInfo::new(TimerName::Vet, "has been up for long enough to obey any candidate")
     },
     TimerInfo::new(TimerName::Retry, "tries again"),
 ];

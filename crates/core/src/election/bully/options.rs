@@ -1,4 +1,4 @@
-//! The switches of the bully algorithm.
+//! The options of the bully algorithm.
 
 use crate::options::options;
 
@@ -19,9 +19,9 @@ options! {
     },
     /// Which candidate a halted node obeys (E-14).
     halted / "halted": Halted {
-        /// A lower candidate is refused until the one that halted us is suspected.
+        /// A lower candidate is refused until the one that halted the node is suspected.
         #[default] Monotone = "monotone",
-        /// Whoever came last, as printed.
+        /// The latest candidate, as printed.
         Last = "last" [literal],
     },
     /// What a member that stops answering does to the forming group (B-32).
@@ -31,7 +31,7 @@ options! {
         /// The group forms without it.
         Lenient = "lenient",
     },
-    /// Whether AreYouUp makes the receiver look after its own coordinator at once (E-09).
+    /// Whether AreYouUp makes the receiver check its own coordinator at once (E-09).
     nudge / "nudge": Nudge {
         /// A pure probe, as printed.
         #[default] Off = "off",
@@ -42,7 +42,7 @@ options! {
     check / "check": CheckRule {
         /// A member failed or left the group, or a node outside it is alive.
         #[default] Changed = "changed",
-        /// As printed: also for a node outside the group that is dead.
+        /// As printed: also if a node outside the group does not answer.
         Literal = "literal" [literal],
     },
     /// What happens when the wait in Down or Election runs out (E-11).
@@ -52,16 +52,16 @@ options! {
         /// As printed: nothing.
         Literal = "literal" [literal],
     },
-    /// What SC_answer and NS_answer say of a request that was ignored (E-12).
+    /// How SC_answer and NS_answer answer a request that was ignored (E-12).
     answers / "answers": Answers {
-        /// That it was refused; a refusal fails the round.
+        /// With a refusal, which fails the round.
         #[default] Verdict = "verdict",
-        /// As printed: the same as of one that was obeyed.
+        /// As printed: like one that was obeyed.
         Literal = "literal" [literal],
     },
     /// Whether halting and appointing are two rounds (B-41).
     rounds / "rounds": Rounds {
-        /// Two rounds: nobody is Normal any more when the first one is appointed.
+        /// Two rounds: no member is Normal any more when the first one is told of its coordinator.
         #[default] Separate = "separate",
         /// One round, to show what breaks.
         Merged = "merged" [literal],

@@ -1,4 +1,4 @@
-//! What makes a node begin: listings 10.18 and 10.19, and evidence from outside.
+//! What makes a node call an election: listings 10.18 and 10.19, and evidence from the transport.
 
 use super::{Bully, CheckRule, Message, Task, TimeoutRule, Timer, Waits};
 use crate::group::Status;
@@ -20,7 +20,7 @@ impl Bully {
                 out.set_timer(Timer::Answers, cx.config.timing().answer());
                 self.task = Task::Probing;
             }
-            // A coordinator whose own election was given up half-way is nobody's coordinator.
+            // A node whose own election was abandoned half-way coordinates no other node.
             (Status::Reorganization, _) => self.elect(cx, 0, out),
             (Status::Normal, _) => {}
             (Status::Down | Status::Election, _) => match cx.config.options().bully.timeout {
@@ -30,7 +30,7 @@ impl Bully {
         }
     }
 
-    /// B-15 for the coordinator, B-19 for a member; anybody else may be silent.
+    /// B-15 for the coordinator, B-19 for a member; the silence of other nodes means nothing.
     pub(super) fn silent(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         if self.coordinator == Some(cx.me) && self.up.contains(peer) {
             // Check asks the silent member, and B-21 follows if it does not answer.
@@ -40,9 +40,9 @@ impl Bully {
         }
     }
 
-    /// A coordinator that owes heartbeats and sends none is as good as asked and unanswered. The
-    /// election asks it once more, with everybody else of higher rank: Coordinator_Timeout's own
-    /// question would only cost another T.
+    /// A coordinator that should send heartbeats and does not counts as one that did not answer.
+    /// The election asks it once more, with every other node of higher rank, so the query of
+    /// Coordinator_Timeout would only cost another T.
     fn coordinator_silent(
         &mut self,
         cx: &mut Context<'_>,
@@ -80,7 +80,7 @@ impl Bully {
         for other in awaiting.iter() {
             out.send(other, Message::AreYouNormal);
         }
-        // Nobody waits for a check, so it collects for the whole of T.
+        // No node waits for the result of a check, so it collects answers for the whole of T.
         out.set_timer(Timer::Answers, cx.config.timing().answer());
         self.task = Task::Checking { awaiting, has_changed: false };
     }
@@ -94,7 +94,7 @@ impl Bully {
         if let Task::Checking { awaiting, has_changed } = &mut self.task
             && awaiting.remove(from)
         {
-            // A member must be Normal in this group; an outsider need only be alive.
+            // A member must be Normal in this group; a node outside the group need only be alive.
             *has_changed |= !(self.up.contains(from) && is_normal_here);
         }
     }
@@ -114,7 +114,7 @@ impl Bully {
         }
     }
 
-    /// E-09: whoever asked has lost its coordinator; see to ours.
+    /// E-09: the sender has lost its coordinator, so this node checks its own.
     pub(super) fn nudged(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         if self.coordinator == Some(cx.me) {
             self.check(cx, out);
@@ -123,7 +123,7 @@ impl Bully {
         }
     }
 
-    /// Evidence ends a wait at once, as if T had passed for this peer.
+    /// Evidence that a peer failed ends the wait for it at once, as if T had passed.
     pub(super) fn failed(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         if cx.config.options().bully.waits == Waits::Full {
             return;
@@ -167,7 +167,7 @@ impl Bully {
                     }
                 }
             }
-            // A check waits for T anyway, and what has no wait needs no end of it.
+            // A check waits for T anyway; the other tasks do not wait for this peer.
             Task::Probing
             | Task::Checking { .. }
             | Task::BackingOff { .. }

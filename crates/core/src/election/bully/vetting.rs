@@ -1,28 +1,30 @@
-//! A node that has just come up does not know to whom it belonged, so it vets whoever wants to halt it.
+//! Vetting: how a node that has just started decides whether to obey a candidate.
 //!
-//! Monotone `halted` (E-14) is a promise not to go back from a higher candidate to a lower one, and a
-//! crash makes a node forget it. Whatever the higher candidate does because of an earlier life of this
-//! node, it has done within T. So for T after it came up a node refuses candidates below somebody who
-//! it knows is there, and lets a candidate wait while it does not know. It has asked them all anyway.
-//! Leaves out the readings without monotone `halted`, which promise nothing.
+//! Monotone `halted` (E-14) is a promise not to go back from a higher candidate to a lower one, and
+//! a crash makes a node forget it. Whatever the higher candidate does because of an earlier
+//! incarnation of this node, it has done within T. So for a time T after its start a node refuses a
+//! candidate if it knows that a node above that candidate is up, and lets the candidate wait while
+//! it does not know. It costs no messages: a node that starts asks all higher nodes anyway. Leaves
+//! out the options without monotone `halted`, which promise nothing.
 
 use super::{Bully, Halted, Message, Timer};
 use crate::group::GroupNumber;
 use crate::membership::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects};
 
-/// What a node that has just come up knows of those above it.
+/// What a node that has just started knows of the nodes above it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Vetting {
-    /// Those who were asked and have not answered.
+    /// Nodes that were asked and have not answered.
     awaiting: NodeSet,
-    /// Those who are there.
+    /// Nodes that have answered.
     alive: NodeSet,
-    /// A candidate that waits for the outcome, and whether it appoints in the same breath.
+    /// A candidate that waits for the outcome, and whether it appoints itself with the same
+    /// message.
     candidate: Option<(GroupNumber, bool)>,
 }
 
-/// What a candidate gets.
+/// What to do with a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opinion {
     Obey,
@@ -41,7 +43,7 @@ impl Vetting {
 }
 
 impl Bully {
-    /// The node comes up.
+    /// The node starts.
     pub(super) fn begin_vetting(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         let awaiting: NodeSet = cx.members.above(cx.me).collect();
         if cx.config.options().bully.halted == Halted::Monotone && !awaiting.is_empty() {
@@ -50,7 +52,7 @@ impl Bully {
         }
     }
 
-    /// Refuses a candidate or lets it wait, if it is not to be obeyed at once; tells whether it did.
+    /// Refuses a candidate or lets it wait, unless it is to be obeyed at once; true if it did.
     pub(super) fn puts_off(
         &mut self,
         cx: &Context<'_>,
@@ -76,7 +78,7 @@ impl Bully {
         true
     }
 
-    /// Somebody above is there, or is not.
+    /// A node above has answered, or is known to have failed.
     pub(super) fn vet(
         &mut self,
         cx: &mut Context<'_>,
@@ -93,7 +95,7 @@ impl Bully {
         }
     }
 
-    /// Whoever was to answer has not.
+    /// The nodes that have not answered within T count as failed.
     pub(super) fn conclude_vetting(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let candidate = self.vetting.take().and_then(|vetting| vetting.candidate);
         if let Some((group, is_appointed)) = candidate {

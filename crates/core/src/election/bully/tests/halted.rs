@@ -1,4 +1,4 @@
-//! Listing 10.21: the monitor that answers whatever the node is doing.
+//! Listing 10.21: the monitor, which answers requests whatever task the node has.
 
 use super::*;
 

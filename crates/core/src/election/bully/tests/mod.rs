@@ -1,4 +1,4 @@
-//! One bully node on the bench, situation by situation.
+//! One bully node on the test bench, state by state.
 
 mod candidate;
 mod halted;
@@ -30,7 +30,8 @@ fn member(me: u32, n: u32) -> Bench<Bully> {
     Bench::established(group(n), me, n)
 }
 
-/// The highest node, which has come up, asked nobody, and stopped; its Enter_Election is out.
+/// The highest node, which has started, asked no other, and stopped; its Enter_Election is in
+/// flight.
 fn halting(config: TestGroup) -> Bench<Bully> {
     let highest = u32::try_from(config.members.count()).unwrap();
     let mut bench = Bench::coming_up(config, highest, None);

@@ -1,8 +1,8 @@
-//! A node that has just come up, and candidates that want to halt it.
+//! A node that has just started, and candidates that want to halt it.
 
 use super::*;
 
-/// The lowest of three, which has come up and asked both others.
+/// The lowest of three, which has started and asked both others.
 fn coming_up(options: &[(&str, &str)]) -> Bench<Bully> {
     Bench::coming_up(with(3, options), 1, None)
 }
