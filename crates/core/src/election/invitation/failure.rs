@@ -1,4 +1,4 @@
-//! Timeout and Recovery, listings 10.24 and 10.25: what to do when somebody is gone.
+//! Timeout and Recovery, listings 10.24 and 10.25: what a node does when another one has failed.
 
 use super::{Invitation, Message, Reinvite, SilenceRule, Task, Timer, Waits};
 use crate::election::{Notice, save_late};
@@ -113,7 +113,7 @@ impl Invitation {
         }
     }
 
-    /// Evidence ends a wait at once, as if it had run out for this peer.
+    /// Evidence that a peer failed ends the wait for it at once, as if it had timed out.
     pub(super) fn failed(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         if cx.config.options().invitation.waits == Waits::Full {
             return;
@@ -145,14 +145,14 @@ impl Invitation {
         self.member_silent(cx, peer, out);
     }
 
-    /// The coordinator watches its members; a member asks for itself.
+    /// The coordinator has the detector watch its members; a member asks its coordinator itself.
     pub(super) fn watch(&self, cx: &Context<'_>, out: &mut Effects<Self>) {
         let watches = self.coordinator == cx.me
             && cx.config.options().invitation.silence == SilenceRule::Reform;
         out.notify(Notice::Watch(if watches { self.up.clone() } else { NodeSet::new() }));
     }
 
-    /// The `abandon-members` mutant keeps those it left in the belief that it leads them.
+    /// The mutant `abandon-members` tells the members that it left that it still leads them.
     pub(super) fn pretends(&self, cx: &Context<'_>) -> bool {
         cx.is_mutated(Mutant::ABANDON_MEMBERS) && self.coordinator != cx.me
     }

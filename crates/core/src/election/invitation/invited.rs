@@ -53,10 +53,10 @@ impl Invitation {
         out.notify(Notice::Stop);
     }
 
-    /// Whoever found this node alone a moment ago invites it although it is in a group by now. If
-    /// it went, its coordinator would miss it, form the group again, and so on: two coordinators
-    /// could take each other's members for a long time. Only the first hop is passed on, so no
-    /// invitation goes round.
+    /// A coordinator that found this node alone a moment ago may invite it although it is in a
+    /// group by now. If it accepted, its own coordinator would miss it and form the group again,
+    /// and so on: two coordinators could take each other's members for a long time. An invitation
+    /// is forwarded only by the node that got it from the inviting coordinator, so none circulates.
     fn is_invited_by_stranger(&self, cx: &Context<'_>, from: NodeId, group: GroupNumber) -> bool {
         cx.config.options().invitation.strangers == Strangers::Redirect
             && self.coordinator != cx.me
@@ -66,7 +66,7 @@ impl Invitation {
             && !self.up.contains(from)
     }
 
-    /// The application has stopped: whoever waited for that goes on.
+    /// The application has stopped: the task that waited for it goes on.
     pub(super) fn stopped(
         &mut self,
         cx: &mut Context<'_>,

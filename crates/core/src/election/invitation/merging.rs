@@ -10,7 +10,8 @@ use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;
 
 impl Invitation {
-    /// Merge, listing 10.26 (I-34 to I-36): the others' groups and ours into a new one.
+    /// Merge, listing 10.26 (I-34 to I-36): the groups of other coordinators and this node's own
+    /// form a new one.
     pub(super) fn merge(
         &mut self,
         cx: &mut Context<'_>,
@@ -123,7 +124,7 @@ impl Invitation {
                     // Listing 10.27 as printed goes on to this line after Recovery (E-22b).
                     self.status = Status::Reorganization;
                 }
-                // I-32: a lone node looks for company, or waits for it first.
+                // I-32: a node alone in its group looks for others, or first waits to be found.
                 out.set_timer(Timer::Check, cx.config.first_check(cx.members));
             }
             Task::Idle

@@ -1,22 +1,23 @@
 //! Garcia-Molina's invitation algorithm (listings 10.22 to 10.28).
 //!
 //! Every node belongs to one group. A coordinator looks for other coordinators and invites their
-//! groups, and its own, into a new group with a new number; whoever loses its coordinator forms a
-//! group of one, or invites those it was together with.
+//! groups, and its own, into a new group with a new number; a node that loses its coordinator forms
+//! a group of one, or invites the other members of its old group.
 //!
 //! ```text
-//! coordinator   Idle --Check--> Checking --others--> Delaying --> Merging --> HandingOver --> Idle
-//! Election, invitations out   Reorganization  Normal
-//! participant   Idle --Invitation--> Stopping --Accept--> Accepting --Accept_answer--> Idle
-//! --Ready-->
-//! Election               Reorganization                                 Normal
-//!   anybody       --coordinator gone, refused, or just up--> Recovering (alone) --> Idle
+//! coordinator  Idle --Check--> Checking --others--> Delaying --> Merging --> HandingOver --> Idle
+//!              Normal                                            Election   Reorganization Normal
+//!
+//! participant  Idle --Invitation--> Stopping --Accept--> Accepting --Accept_answer, Ready--> Idle
+//!              Normal               Election             Reorganization                    Normal
+//!
+//! any node     --coordinator failed, Accept refused, or restart--> Recovering (alone) --> Idle
 //! ```
 //!
-//! Assumes only that the counter on disk survives (F-01): messages may be late, lost, doubled and
-//! overtaken, and the network may be cut (F-14). Leaves out: Ready and its answer, which are
-//! [`crate::reorganization`]'s. Processing halts in a group when the invitation reaches it, not
-//! when the merge begins elsewhere (E-29).
+//! Assumes only that the counter on disk survives (F-01): messages may be delayed, lost, duplicated
+//! and reordered, and the network may be partitioned (F-14). Leaves out: Ready and its answer,
+//! which are [`crate::reorganization`]'s. Processing halts in a group when the invitation reaches
+//! it, not when the merge begins elsewhere (E-29).
 
 mod failure;
 mod invited;
@@ -49,7 +50,7 @@ use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, TimerName};
 
-/// A node that elects by inviting.
+/// A node that runs the invitation algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Invitation {
     status: Status,
@@ -64,16 +65,16 @@ pub struct Invitation {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Task {
     Idle,
-    /// Check has asked everybody whether they coordinate.
+    /// Check has asked every other node whether it coordinates a group.
     Checking {
         awaiting: NodeSet,
         others: NodeSet,
     },
-    /// Others were found; higher ones get the chance to merge first.
+    /// Other coordinators were found; higher ones get the chance to merge first.
     Delaying {
         others: NodeSet,
     },
-    /// Invitations are out.
+    /// Invitations are in flight.
     Merging(Merge),
     /// The definition is on its way to the members.
     HandingOver,
@@ -86,7 +87,7 @@ enum Task {
         group: GroupNumber,
         forwarded: NodeSet,
     },
-    /// Accept is out.
+    /// Accept was sent; its answer is awaited.
     Accepting,
     /// A group of one is forming.
     Recovering {
@@ -97,59 +98,59 @@ enum Task {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Merge {
-    /// Invited, by us or on our behalf, and not heard of yet.
+    /// Nodes that were invited, directly or through their old coordinator, and have not answered.
     awaiting: NodeSet,
     reports: Reports,
     /// This node's own application has stopped.
     has_stopped: bool,
-    /// Nobody else is waited for.
+    /// The wait for further accepts is over.
     is_over: bool,
 }
 
-/// What nodes say to each other.
+/// The messages of the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
-    /// Does the node coordinate a group?
+    /// Does the receiver coordinate a group?
     #[n(0)]
     AreYouCoordinator,
-    /// Whether it does.
+    /// Whether the sender coordinates a group.
     #[n(1)]
     AycAnswer {
-        /// Normal and its own coordinator.
+        /// The sender is Normal and its own coordinator.
         #[n(0)]
         is_coordinator: bool,
-        /// Whom it follows if it does not coordinate (I-26).
+        /// The node that the sender follows if it does not coordinate (I-26).
         #[n(1)]
         coordinator: NodeId,
     },
-    /// Am I still one of your group?
+    /// Is the sender still a member of the receiver's group?
     #[n(2)]
     AreYouThere {
-        /// The group that the asker is in.
+        /// The sender's group.
         #[n(0)]
         group: GroupNumber,
     },
-    /// Whether it is.
+    /// Whether the asking node is a member.
     #[n(3)]
     AytAnswer {
         /// Echoed.
         #[n(0)]
         group: GroupNumber,
-        /// Whether the asker is a member.
+        /// Whether the asking node is a member of that group.
         #[n(1)]
         ok: bool,
     },
-    /// Come into this group.
+    /// The receiver is invited into this group.
     #[n(4)]
     Invitation {
         /// Its number; its coordinator is the number's node.
         #[n(0)]
         group: GroupNumber,
     },
-    /// Coming, stopped.
+    /// The sender has stopped its application and joins.
     #[n(5)]
     Accept {
-        /// Into this group.
+        /// The group that it joins.
         #[n(0)]
         group: GroupNumber,
         /// What the application handed up.
@@ -219,8 +220,8 @@ impl Protocol for Invitation {
 }
 
 impl Invitation {
-    /// The monitor of listing 10.28, the handler of 10.27, and the answers that procedures wait
-    /// for.
+    /// Requests go to the monitor of listing 10.28 and the handler of 10.27, answers to the
+    /// procedure that waits for them.
     fn on_message(
         &mut self,
         cx: &mut Context<'_>,
@@ -251,8 +252,8 @@ impl Invitation {
         match command {
             Command::Stopped(report) => self.stopped(cx, report, out),
             Command::Settled { missing, members } => self.settled(cx, &missing, members, out),
-            // I-40: whoever did take the definition learns by AreYouThere that the group is no
-            // more.
+            // I-40: a member that took the definition learns by AreYouThere that the group is
+            // dissolved.
             Command::Unsettled { missing: _ } => self.recover(cx, out),
             Command::Silent(peer) if peer == self.coordinator => self.timeout(cx, out),
             Command::Silent(peer) => self.member_silent(cx, peer, out),
@@ -391,7 +392,7 @@ impl ElectionAlgorithm for Invitation {
     }
 }
 
-/// What there is to know of invitation.
+/// The facts about the invitation algorithm.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "invitation",
     source: "Garcia-Molina 1982, as in Chow and Johnson 1997, listings 10.22 to 10.28",
@@ -410,8 +411,9 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     mutants: &[MUTANTS],
 };
 
-/// A priority says how long a node waits before it merges others. With the other policies each of two
-/// nodes with different orders may leave the merge to the other (fuzz seed `invitation` 325).
+/// With the policy `delay` a priority only decides how long a node waits before it merges other
+/// groups. With the other policies two nodes that know different priorities may each leave the
+/// merge to the other (fuzz seed `invitation` 325).
 const fn may_change_priorities(options: &crate::options::Options) -> Result<(), PriorityError> {
     match options.invitation.policy {
         Policy::Delay => Ok(()),
@@ -421,7 +423,8 @@ const fn may_change_priorities(options: &crate::options::Options) -> Result<(), 
     }
 }
 
-/// An established coordinator keeps leading only where a lower one may merge a higher one.
+/// An established coordinator can keep leading only where a lower coordinator may merge the group
+/// of a higher one.
 const fn may_keep_leading(
     options: &crate::options::Options,
     preempt: Preempt,

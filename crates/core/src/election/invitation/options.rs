@@ -1,4 +1,4 @@
-//! The switches of the invitation algorithm.
+//! The options of the invitation algorithm.
 
 use crate::options::options;
 
@@ -10,11 +10,13 @@ options! {
         /// A wait lasts T, or T_merge.
         Full = "full",
     },
-    /// Who merges whom, and when (I-18 to I-27); each policy adds jitter, if there is any.
+    /// Which coordinator merges which groups, and when (I-18 to I-27); each policy adds the
+    /// configured jitter.
     policy / "policy": Policy {
-        /// Everybody merges everybody, later the more nodes outrank it (E-24).
+        /// Every coordinator merges all others, after a delay that grows with the number of nodes
+        /// above it (E-24).
         #[default] Delay = "delay",
-        /// A query of a lower coordinator is not answered (I-22).
+        /// A coordinator does not answer the query of a lower one (I-22).
         IgnoreLower = "ignore-lower",
         /// A query of a lower coordinator makes the higher one merge it at once (I-23, I-25).
         Prompted = "prompted",
@@ -23,12 +25,12 @@ options! {
     },
     /// What a member does with an invitation that comes straight from another group's coordinator.
     strangers / "strangers": Strangers {
-        /// It passes it on to its own coordinator, so that groups merge whole.
+        /// It forwards it to its own coordinator, so that groups merge as a whole.
         #[default] Redirect = "redirect",
-        /// As printed: it accepts, and leaves its group without a word.
+        /// As printed: it accepts, and leaves its group without notice.
         Accept = "accept",
     },
-    /// What a member does when its coordinator is gone (I-33).
+    /// What a member does when its coordinator has failed (I-33).
     reinvite / "reinvite": Reinvite {
         /// It invites the other members, the highest of them first.
         #[default] On = "on",
@@ -63,7 +65,7 @@ options! {
         /// As printed: when Accept_answer comes.
         Literal = "literal" [literal],
     },
-    /// Where the counter lives (F-01).
+    /// Where the counter is kept (F-01).
     counter / "counter": CounterRule {
         /// On stable storage.
         #[default] Stable = "stable",

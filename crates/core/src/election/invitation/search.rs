@@ -1,4 +1,4 @@
-//! Check, listing 10.23: who else coordinates, and how long to wait before merging.
+//! Check, listing 10.23: find other coordinators, and how long to wait before merging.
 
 use super::{Invitation, Message, Policy, Task, Timer, Waits};
 use crate::dice::jitter;
@@ -49,7 +49,7 @@ impl Invitation {
         out.send(from, Message::AycAnswer { is_coordinator, coordinator });
         if is_from_lower && policy == Policy::Prompted {
             match &mut self.task {
-                // Prompted: the higher one waits for nobody but its dice.
+                // Prompted: the higher coordinator waits only for its jitter.
                 Task::Idle => self.delay_merge(cx, [from].into_iter().collect(), 0, out),
                 Task::Delaying { others } | Task::Checking { others, .. } => {
                     others.insert(from);
@@ -104,7 +104,8 @@ impl Invitation {
         self.delay_merge(cx, others, higher, out);
     }
 
-    /// I-18, I-19, E-24: nothing for the highest, a unit for each node above, and jitter.
+    /// I-18, I-19, E-24: the delay is zero for the highest node, else one unit for each node above,
+    /// and jitter.
     pub(super) fn delay_merge(
         &mut self,
         cx: &mut Context<'_>,
@@ -113,8 +114,8 @@ impl Invitation {
         out: &mut Effects<Self>,
     ) {
         let members = cx.members;
-        // Two whose orders differ may both be highest, and would invite each other in step for ever
-        // (fuzz seed `invitation` 50976).
+        // Two nodes that know different priorities may both take themselves for the highest, and
+        // would invite each other in lockstep forever (fuzz seed `invitation` 50976).
         let is_highest = members.is_configured() && members.above(cx.me).next().is_none();
         let delay = self.staggered(cx, higher, is_highest);
         if delay.is_zero() {
@@ -138,7 +139,8 @@ impl Invitation {
 
     pub(super) fn end_delay(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         match &mut self.task {
-            // I-20: whoever was invited in the meantime has another task, and stays a participant.
+            // I-20: a node that was invited in the meantime has another task, and stays a
+            // participant.
             Task::Delaying { others } => {
                 let others = core::mem::take(others);
                 self.merge(cx, &others, out);

@@ -1,4 +1,4 @@
-//! Listings 10.24, 10.25 and the answers of 10.28: coordinators and members that are gone.
+//! Listings 10.24, 10.25 and the answers of 10.28: coordinators and members that have failed.
 
 use super::*;
 

@@ -20,7 +20,8 @@ fn a_strangers_invitation_is_passed_on_to_the_coordinator() {
     let before = bench.state();
     assert_eq!(bench.hear(5, invitation(7, 5)), ["send n3 Invitation 7.n5"]);
     assert_eq!(bench.state(), before);
-    // By the coordinator, or by a fellow member that lost it: the node goes.
+    // Invited by its coordinator, or by a fellow member that lost the coordinator, the node
+    // accepts.
     for (from, group) in [(3, 5), (4, 5), (2, 2), (3, 2)] {
         let mut bench = member(&[]);
         bench.hear(from, invitation(7, group));

@@ -1,4 +1,4 @@
-//! One invitation node on the bench, situation by situation.
+//! One invitation node on the test bench, state by state.
 
 mod failure;
 mod invited;
@@ -34,7 +34,8 @@ fn member(me: u32, n: u32) -> Bench<Invitation> {
     Bench::established(group(n), me, n)
 }
 
-/// The highest of three alone, with invitations out to n1 and n2 as group 2.n3, and stopped.
+/// The highest of three alone, with invitations to n1 and n2 into group 2.n3 in flight, and
+/// stopped.
 fn merging(options: &[(&str, &str)]) -> Bench<Invitation> {
     let mut bench = leader(3, [3], with(3, options));
     bench.tell(Command::Check);
@@ -52,12 +53,12 @@ fn is_merging(bench: &Bench<Invitation>) -> bool {
     bench.state().starts_with("Election")
 }
 
-/// "I coordinate."
+/// An AYC_answer: the sender coordinates.
 fn yes(node: u32) -> Message {
     Message::AycAnswer { is_coordinator: true, coordinator: NodeId(node) }
 }
 
-/// "I do not; somebody else does."
+/// An AYC_answer: the sender follows another node.
 fn no(coordinator: u32) -> Message {
     Message::AycAnswer { is_coordinator: false, coordinator: NodeId(coordinator) }
 }
