@@ -1,9 +1,9 @@
 //! The lectures' bully algorithm: election, answer, coordinator.
 //!
 //! ```text
-//!            nobody answers within T
+//!            no answer within T
 //!   Asking --------------------------> announces itself: Normal
-//!     |  any answer                      ^ coordinator message of somebody higher
+//!     |  any answer                      ^ coordinator message of a higher node
 //!     v                                  |
 //!   Waiting -----------------------------+      T' without one: Asking again
 //! ```
@@ -11,9 +11,9 @@
 //! Assumes the synchronous model and that every process can message every other (F-16, L-22).
 //! Leaves out: the state of the task (E-08) and any acknowledgement of the announcement, so the old
 //! coordinator's followers and the new one's may overlap for a message delay. A coordinator repeats
-//! its announcement every check period; that is its sign of life, unless there are heartbeats. It
-//! keeps no list of its followers, so it owes them to everybody to whom it announced itself, and
-//! takes nobody's silence for anything.
+//! its announcement every check period; it serves as a heartbeat, unless heartbeats are configured.
+//! The coordinator keeps no list of its followers, so it sends heartbeats to every node to which it
+//! announced itself, and ignores the silence of its peers.
 
 #[cfg(test)]
 mod tests;
@@ -41,75 +41,76 @@ use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
 
 options! {
     /// Whether a process that knows it is the highest left announces itself at once (L-11, E-04);
-    /// unsafe with recovery: the suspicion it trusts may be older than the coordinator's return.
+    /// unsafe with recovery: the coordinator may have restarted since it was suspected.
     shortcut / "shortcut": Shortcut {
-        /// It asks the dead coordinator once more.
+        /// It asks the suspected coordinator once more.
         #[default] Off = "off",
-        /// If only the suspected coordinator outranks it, it asks nobody.
+        /// If only the suspected coordinator outranks it, it asks no other process.
         On = "on" [literal],
     },
-    /// What an incumbent does with an election message (E-06).
+    /// What the current coordinator does with an election message (E-06).
     guard / "guard": Guard {
-        /// It tells the caller, and only the caller, who coordinates.
+        /// It announces itself to the sender only.
         #[default] On = "on",
-        /// It runs an election and announces itself to everybody.
+        /// It runs an election and announces itself to all.
         Off = "off",
     },
-    /// Who gets the announcement (E-05).
+    /// Which processes get the announcement (E-05).
     announce / "announce": Announce {
-        /// Processes of lower rank; higher ones are dead.
+        /// Processes of lower rank; higher ones have failed.
         #[default] Lower = "lower",
-        /// Everybody.
+        /// All processes.
         All = "all",
     },
-    /// Whether announcements carry election numbers and are weighed (E-39).
+    /// Whether announcements carry election numbers, and an outdated one is ignored (E-39).
     numbers / "numbers": Numbers {
-        /// A lower announcer is followed only if it replaces the very announcement that we follow.
+        /// A lower coordinator is followed only if it replaces the very announcement that the node
+        /// follows.
         #[default] On = "on",
-        /// The last announcement counts, as printed.
+        /// The latest announcement counts, as printed.
         Off = "off" [literal],
     },
 }
 
-/// A node that elects as the lectures say.
+/// A node that runs the lectures' bully algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BullyLecture {
     status: Status,
-    /// G-12; undefined while an election is on (E-33).
+    /// G-12; undefined during an election (E-33).
     elected: Option<NodeId>,
-    /// The announcement that is, or was last, followed.
+    /// The announcement that the node follows, or followed last.
     number: Option<GroupNumber>,
     counter: Counter,
     phase: Phase,
-    /// Nobody keeps a list of members here.
+    /// Always empty: this algorithm keeps no list of members.
     up: NodeSet,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
-    /// Election messages are out, nobody has answered.
+    /// Election messages were sent, and no process has answered.
     Asking,
-    /// Somebody higher answered and should announce itself.
+    /// A higher process answered, and the announcement is awaited.
     Waiting,
 }
 
-/// What nodes say to each other.
+/// The messages of the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
-    /// An election is on; are you there?
+    /// An election has begun: is the receiver up?
     #[n(0)]
     Election,
-    /// I take over.
+    /// The sender is up and takes over the election.
     #[n(1)]
     Answer,
-    /// The sender coordinates.
+    /// The sender is the coordinator.
     #[n(2)]
     Coordinator {
         /// The number of this announcement.
         #[n(0)]
         number: GroupNumber,
-        /// The announcement whose author was found dead.
+        /// The announcement that this one replaces, because its coordinator failed.
         #[n(1)]
         replaces: Option<GroupNumber>,
     },
@@ -187,7 +188,7 @@ impl BullyLecture {
         }
     }
 
-    /// L-01, L-11; one election of one's own at a time (G-09).
+    /// L-01, L-11; a node runs one election of its own at a time (G-09).
     fn elect(&mut self, cx: &mut Context<'_>, suspect: Option<NodeId>, out: &mut Effects<Self>) {
         if self.phase != Phase::Idle && !cx.is_mutated(Mutant::CALL_AGAIN) {
             return;
@@ -218,7 +219,7 @@ impl BullyLecture {
         out.set_timer(Timer::Answers, cx.config.timing().answer());
     }
 
-    /// L-08, L-13: reply, and take over unless an election is on already.
+    /// L-08, L-13: reply, and take over unless an election of this node is in progress.
     fn answer(&mut self, cx: &mut Context<'_>, from: NodeId, out: &mut Effects<Self>) {
         out.send(from, Message::Answer);
         let is_incumbent = self.elected == Some(cx.me);
@@ -244,7 +245,7 @@ impl BullyLecture {
         out.set_timer(Timer::Announcement, cx.config.timing().announcement());
     }
 
-    /// L-07.
+    /// L-07: no announcement came within T'.
     fn restart(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         if self.phase == Phase::Waiting && !cx.is_mutated(Mutant::NEVER_RESTART) {
             self.phase = Phase::Idle;
@@ -252,7 +253,7 @@ impl BullyLecture {
         }
     }
 
-    /// L-03, L-04: nobody higher is there.
+    /// L-03, L-04: no higher process answered.
     fn announce(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let replaces = self.number;
         let number = next_number(cx, &mut self.counter, out);
@@ -289,7 +290,7 @@ impl BullyLecture {
         Self::audience(cx, |node| out.send(node, message.clone()));
     }
 
-    /// To whom a coordinator announces itself (E-05).
+    /// The processes to which a coordinator announces itself (E-05).
     fn audience(cx: &Context<'_>, tell: impl FnMut(NodeId)) {
         match cx.config.options().bully_lecture.announce {
             Announce::Lower => cx.members.below(cx.me).for_each(tell),
@@ -297,7 +298,7 @@ impl BullyLecture {
         }
     }
 
-    /// L-12, L-16, E-39: whose announcement counts.
+    /// L-12, L-16, E-39: decides whether an announcement is followed.
     fn weigh(
         &mut self,
         cx: &mut Context<'_>,
@@ -308,13 +309,14 @@ impl BullyLecture {
     ) {
         let members = cx.members;
         if !members.outranks(from, cx.me) {
-            // It cannot have asked us; a bully does not leave it at that.
+            // A process of lower rank cannot have asked this one, so this one calls an election
+            // (L-16).
             return self.elect(cx, None, out);
         }
         let is_weighed = cx.config.options().bully_lecture.numbers == Numbers::On;
-        let is_of_an_earlier_life =
+        let is_of_an_earlier_incarnation =
             self.number.is_some_and(|last| last.node == from && last.counter > number.counter);
-        if is_weighed && is_of_an_earlier_life {
+        if is_weighed && is_of_an_earlier_incarnation {
             return;
         }
         let is_followed = match self.elected {
@@ -397,7 +399,7 @@ impl ElectionAlgorithm for BullyLecture {
 
     fn period(timer: &Timer, _: &Timing) -> Option<Duration> {
         match timer {
-            // An announcement is a sign of life that is owed to members.
+            // An announcement serves as a heartbeat to members.
             Timer::Answers | Timer::Announcement | Timer::Announce => None,
         }
     }
@@ -443,7 +445,7 @@ impl ElectionAlgorithm for BullyLecture {
     }
 }
 
-/// What there is to know of the lecture bully.
+/// The facts about the lectures' bully algorithm.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "bully-lecture",
     source: "the lectures' bully: election, answer, coordinator",

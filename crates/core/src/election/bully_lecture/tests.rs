@@ -1,4 +1,4 @@
-//! One node of the lectures' bully on the bench, situation by situation.
+//! One node of the lectures' bully on the test bench, state by state.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -274,10 +274,10 @@ fn an_announcement_of_an_earlier_life_takes_nobody_back() {
     let mut bench = follower(1, 3);
     bench.hear(3, coordinator(2, 3));
     assert_eq!(bench.hear(3, coordinator(1, 3)), NOTHING);
-    // What replaces that earlier one is too late as well.
+    // An announcement that replaces that earlier one is too late as well.
     let late = Message::Coordinator { number: number(2, 2), replaces: Some(number(1, 3)) };
     assert_eq!(bench.hear(2, late), NOTHING);
-    // Nor does it end an election that was called since.
+    // Neither does it end an election that was called since.
     bench.tell(silent(3));
     assert_eq!(bench.hear(3, coordinator(1, 3)), NOTHING);
 }
