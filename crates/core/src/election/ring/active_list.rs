@@ -1,14 +1,15 @@
-//! The active-list ring: everybody sends its own name round and decides by itself.
+//! The active-list ring: every node sends its name round the ring and decides by itself.
 //!
-//! The first elect message that a node sees makes it send its own name and then the other's (S-04);
-//! later ones are added to its list and passed on (S-05). When its own name comes back the list is
-//! complete, and the best of it coordinates (S-06). Nobody announces anything (S-07).
+//! The first elect message that a node receives makes it send its own name and then the received
+//! one (S-04); later ones are added to its list and passed on (S-05). When its own name comes back
+//! the list is complete, and the best of it coordinates (S-06). There is no announcement (S-07).
 //!
-//! "Complete" needs links that keep order, and a ring that stays as it is during an election. Both are
-//! checked: elect messages are counted on each link and taken in that order, and all that a node gets
-//! in one election must come from one node, and go to one. If the ring changes a new election begins.
-//! The slides reset nothing between elections and let a later message decide; here a number tells
-//! elections apart, and only the own name decides (E-02).
+//! A complete list needs FIFO links, and a ring that does not change during an election. Both are
+//! checked: elect messages are numbered on each link and taken in that order, and all that a node
+//! receives in one election must come from one predecessor and go to one successor. If the ring
+//! changes, a new election begins. The slides reset nothing between elections and let a later
+//! message decide; here a number tells elections apart, and only a node's own name completes its
+//! list (E-02).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -22,11 +23,11 @@ use crate::options::options;
 use crate::protocol::{Context, Effects};
 
 options! {
-    /// What keeps messages of one link in order (S-08).
+    /// How the messages of one link are kept in order (S-08).
     order / "order": Order {
-        /// They are counted; one that overtook others waits for them.
+        /// They are numbered; a message that overtook others waits for them.
         #[default] Counted = "counted",
-        /// As printed: the link, if it does.
+        /// As printed: not at all; the link must be FIFO.
         Literal = "literal" [literal],
     },
 }
@@ -36,14 +37,14 @@ options! {
 pub(super) struct Active {
     /// The active list.
     list: NodeSet,
-    /// From whom elect messages come, and how many were taken.
+    /// The predecessor that elect messages come from, and how many were taken.
     source: Option<NodeId>,
     taken: u32,
-    /// To whom they go, how many went there, and whether that one has acknowledged any.
+    /// The successor that they go to, how many were sent, and whether it has acknowledged any.
     pub(super) heading: Option<NodeId>,
     sent: u32,
     pub(super) is_settled: bool,
-    /// What has overtaken others: from whom, place and name.
+    /// Messages that overtook others, each with its sender.
     held: Vec<(NodeId, Elect)>,
 }
 
@@ -56,14 +57,14 @@ pub(super) struct Elect {
 }
 
 impl Active {
-    /// A new election knows nothing of the last one.
+    /// Discards the state of the last election.
     pub(super) fn begin(&mut self, number: Counter) {
         let mut held = core::mem::take(&mut self.held);
         held.retain(|(_, elect)| elect.number >= number);
         *self = Self { held, ..Self::default() };
     }
 
-    /// Everything goes to another node, from the first on.
+    /// The successor has changed: numbering starts again.
     pub(super) fn turn(&mut self) {
         (self.heading, self.sent) = (None, 0);
     }
@@ -92,7 +93,7 @@ impl Active {
 }
 
 impl Ring {
-    /// S-03: an empty list, and the own name.
+    /// S-03: the list begins with this node's own name, which is sent.
     pub(super) fn send_name(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         if let Some(active) = self.active_mut() {
             active.list.insert(cx.me);
@@ -120,7 +121,7 @@ impl Ring {
         active.held.push((from, elect));
         while let Some((from, elect, source)) = self.next_in_order() {
             if elect.number == self.number && source.is_some_and(|node| node != from) {
-                // Somebody else comes before this node: the ring is not what it was.
+                // Another predecessor: the ring has changed during the election.
                 return self.call(cx, out);
             }
             let is_first = elect.number > self.number;
@@ -139,7 +140,7 @@ impl Ring {
         }
     }
 
-    /// The next name that can be taken: from whom, and from whom the others of its election came.
+    /// The next name in order, its sender, and the sender of the earlier ones of its election.
     fn next_in_order(&mut self) -> Option<(NodeId, Elect, Option<NodeId>)> {
         let number = self.number;
         let active = self.active_mut()?;
@@ -175,7 +176,8 @@ impl Ring {
             }
             return;
         }
-        // Whoever is in the list has been here: the name of a node that died stops.
+        // A name that is in the list has passed here before, so the name of a crashed node stops
+        // here.
         if self.list(elect.node) {
             self.pass_name(cx, elect.node, out);
         }
@@ -184,19 +186,19 @@ impl Ring {
         }
     }
 
-    /// Adds a name to the active list; tells whether it was new.
+    /// Adds a name to the active list; true if it was new.
     fn list(&mut self, node: NodeId) -> bool {
         self.active_mut().is_some_and(|active| active.list.insert(node))
     }
 
-    /// S-06, S-07: the best of the list coordinates; the others find out by themselves.
+    /// S-06, S-07: the best of the list coordinates; the other nodes decide by themselves.
     fn list_is_complete(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Some(list) = self.active().map(|active| active.list.clone()) else { return };
         let mut ranked = cx.members.all().iter().rev().map(|member| member.id);
         let Some(winner) = ranked.find(|id| list.contains(*id)) else { return };
         self.decide(cx, winner, out);
         if winner == cx.me {
-            // The last to find out is a round behind the first.
+            // The last node decides one round after the first.
             let timing = cx.config.timing();
             let nodes = u32::try_from(cx.members.count()).unwrap_or(u32::MAX);
             let round: Duration = (timing.message_max() + timing.processing_max()) * nodes;
@@ -205,7 +207,7 @@ impl Ring {
     }
 }
 
-/// What there is to know of the active-list ring.
+/// The facts about the active-list ring.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "ring-active-list",
     source: "the active-list ring of the operating-systems slides: elect(i)",

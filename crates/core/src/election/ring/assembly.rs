@@ -1,8 +1,8 @@
-//! From a winner to a group: those who heard of it follow, the winner gathers them and hands over.
+//! From a winner to a group: participants follow the winner, which gathers them and hands over.
 //!
-//! The sources end where everybody knows the winner. What follows is ours, and the same for every
-//! ring: one message from each participant straight to the winner, which says that its application
-//! has stopped and carries its report, and then New_State.
+//! The sources end when all nodes know the winner. What follows is not in them, and is the same for
+//! every ring: each participant sends one message directly to the winner, which says that its
+//! application has stopped and carries its report; then comes New_State.
 
 use core::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::trace::Outcome;
 /// A winner waits for its participants.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Gathering {
-    /// Who was told, once that is known.
+    /// The nodes that know the winner, once this node has learned it.
     pub(super) told: Option<NodeSet>,
 }
 
@@ -43,7 +43,7 @@ impl Ring {
         }
     }
 
-    /// Tells the winner that it is followed, once the application has stopped.
+    /// Tells the winner that this node follows it, once the application has stopped.
     pub(super) fn say_so(&self, out: &mut Effects<Self>) {
         if let (Some(group), Some(report)) = (self.group, &self.report) {
             out.send(group.node, Message::Follow { group, report: report.clone() });
@@ -69,12 +69,12 @@ impl Ring {
         }
     }
 
-    /// These have heard of the winner, which is this node.
+    /// This node is the winner, and these nodes know it.
     pub(super) fn expect(&mut self, cx: &mut Context<'_>, all: NodeSet, out: &mut Effects<Self>) {
         self.expect_within(cx, all, cx.config.timing().answer(), out);
     }
 
-    /// The same, with a wait for those who hear of it later than others.
+    /// The same, with a longer wait for nodes that learn of the winner later than others.
     pub(super) fn expect_within(
         &mut self,
         cx: &mut Context<'_>,
@@ -99,11 +99,12 @@ impl Ring {
         }
     }
 
-    /// Whoever has followed by then is a member. This node's own application must have stopped.
+    /// Forms the group of the nodes that follow by now. This node's own application must have
+    /// stopped.
     pub(super) fn form(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Phase::Gathering(Gathering { told: Some(_) }) = &self.phase else { return };
         let (Some(group), Some(report)) = (self.group, self.report.clone()) else {
-            // Stopping takes longer than the wait; whoever follows until then is in.
+            // Stopping takes longer than the wait; a node that follows until then is a member.
             if let Phase::Gathering(gathering) = &mut self.phase {
                 gathering.told = Some(NodeSet::new());
             }
@@ -114,7 +115,7 @@ impl Ring {
         reports.push((cx.me, report));
         self.phase = Phase::HandingOver;
         out.cancel_timer(Timer::Follows);
-        // From here on, so that no member has to wait longer than S for a sign of life.
+        // Set here, so that no member waits longer than S for the first check.
         out.set_timer(Timer::Check, cx.config.timing().check_every());
         out.notify(Notice::Formed(Formation {
             group,
@@ -125,7 +126,7 @@ impl Ring {
         }));
     }
 
-    /// The definition is in place, at a participant or at all of a coordinator's.
+    /// The definition is in place, at this participant or at all members of this coordinator.
     pub(super) fn settled(
         &mut self,
         cx: &Context<'_>,

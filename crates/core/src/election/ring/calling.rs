@@ -1,4 +1,5 @@
-//! What makes a node begin: its user, silence, evidence, a check, a stall; and what joining means.
+//! What makes a node call an election (its user, silence, evidence, a check, a stall), and how it
+//! joins one.
 
 use core::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;
 
 impl Ring {
-    /// One election at a time (G-09): whoever takes part in one has no need of another.
+    /// A node takes part in one election at a time (G-09).
     pub(super) fn call_unless_running(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         match self.phase {
             Phase::Settled | Phase::Following => self.call(cx, out),
@@ -31,8 +32,8 @@ impl Ring {
         save_late(cx, self.counter, out);
     }
 
-    /// An election of this node's own begins; its number is on disk before anybody hears of it, so
-    /// that no later life of this node stands in the same election again.
+    /// An election of this node's own begins; its number is on disk before it is sent, so that no
+    /// later incarnation of this node stands in the same election again.
     pub(super) fn stand(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         self.is_caller = true;
         out.notify(Notice::Called);
@@ -45,7 +46,8 @@ impl Ring {
         }
     }
 
-    /// Takes part in an election: from here on nobody is elected (E-33), and the computation stops.
+    /// Takes part in an election: this node has no coordinator from here on (E-33), and its
+    /// computation stops.
     pub(super) fn join(&mut self, cx: &mut Context<'_>, number: Counter, out: &mut Effects<Self>) {
         self.end_own(Outcome::Yielded, out);
         self.counter = self.counter.max(number);
@@ -75,14 +77,14 @@ impl Ring {
         }
     }
 
-    /// A token that concerns this node.
+    /// Handles a token by its kind.
     pub(super) fn on_token(&mut self, cx: &mut Context<'_>, token: Token, out: &mut Effects<Self>) {
         match token {
             Token::Election { number, candidate, hops } => {
                 self.weigh_candidate(cx, number, candidate, hops, out);
             }
             Token::Elected { number, winner, told } => {
-                self.hear_of_winner(cx, number, winner, told, out);
+                self.learn_winner(cx, number, winner, told, out);
             }
             Token::Elect { number, node, place } => {
                 self.take_name(cx, Elect { number, node, place }, out);
@@ -92,13 +94,13 @@ impl Ring {
             }
             Token::Coordinator { number, owner, winner, names, told, initiator } => {
                 let result = Result { initiator, owner, winner, names, told };
-                self.hear_of_coordinator(cx, number, result, out);
+                self.learn_coordinator(cx, number, result, out);
             }
         }
     }
 
     /// A token of a node that is alone in the ring: its own has come round, and the owner of any
-    /// other is dead.
+    /// other has failed.
     pub(super) fn come_round(
         &mut self,
         cx: &mut Context<'_>,
@@ -114,8 +116,8 @@ impl Ring {
         }
     }
 
-    /// The wait for an election to end: two rounds for the candidates, one for the result, with
-    /// everybody else dead and skipped in each, and the hand-over.
+    /// Sets the timeout of a whole election: two rounds for the candidates and one for the result,
+    /// in each of which all other nodes may have to be skipped, and the hand-over.
     fn be_patient(&self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         if self.rule.is_endless(cx) {
             return;
@@ -134,11 +136,11 @@ impl Ring {
         }
     }
 
-    /// The coordinator owes a sign of life every period, a member owes one where there are
-    /// heartbeats; anybody else may be silent.
+    /// The coordinator should be heard every check period, a member only where heartbeats are
+    /// configured; the silence of other nodes means nothing.
     pub(super) fn silent(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         if self.phase != Phase::Settled {
-            // The end of patience is the end of an election.
+            // An election ends by its own timeout.
         } else if self.coordinator == Some(cx.me) && self.up.contains(peer) {
             self.check(cx, out);
         } else if self.coordinator == Some(peer) {
@@ -153,7 +155,8 @@ impl Ring {
         }
     }
 
-    /// Asks everybody, so that members hear of their coordinator, and groups of each other.
+    /// Asks every other node, so that members hear from their coordinator, and groups find each
+    /// other.
     pub(super) fn check(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         let is_due = self.status == Status::Normal
             && self.coordinator == Some(cx.me)
@@ -179,7 +182,7 @@ impl Ring {
         if let Some(check) = &mut self.check
             && check.awaiting.remove(from)
         {
-            // Whoever is not Normal has an election of its own, which will come here.
+            // A node that is not Normal takes part in an election, which will reach this node.
             check.has_changed |= is_normal && (group != self.group || !self.up.contains(from));
         }
     }

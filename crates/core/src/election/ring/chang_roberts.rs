@@ -1,4 +1,5 @@
-//! Chang and Roberts' ring: the highest candidacy comes round, all others are dropped on the way.
+//! Chang and Roberts' ring: the highest candidacy completes the round, all others are dropped on
+//! the way.
 //!
 //! ```text
 //!   a candidacy arrives      higher: passed on       lower: replaced by the own, or dropped by a
@@ -6,9 +7,9 @@
 //!   the winner's name goes round once and comes back to the winner
 //! ```
 //!
-//! As printed it assumes that nothing fails during an election (F-15): the candidacy of a node that
-//! died circulates for ever. By default it ends when it has been passed on more often than there are
-//! nodes, and whoever finds that calls the next election (E-31).
+//! As printed it assumes that nothing fails during an election (F-15): the candidacy of a crashed
+//! node circulates forever. By default a node that receives it after more hops than there are nodes
+//! drops it and calls the next election (E-31).
 
 use super::{Phase, Ring, Token};
 use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
@@ -20,19 +21,19 @@ use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;
 
 options! {
-    /// What becomes of the candidacy of a node that died (E-31).
+    /// What happens to the candidacy of a crashed node (E-31).
     orphans / "orphans": Orphans {
-        /// After as many hops as there are nodes it is dropped and a new election begins, as it does
-        /// when nobody has won for too long.
+        /// After as many hops as there are nodes it is dropped and a new election begins; one
+        /// begins also when an election has had no winner for too long.
         #[default] Limited = "limited",
-        /// As printed: it circulates for ever, and everybody waits.
+        /// As printed: it circulates forever, and all nodes wait.
         Literal = "literal" [literal],
     },
     /// What tells candidates apart (E-30).
     ties / "ties": Ties {
         /// Priority, then id; a node knows its own candidacy by its id.
         #[default] Rank = "rank",
-        /// As printed: the attribute alone; an equal one is taken for one's own.
+        /// As printed: the attribute alone; a node takes an equal one for its own.
         Attribute = "attribute" [literal],
     },
 }
@@ -45,7 +46,7 @@ enum Candidate {
 }
 
 impl Ring {
-    /// R-02: whoever discovers the failure sends its own name.
+    /// R-02: the node that discovers the failure sends its own name.
     pub(super) fn send_candidacy(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let own = Token::Election { number: self.number, candidate: cx.me, hops: 0 };
         self.pass(cx, own, out);
@@ -74,7 +75,7 @@ impl Ring {
                 self.stand(cx, out);
                 self.send_candidacy(cx, out);
             }
-            // R-05, E-31: this node has sent something better.
+            // R-05, E-31: this node has sent a higher candidacy.
             Candidate::Own | Candidate::Lower => {}
         }
     }
@@ -104,8 +105,8 @@ impl Ring {
         self.pass(cx, Token::Elected { number, winner: cx.me, told }, out);
     }
 
-    /// R-07; back at the winner, everybody knows.
-    pub(super) fn hear_of_winner(
+    /// R-07; when the message is back at the winner, all nodes know the winner.
+    pub(super) fn learn_winner(
         &mut self,
         cx: &mut Context<'_>,
         number: Counter,
@@ -119,7 +120,7 @@ impl Ring {
             }
             return;
         }
-        // This node came up when the candidates had passed its place.
+        // This node restarted after the candidacies had passed its place.
         if matches!(compare(cx, winner), Candidate::Lower) {
             return self.call(cx, out);
         }
@@ -150,7 +151,7 @@ fn compare(cx: &Context<'_>, candidate: NodeId) -> Candidate {
     }
 }
 
-/// What there is to know of Chang and Roberts' ring.
+/// The facts about Chang and Roberts' ring.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "ring-chang-roberts",
     source: "Chang and Roberts 1979, as the lectures have it: election, elected",

@@ -1,12 +1,12 @@
 //! The list ring, after Tanenbaum: a list goes round, and the highest name in it coordinates.
 //!
-//! Everybody appends its number to the election message (T-04). Back at its starter it becomes a
-//! coordinator message with the same list (T-06), from which everybody reads the coordinator (T-07),
-//! and which the starter removes (T-08). The two rounds are in `listing.rs`.
+//! Every node appends its number to the election message (T-04). Back at its starter it becomes a
+//! coordinator message with the same list (T-06), from which every node reads the coordinator
+//! (T-07), and which the starter removes (T-08). The two rounds are in `listing.rs`.
 //!
-//! Assumes, as printed, that nobody dies between two messages: otherwise they end in different
-//! coordinators, one of them dead (E-32). By default one message of an election survives, and its
-//! winner must have been told, as in the modified ring.
+//! Assumes, as printed, that no node crashes between two election messages: otherwise they end in
+//! different coordinators, one of which has failed (E-32). By default one message of an election
+//! survives, and its winner must have received the result, as in the modified ring.
 
 use super::listing;
 use super::listing::Rules;
@@ -14,26 +14,26 @@ use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
 use crate::options::options;
 
 options! {
-    /// What becomes of a message whose starter died (E-37).
+    /// What happens to a message whose starter crashed (E-37).
     orphans / "orphans": Orphans {
-        /// A node that finds its own number in a list that it did not begin adopts it; and when
-        /// nobody has won for too long, a new election begins.
+        /// A node that finds its own number in a list that it did not begin adopts it; and when an
+        /// election has had no winner for too long, a new one begins.
         #[default] Adopted = "adopted",
-        /// As printed: it circulates for ever, and everybody waits.
+        /// As printed: it circulates forever, and all nodes wait.
         Literal = "literal" [literal],
     },
-    /// What becomes of several messages of the same election (T-09, E-32).
+    /// What happens to several messages of the same election (T-09, E-32).
     concurrent / "concurrent": Concurrent {
-        /// Only that of the highest starter is passed on.
+        /// Only the message of the highest starter is passed on.
         #[default] Highest = "highest",
-        /// As printed: all of them come round, and the last one counts.
+        /// As printed: all of them complete the round, and the last one counts.
         All = "all" [literal],
     },
-    /// Whether the coordinator must have been told (E-32).
+    /// Whether the coordinator must have received the result (E-32).
     confirmation / "confirmation": Confirmation {
-        /// If it was not, it is dead and the election is repeated.
+        /// If it has not, it has failed and the election is repeated.
         #[default] Winner = "winner",
-        /// As printed: nobody asks.
+        /// As printed: that is not checked.
         Literal = "literal" [literal],
     },
 }
@@ -54,7 +54,7 @@ pub(super) const fn rules(options: Options) -> Rules {
     Rules::of_list(concurrent, orphans, confirmation)
 }
 
-/// What there is to know of the list ring.
+/// The facts about the list ring.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "ring-list",
     source: "Tanenbaum's ring: a list of numbers, the highest coordinates",

@@ -1,4 +1,4 @@
-//! The two rounds of the list rings: everybody signs a list, then everybody hears who won.
+//! The two rounds of the list rings: every node signs a list, then every node learns who won.
 //!
 //! ```text
 //!   initiator   list round -> best of the list -> result round -> winner among those told? -> over
@@ -6,10 +6,10 @@
 //!                  +-------------------- no: a new election ----------+
 //! ```
 //!
-//! [`super::modified`] and [`super::list`] differ in what the second round carries and in who asks
-//! for the last step; both are read here as [`Rules`]. A message whose initiator died comes back to
-//! a node that has signed it already: that node adopts it (E-37). Of several messages of one
-//! election only that of the highest initiator comes round (E-32), so an election has one result.
+//! [`super::modified`] and [`super::list`] differ in what the second round carries and in whether
+//! the last step is taken; [`Rules`] says which. A message whose initiator crashed comes back to a
+//! node that has signed it already: that node adopts it (E-37). Of several messages of one election
+//! only that of the highest initiator completes the round (E-32), so an election has one result.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;
 
-/// What becomes of messages of the same election.
+/// What happens to several messages of the same election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Concurrent {
     /// Only that of the highest initiator is passed on.
@@ -31,25 +31,25 @@ pub(super) enum Concurrent {
     All,
 }
 
-/// What becomes of a message whose initiator died.
+/// What happens to a message whose initiator crashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Orphans {
-    /// Whoever has signed it adopts it.
+    /// The first node that has signed it already adopts it.
     Adopted,
-    /// It circulates.
+    /// It circulates forever.
     Literal,
 }
 
 /// Whether the winner must have passed the result on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Confirmation {
-    /// If it has not, it is dead and the election is repeated.
+    /// If it has not, it has failed and the election is repeated.
     Winner,
-    /// Nobody asks.
+    /// That is not checked.
     Literal,
 }
 
-/// How the two rounds are read.
+/// How the two rounds work in the configured ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Rules {
     pub(super) concurrent: Concurrent,
@@ -90,7 +90,7 @@ impl Ring {
         self.pass(cx, token, out);
     }
 
-    /// M-02, T-04: everybody appends its name and passes the list on.
+    /// M-02, T-04: every node appends its name and passes the list on.
     pub(super) fn sign(
         &mut self,
         cx: &mut Context<'_>,
@@ -121,8 +121,9 @@ impl Ring {
         self.pass(cx, Token::List { number, initiator, names }, out);
     }
 
-    /// Whether this node has signed the list of a higher initiator in this election. What comes of
-    /// the lower one's then stops here, so that no two results pass the same node.
+    /// Whether this node has signed the list of a higher initiator in this election. If so, the
+    /// list and the result of the lower initiator stop here, so that no two results pass the same
+    /// node.
     fn is_outdone(&self, cx: &Context<'_>, initiator: NodeId) -> bool {
         let Rule::List { rules, initiator: best } = &self.rule else { return false };
         rules.concurrent == Concurrent::Highest
@@ -130,14 +131,14 @@ impl Ring {
             && best.is_some_and(|best| cx.members.outranks(best, initiator))
     }
 
-    /// The message of this initiator is the one that this node helps to come round.
+    /// Records the initiator whose list this node has signed.
     const fn follow_initiator(&mut self, best: NodeId) {
         if let Rule::List { initiator, .. } = &mut self.rule {
             *initiator = Some(best);
         }
     }
 
-    /// M-03, M-04, T-06: the best of the list is told round.
+    /// M-03, M-04, T-06: sends the best of the list round as the winner.
     fn elect_best(
         &mut self,
         cx: &mut Context<'_>,
@@ -158,8 +159,9 @@ impl Ring {
         self.pass(cx, token, out);
     }
 
-    /// M-04, T-07: recorded and passed on with one's own name; M-05, T-08: back at its owner it ends.
-    pub(super) fn hear_of_coordinator(
+    /// M-04, T-07: records the winner and passes the result on with this node's name; M-05, T-08:
+    /// back at its owner it ends.
+    pub(super) fn learn_coordinator(
         &mut self,
         cx: &mut Context<'_>,
         number: Counter,
@@ -174,9 +176,9 @@ impl Ring {
         if owner == cx.me || (told.contains(cx.me) && rules.orphans == Orphans::Adopted) {
             return self.judge(cx, winner, told, out);
         }
-        // T-07: everybody reads the winner off the list, where there is one.
+        // T-07: a node reads the winner off the list, where the message carries one.
         let winner = best(cx, &names).unwrap_or(winner);
-        // This node came up when the list had passed its place.
+        // This node restarted after the list had passed its place.
         if cx.members.outranks(cx.me, winner) && rules.confirmation == Confirmation::Winner {
             return self.call(cx, out);
         }
@@ -207,14 +209,14 @@ impl Ring {
         }
     }
 
-    /// A winner's number is its group's, so it is on disk before the winner acts on it.
+    /// The number becomes that of the winner's group, so the winner saves it before it acts on it.
     fn keep_number(&self, cx: &Context<'_>, winner: NodeId, out: &mut Effects<Self>) {
         if winner == cx.me && !self.is_caller {
             self.save_number(cx, out);
         }
     }
 
-    /// M-05: is the winner missing among those who were told, it is dead.
+    /// M-05: if the winner is not among the nodes that received the result, it has failed.
     fn judge(
         &mut self,
         cx: &mut Context<'_>,
@@ -227,7 +229,7 @@ impl Ring {
             return;
         }
         if !told.contains(winner) {
-            // Unless something newer is on here, or was over before this came back.
+            // Unless this node is in a newer election, or that is complete already.
             if self.coordinator == Some(winner) {
                 self.call(cx, out);
             }
@@ -240,7 +242,7 @@ impl Ring {
     }
 }
 
-/// The best of a list.
+/// The node of highest rank in a list.
 fn best(cx: &Context<'_>, names: &[NodeId]) -> Option<NodeId> {
     let members = cx.members;
     let mut ranked = members.all().iter().map(|member| member.id);

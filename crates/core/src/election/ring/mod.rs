@@ -1,24 +1,25 @@
-//! The ring algorithms: everything that they share, and one file for each.
+//! The ring algorithms: what they share, and one file for each.
 //!
-//! A node joins an election when it calls one or when a message of one reaches it. It stops, takes
-//! its part as its algorithm says, and learns who won. The winner then hands over as any other
-//! coordinator does: those who heard of it say that they follow, and get the definition.
+//! A node joins an election when it calls one or when a message of one reaches it. It stops its
+//! application, does what its algorithm prescribes, and learns who won. The winner then hands over
+//! as any other coordinator does: the nodes that learned of it say that they follow, and get the
+//! definition.
 //!
 //! ```text
-//!              call, or a message with a higher number              all who heard of it follow
+//!              call, or a message with a higher number              all that know it follow
 //!   Settled ---------------------------------------> Running --won--> Gathering --> HandingOver
 //!   Down, Normal       Stop                          Election |       Reorganization       |
 //!      ^                                                      +-lost-> Following           |
 //!      +------------------------ definition in place ------------------+-------------------+
 //! ```
 //!
-//! Every election has a number, one above all that its caller has seen; those who call at the same
+//! Every election has a number, one above all that its caller has seen; nodes that call at the same
 //! moment call the same election. A higher number ends an election with a lower one. The winner's
 //! group is called (number, winner), so the number on disk is the counter that all algorithms keep.
 //!
-//! Assumes the synchronous model, that everybody knows the whole ring (F-18), and that every node
-//! can reach every other: somebody must mend the ring. Leaves out: New_State, which is
-//! [`crate::reorganization`]'s.
+//! Assumes the synchronous model, that every node knows the whole ring (F-18), and that every node
+//! can reach every other, so that a failed successor can be skipped. Leaves out: New_State, which
+//! is [`crate::reorganization`]'s.
 
 pub mod active_list;
 mod assembly;
@@ -61,20 +62,20 @@ pub struct Ring {
     coordinator: Option<NodeId>,
     group: Option<GroupNumber>,
     up: NodeSet,
-    /// The highest number that this node has used or heard of.
+    /// The highest number that this node has used or received.
     counter: Counter,
     /// The election that this node takes part in, or took part in last.
     number: Counter,
     phase: Phase,
-    /// An election of this node's own is open (G-09).
+    /// Whether an election that this node called is in progress (G-09).
     is_caller: bool,
     /// What the application handed up when it stopped for this election.
     report: Option<Report>,
-    /// Those who follow this node, should it be the winner; some know that before it does.
+    /// Nodes that follow this node as the winner; some know that it won before it does.
     follows: Reports,
-    /// What this ring does differently from the others.
+    /// The rule of this ring, with its state.
     rule: Rule,
-    /// A check has asked these and has no answer yet; what it found so far.
+    /// The check in progress, if any.
     check: Option<Check>,
     succession: Succession,
 }
@@ -82,76 +83,77 @@ pub struct Ring {
 /// How far an election has come at this node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// None is on.
+    /// No election is in progress.
     Settled,
-    /// Nobody has won yet, as far as this node knows.
+    /// This node knows of no winner yet.
     Running,
-    /// Somebody else has won; its definition is on the way.
+    /// Another node has won; its definition is awaited.
     Following,
-    /// This node has won and waits for those who follow it.
+    /// This node has won and waits for its followers.
     Gathering(Gathering),
     /// The definition is on its way to the members.
     HandingOver,
 }
 
-/// A coordinator's look at all others.
+/// A coordinator's check of all other nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Check {
     awaiting: NodeSet,
-    /// Somebody works in another group.
+    /// A node is Normal in another group.
     has_changed: bool,
 }
 
-/// What nodes say to each other.
+/// The messages of the ring algorithms.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
-    /// Goes round the ring: take it, pass it on, and say that you did.
+    /// Goes round the ring: each node takes it, passes it on, and acknowledges it.
     #[n(0)]
     Pass(#[n(0)] Token),
-    /// A token was taken.
+    /// The sender has taken a token.
     #[n(1)]
     Ack {
-        /// Which.
+        /// Which token.
         #[n(0)]
         label: Label,
-        /// If its election is over here: the highest number of an election that is.
+        /// If the election of the token is over at the sender: the highest number of an election
+        /// that is.
         #[n(1)]
         past: Option<Counter>,
     },
-    /// The sender has stopped and follows the addressee.
+    /// The sender has stopped its application and follows the receiver.
     #[n(2)]
     Follow {
-        /// Into this group.
+        /// The receiver's new group.
         #[n(0)]
         group: GroupNumber,
         /// What the application handed up.
         #[n(1)]
         report: Report,
     },
-    /// These have heard that the addressee has won.
+    /// These nodes know that the receiver has won.
     #[n(5)]
     Told {
-        /// Its group.
+        /// The group in question.
         #[n(0)]
         group: GroupNumber,
-        /// Everybody who was told.
+        /// All nodes that received the result.
         #[n(1)]
         all: NodeSet,
     },
-    /// Is the node Normal in this group?
+    /// Is the receiver Normal in this group?
     #[n(3)]
     AreYouNormal {
-        /// The asker's.
+        /// The sender's group.
         #[n(0)]
         group: GroupNumber,
     },
-    /// Whether it is Normal, and in which group it is.
+    /// Whether the sender is Normal, and in which group it is.
     #[n(4)]
     AynAnswer {
         /// Status = Normal.
         #[n(0)]
         is_normal: bool,
-        /// Its group.
+        /// The group in question.
         #[n(1)]
         group: Option<GroupNumber>,
     },
@@ -162,9 +164,9 @@ pub enum Message {
 pub enum Timer {
     /// T: the wait for the acknowledgement of one node.
     Acknowledgement(NodeId),
-    /// The wait for somebody to win, and for the definition.
+    /// The wait for a winner, and for the definition.
     Stall,
-    /// T: the wait for those who were told to follow.
+    /// T: the wait for followers.
     Follows,
     /// The time between two checks.
     Check,
@@ -179,7 +181,7 @@ impl Protocol for Ring {
     type Command = Command;
     type Notice = Notice;
 
-    /// Whoever comes back calls an election (T-10).
+    /// A node that restarts calls an election (T-10).
     fn start(cx: &mut Context<'_>, saved: Option<Counter>, out: &mut Effects<Self>) -> Self {
         let counter = saved.unwrap_or_default();
         let mut node = Self {
@@ -244,7 +246,8 @@ impl Ring {
         match command {
             Command::Stopped(report) => self.stopped(cx, report, out),
             Command::Settled { missing, members } => self.settled(cx, &missing, members, out),
-            // A formation of a ring is lenient, so this does not come; if it did, once more.
+            // A formation of a ring is lenient, so this is not expected; the answer is a new
+            // election.
             Command::Unsettled { missing: _ } => self.call(cx, out),
             Command::Silent(peer) => self.silent(cx, peer, out),
             Command::Failed(peer) => self.failed(cx, peer, out),

@@ -1,12 +1,12 @@
-//! The modified ring: a list goes round the failed, and the winner must confirm.
+//! The modified ring: a list passes over failed nodes, and the winner must confirm.
 //!
-//! Everybody appends its name and attribute to the election message (M-02). Back at the initiator the
-//! best of the list is elected (M-03), and a coordinator message with the winner's name collects the
-//! names of those who hear of it (M-04). If the winner's is not among them it has died, and the
-//! election is repeated (M-05). The two rounds are in `listing.rs`.
+//! Every node appends its name and attribute to the election message (M-02). Back at the initiator
+//! the best of the list is elected (M-03), and a coordinator message with the winner's name
+//! collects the names of the nodes that receive it (M-04). If the winner's is not among them it has
+//! crashed, and the election is repeated (M-05). The two rounds are in `listing.rs`.
 //!
-//! Assumes, as printed, that the initiator survives; by default its message is adopted by whoever has
-//! signed it, or the next election begins when nobody has won for too long (M-07, E-37).
+//! Assumes, as printed, that the initiator survives; by default a node that has signed its message
+//! adopts it, or a new election begins when one has had no winner for too long (M-07, E-37).
 
 use super::listing;
 use super::listing::Rules;
@@ -14,19 +14,19 @@ use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
 use crate::options::options;
 
 options! {
-    /// What becomes of a message whose initiator died (E-37).
+    /// What happens to a message whose initiator crashed (E-37).
     orphans / "orphans": Orphans {
-        /// A node that finds its own name in a list that it did not begin adopts it; and when nobody
-        /// has won for too long, a new election begins (M-07).
+        /// A node that finds its own name in a list that it did not begin adopts it; and when an
+        /// election has had no winner for too long, a new one begins (M-07).
         #[default] Adopted = "adopted",
-        /// As printed: it circulates for ever, and everybody waits.
+        /// As printed: it circulates forever, and all nodes wait.
         Literal = "literal" [literal],
     },
-    /// What becomes of several messages of the same election (E-32).
+    /// What happens to several messages of the same election (E-32).
     concurrent / "concurrent": Concurrent {
-        /// Only that of the highest initiator is passed on.
+        /// Only the message of the highest initiator is passed on.
         #[default] Highest = "highest",
-        /// All of them come round; two of them may disagree if somebody dies between them.
+        /// All of them complete the round; two of them may disagree if a node crashes between them.
         All = "all" [literal],
     },
 }
@@ -43,7 +43,7 @@ pub(super) const fn rules(options: Options) -> Rules {
     Rules::of_modified(concurrent, orphans)
 }
 
-/// What there is to know of the modified ring.
+/// The facts about the modified ring.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "ring-modified",
     source: "the lectures' modified ring: a list of names, confirmed by the coordinator message",

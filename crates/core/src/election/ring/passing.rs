@@ -1,12 +1,13 @@
 //! The successor rule: a token goes to the next live node of the ring.
 //!
-//! The ring is the order of ids, whatever the priorities (T-01, T-02); everybody knows all of it
-//! (F-18, M-08). Whoever takes a token acknowledges it. If a node has not done so after T, or the
-//! transport knows it to be dead, everything that it did not acknowledge goes to the node after it.
-//! That is found out anew for every token: a node that has come back must not be passed by.
+//! The ring is the order of ids, whatever the priorities (T-01, T-02); every node knows all of it
+//! (F-18, M-08). A node that takes a token acknowledges it. If it has not done so after T, or the
+//! transport reports that it failed, everything that it did not acknowledge goes to the node after
+//! it. Every token is offered to the first successor again: a node that has restarted must not be
+//! skipped.
 //!
-//! A token is passed on before it is acknowledged, so it is not lost with its taker; it may exist
-//! twice, which every rule bears.
+//! A token is passed on before it is acknowledged, so it is not lost if that node crashes; it may
+//! be duplicated, which every rule tolerates.
 
 use alloc::vec::Vec;
 
@@ -18,7 +19,7 @@ use crate::membership::{Membership, NodeId};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 
-/// What was passed on and not acknowledged yet.
+/// Tokens that were passed on and not acknowledged yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Succession {
     outbox: Vec<Passed>,
@@ -31,7 +32,7 @@ struct Passed {
 }
 
 impl Succession {
-    /// Elections before this one need no messages any more.
+    /// Discards the tokens of elections before this one.
     pub(super) fn forget_before(&mut self, number: Counter, out: &mut Effects<Ring>) {
         let (old, kept) = core::mem::take(&mut self.outbox)
             .into_iter()
@@ -43,7 +44,7 @@ impl Succession {
         }
     }
 
-    /// Ends the wait for a node that nothing is expected of.
+    /// Ends the wait for a node that has nothing left to acknowledge.
     fn rest(&self, to: NodeId, out: &mut Effects<Ring>) {
         if !self.is_awaiting(to) {
             out.cancel_timer(Timer::Acknowledgement(to));
@@ -64,13 +65,13 @@ fn after(members: &Membership, node: NodeId) -> NodeId {
 impl Ring {
     /// Sends a token to the successor.
     pub(super) fn pass(&mut self, cx: &mut Context<'_>, token: Token, out: &mut Effects<Self>) {
-        // A ring that must not change during an election goes on where it went first.
+        // In a ring that must not change during an election all tokens go to the same successor.
         let to = self.active().and_then(|active| active.heading);
         let to = to.unwrap_or_else(|| after(cx.members, cx.me));
         self.pass_to(cx, to, token, out);
     }
 
-    /// Whoever finds nobody between itself and itself is alone in the ring.
+    /// Sends a token to this node; if that is the sender itself, it is alone in the ring.
     fn pass_to(&mut self, cx: &mut Context<'_>, to: NodeId, token: Token, out: &mut Effects<Self>) {
         if to == cx.me {
             return self.come_round(cx, token, out);
@@ -86,7 +87,7 @@ impl Ring {
         out.send(to, Message::Pass(token));
     }
 
-    /// A token arrives: it is taken up, passed on, and only then acknowledged.
+    /// A token arrives: it is handled, passed on, and only then acknowledged.
     pub(super) fn take(
         &mut self,
         cx: &mut Context<'_>,
@@ -111,7 +112,7 @@ impl Ring {
         out.send(from, Message::Ack { label, past });
     }
 
-    /// The highest number of an election that is over at this node, or was never heard of.
+    /// The highest number of an election that is over at this node, or that it took no part in.
     fn past(&self) -> Counter {
         match self.phase {
             Phase::Running => Counter(self.number.0.saturating_sub(1)),
@@ -123,7 +124,7 @@ impl Ring {
 
     pub(super) fn is_over(&self, cx: &Context<'_>, token: &Token) -> bool {
         match token {
-            // What its winner began comes back to it.
+            // The message that the winner itself began comes back to it.
             Token::Elected { number, winner, .. } if *winner == cx.me => *number < self.number,
             Token::Election { number, .. }
             | Token::Elected { number, .. }
@@ -132,7 +133,7 @@ impl Ring {
                 Concurrent::Highest => *number <= self.past(),
                 Concurrent::All => *number < self.number,
             },
-            // It comes back to its owner, or to whoever adopts it.
+            // It comes back to its owner, or to the node that adopts it.
             Token::Coordinator { number, told, .. } => match self.concurrent() {
                 Concurrent::Highest if !told.contains(cx.me) => *number <= self.past(),
                 Concurrent::Highest | Concurrent::All => *number < self.number,
@@ -140,7 +141,8 @@ impl Ring {
         }
     }
 
-    /// What becomes of several lists of one election; one at most is passed on in any other ring.
+    /// What happens to several lists of one election; rings without lists pass on at most one
+    /// token.
     fn concurrent(&self) -> Concurrent {
         self.list_rules().map_or(Concurrent::Highest, |rules| rules.concurrent)
     }
@@ -171,14 +173,14 @@ impl Ring {
             return;
         };
         self.counter = self.counter.max(past);
-        // The call came too late for that number; it stands, with a higher one.
+        // That number was over before this node called; it calls again with a higher one.
         let is_own_call = self.phase == Phase::Running && self.is_caller;
         if is_own_call && label.number == self.number && past >= self.number {
             self.call(cx, out);
         }
     }
 
-    /// A node is dead: whatever it did not acknowledge goes to the one after it.
+    /// A node has failed: whatever it did not acknowledge goes to the one after it.
     pub(super) fn skip(&mut self, cx: &mut Context<'_>, gone: NodeId, out: &mut Effects<Self>) {
         if !self.succession.is_awaiting(gone) || cx.is_mutated(Mutant::NEVER_SKIP) {
             return;
@@ -186,7 +188,7 @@ impl Ring {
         out.cancel_timer(Timer::Acknowledgement(gone));
         if let Some(active) = self.active_mut() {
             if active.heading == Some(gone) && active.is_settled {
-                // It has taken some and may have kept them to itself.
+                // It has taken some tokens and may not have passed them on.
                 return self.call(cx, out);
             }
             active.turn();
@@ -198,7 +200,7 @@ impl Ring {
         self.succession.outbox = kept;
         let next = after(cx.members, gone);
         for passed in moved {
-            // A node that finds itself alone may be in the next election by then.
+            // A node that is alone in the ring may be in the next election by then.
             if passed.token.label().number == self.number {
                 self.pass_to(cx, next, passed.token, out);
             }

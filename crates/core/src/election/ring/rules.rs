@@ -1,7 +1,7 @@
-//! What tells the rings apart: how an election begins, and what it keeps while it runs.
+//! What differs between the rings: how an election begins, and the state that it keeps.
 //!
-//! Everything else about a ring is common to all of them. Leaves out: what a token of each ring
-//! does, which is in the file of that ring.
+//! Everything else is common to all rings. Leaves out: what a token of each ring does, which is in
+//! the file of that ring.
 
 use super::active_list::Active;
 use super::listing::{self, Orphans};
@@ -16,11 +16,11 @@ use crate::protocol::{Context, Effects};
 /// A ring's own rule, with the state that only this rule has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Rule {
-    /// The highest candidacy comes round.
+    /// The highest candidacy completes the round.
     ChangRoberts,
     /// A list is signed, then the result is told.
     List {
-        /// How the two rounds are read.
+        /// How the two rounds work.
         rules: listing::Rules,
         /// The highest initiator whose message this node has seen in this election (E-32).
         initiator: Option<NodeId>,
@@ -39,7 +39,7 @@ impl Rule {
         (ring.rule)(config.options())
     }
 
-    /// A new election knows nothing of the last one.
+    /// Discards the state of the last election.
     pub(super) fn begin(&mut self, number: Counter) {
         match self {
             Self::ChangRoberts => {}
@@ -87,7 +87,7 @@ impl Ring {
         }
     }
 
-    /// The same, to change it.
+    /// The same, mutable.
     pub(super) const fn active_mut(&mut self) -> Option<&mut Active> {
         match &mut self.rule {
             Rule::ActiveList(active) => Some(active),

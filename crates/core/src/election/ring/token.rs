@@ -1,4 +1,4 @@
-//! What goes round a ring, and what tells one such message from another.
+//! Tokens: the messages that go round a ring, and the label that identifies each.
 
 use alloc::vec::Vec;
 
@@ -8,16 +8,16 @@ use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
 use crate::trace::{Kind, MessageFacts};
 
-/// What goes round the ring.
+/// A message that goes round the ring.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Token {
     /// Chang and Roberts: the best candidate so far.
     #[n(0)]
     Election {
-        /// Of which election.
+        /// The number of the election.
         #[n(0)]
         number: Counter,
-        /// The candidate; everybody knows its attribute.
+        /// The candidate; all nodes know its attribute.
         #[n(1)]
         candidate: NodeId,
         /// How often it was passed on unchanged.
@@ -27,79 +27,79 @@ pub enum Token {
     /// Chang and Roberts: the winner.
     #[n(1)]
     Elected {
-        /// Of which election.
+        /// The number of the election.
         #[n(0)]
         number: Counter,
-        /// Who won.
+        /// The winner.
         #[n(1)]
         winner: NodeId,
-        /// Who has passed this on.
+        /// The nodes that have passed this on.
         #[n(2)]
         told: NodeSet,
     },
-    /// List rings, first round: everybody appends its name.
+    /// List rings, first round: every node appends its name.
     #[n(2)]
     List {
-        /// Of which election.
+        /// The number of the election.
         #[n(0)]
         number: Counter,
-        /// Who began it.
+        /// The initiator.
         #[n(1)]
         initiator: NodeId,
-        /// Who has passed it on, in this order, the initiator first.
+        /// The nodes that have passed it on, in this order, the initiator first.
         #[n(2)]
         names: Vec<NodeId>,
     },
     /// List rings, second round: the winner.
     #[n(3)]
     Coordinator {
-        /// Of which election.
+        /// The number of the election.
         #[n(0)]
         number: Counter,
-        /// To whom it comes back: the initiator, or whoever adopted its message.
+        /// The node that it comes back to: the initiator, or the node that adopted its message.
         #[n(1)]
         owner: NodeId,
-        /// Who won.
+        /// The winner.
         #[n(2)]
         winner: NodeId,
-        /// The list of the first round, where it is told.
+        /// The list of the first round, in a ring whose result carries it.
         #[n(3)]
         names: Vec<NodeId>,
-        /// Who has passed this on.
+        /// The nodes that have passed this on.
         #[n(4)]
         told: NodeSet,
-        /// Who began the list.
+        /// The initiator of the list.
         #[n(5)]
         initiator: NodeId,
     },
     /// Active-list ring: a name.
     #[n(4)]
     Elect {
-        /// Of which election.
+        /// The number of the election.
         #[n(0)]
         number: Counter,
-        /// Whose.
+        /// The node that it is about.
         #[n(1)]
         node: NodeId,
-        /// How many the sender has sent to the addressee before it.
+        /// How many the sender has sent to the receiver before it.
         #[n(2)]
         place: u32,
     },
 }
 
-/// What tells a token from others on the same link.
+/// What identifies a token among others on the same link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Label {
     /// Which kind of token.
     #[n(0)]
     pub kind: u8,
-    /// Of which election.
+    /// The number of the election.
     #[n(1)]
     pub number: Counter,
-    /// Whose.
+    /// The node that it is about.
     #[n(2)]
     pub owner: NodeId,
-    /// How far it has come.
+    /// How far it has come, or its place on the link.
     #[n(3)]
     pub hops: u32,
 }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// The highest of three, which has won election 2 and stopped; nobody follows yet.
+/// The highest of three, which has won election 2 and stopped; it has no follower yet.
 fn winner() -> Bench<Ring> {
     let mut bench = member(3, 3);
     bench.tell(Command::Call);

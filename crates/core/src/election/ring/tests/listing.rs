@@ -13,7 +13,7 @@ fn list<const N: usize>(number: u64, initiator: u32, names: [u32; N]) -> Message
     Message::Pass(Token::List { number, initiator, names: names.map(NodeId).to_vec() })
 }
 
-/// What came of a list that its initiator began and owns.
+/// The result of a list that its initiator began and owns.
 fn result<const N: usize>(owner: u32, winner: u32, names: &[u32], told: [u32; N]) -> Message {
     let (number, initiator) = (Counter(2), NodeId(owner));
     let (owner, winner) = (NodeId(owner), NodeId(winner));

@@ -1,4 +1,4 @@
-//! One ring node on the bench, situation by situation.
+//! One ring node on the test bench, state by state.
 
 mod active_list;
 mod assembly;
@@ -82,13 +82,13 @@ const fn candidate(number: u64, node: u32, hops: u32) -> Message {
     Message::Pass(Token::Election { number: Counter(number), candidate: NodeId(node), hops })
 }
 
-/// The winner of this election, and who passed that on.
+/// The winner of this election, and the nodes that passed the message on.
 fn elected<const N: usize>(number: u64, node: u32, told: [u32; N]) -> Message {
     let (number, winner) = (Counter(number), NodeId(node));
     Message::Pass(Token::Elected { number, winner, told: nodes(told) })
 }
 
-/// The successor has taken this.
+/// The successor acknowledges this.
 fn ack(message: &Message, past: Option<u64>) -> Message {
     let Message::Pass(token) = message else { panic!("{message:?} is not acknowledged") };
     Message::Ack { label: token.label(), past: past.map(Counter) }
