@@ -93,8 +93,8 @@ fn some_seeds_beat_some_recall_and_some_have_wishes() {
 
 fn is_wish(fault: &Fault) -> bool {
     match fault.action {
-        Action::StepAside { .. }
-        | Action::Return(_)
+        Action::Withdraw { .. }
+        | Action::Rejoin(_)
         | Action::PauseElections(_)
         | Action::ResumeElections(_)
         | Action::Priority { .. } => true,

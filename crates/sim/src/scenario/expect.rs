@@ -12,6 +12,7 @@ use toml::Spanned;
 
 use super::Scenario;
 use super::parse::{Reader, ScenarioError, Text};
+use super::unknown::unknown;
 use crate::monitors::{IDS, Selection};
 
 /// What must have come of a run.
@@ -107,7 +108,7 @@ impl Reader<'_> {
         }
         for id in &table.breaks {
             if !IDS.contains(&id.as_ref().as_str()) {
-                let what = format!("no assertion {:?}; there is {}", id.as_ref(), IDS.join(" "));
+                let what = unknown("assertion", id.as_ref(), IDS.iter().copied());
                 return Err(self.error(&id.span(), what));
             }
         }

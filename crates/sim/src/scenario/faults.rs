@@ -13,6 +13,7 @@ use toml::Spanned;
 use super::Scenario;
 use super::parse::{Named, Reader, ScenarioError, Text, float_to_u32, share};
 use super::radio::place;
+use super::unknown::unknown;
 use crate::world::faults::{Action, Condition, Fault, Happening, Moment};
 
 #[derive(Deserialize)]
@@ -141,11 +142,11 @@ impl Reader<'_> {
                 node: node()?,
                 peer: line.peer.map(NodeId).ok_or_else(|| missing("peer"))?,
             },
-            "step-aside" => {
+            "withdraw" => {
                 let hold = line.hold.as_ref().map(|hold| self.duration(hold)).transpose()?;
-                Action::StepAside { node: node()?, hold }
+                Action::Withdraw { node: node()?, hold }
             }
-            "return" => Action::Return(node()?),
+            "rejoin" => Action::Rejoin(node()?),
             "pause-elections" => Action::PauseElections(node()?),
             "resume-elections" => Action::ResumeElections(node()?),
             "priority" => {
@@ -158,7 +159,7 @@ impl Reader<'_> {
                 Action::Move { node: node()?, to: self.position(*to.as_ref(), &to.span())?, over }
             }
             other => {
-                let what = format!("no fault {other:?}; there is {}", ACTIONS.join(", "));
+                let what = unknown("fault", other, ACTIONS.iter().copied());
                 return Err(self.error(&line.action.span(), what));
             }
         })
@@ -252,11 +253,11 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
             named(to, "refuse", *node)?;
             writeln!(to, "peer = {}", peer.0)
         }
-        Action::StepAside { node, hold } => {
-            named(to, "step-aside", *node)?;
+        Action::Withdraw { node, hold } => {
+            named(to, "withdraw", *node)?;
             hold.map_or(Ok(()), |hold| writeln!(to, "hold = {:?}", duration::print(hold)))
         }
-        Action::Return(node) => named(to, "return", *node),
+        Action::Rejoin(node) => named(to, "rejoin", *node),
         Action::PauseElections(node) => named(to, "pause-elections", *node),
         Action::ResumeElections(node) => named(to, "resume-elections", *node),
         Action::Priority { node, value } => {
@@ -297,8 +298,8 @@ const ACTIONS: &[&str] = &[
     "check",
     "timeout",
     "refuse",
-    "step-aside",
-    "return",
+    "withdraw",
+    "rejoin",
     "pause-elections",
     "resume-elections",
     "priority",

@@ -14,6 +14,7 @@ pub mod parse;
 mod radio;
 pub mod script;
 mod timing;
+mod unknown;
 
 use std::time::Duration;
 

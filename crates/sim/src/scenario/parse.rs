@@ -27,6 +27,7 @@ use super::network::NetworkTable;
 use super::nodes::{GroupLine, NodeLine};
 use super::radio::{MobilityTable, RadioTable, write_topology};
 use super::timing::{ApplicationTable, TimingTable};
+use super::unknown::unknown;
 use crate::monitors::Selection;
 
 /// What is wrong with a scenario file, and where.
@@ -223,8 +224,8 @@ impl Reader<'_> {
 
     fn algorithm(&self, name: &Text) -> Result<Algorithm, ScenarioError> {
         Algorithm::from_name(name.as_ref()).ok_or_else(|| {
-            let known: Vec<_> = Algorithm::ALL.iter().map(|known| known.name()).collect();
-            let what = format!("no algorithm {:?}; there is {}", name.as_ref(), known.join(", "));
+            let known = Algorithm::ALL.iter().map(|known| known.name());
+            let what = unknown("algorithm", name.as_ref(), known);
             self.error(&name.span(), what)
         })
     }
@@ -292,8 +293,7 @@ impl Reader<'_> {
     pub(super) fn kind(&self, text: &Text) -> Result<Kind, ScenarioError> {
         let name = text.as_ref();
         Kind::ALL.iter().copied().find(|kind| kind.name() == name).ok_or_else(|| {
-            let known: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-            let what = format!("no message {name:?}; there is {}", known.join(", "));
+            let what = unknown("message", name, Kind::ALL.iter().map(|kind| kind.name()));
             self.error(&text.span(), what)
         })
     }
@@ -305,8 +305,8 @@ impl Reader<'_> {
             "Reorganization" => Ok(Status::Reorganization),
             "Normal" => Ok(Status::Normal),
             other => {
-                let known = "Down, Election, Reorganization, Normal";
-                Err(self.error(&text.span(), format!("no status {other:?}; there is {known}")))
+                let known = ["Down", "Election", "Reorganization", "Normal"];
+                Err(self.error(&text.span(), unknown("status", other, known)))
             }
         }
     }

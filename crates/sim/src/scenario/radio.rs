@@ -11,6 +11,7 @@ use tanist_core::{Membership, NodeId};
 use toml::Spanned;
 
 use super::parse::{File, Reader, ScenarioError, Text, float_to_u32, share};
+use super::unknown::unknown;
 use crate::world::places::{Area, Layout, Position};
 use crate::world::topology::{Fading, RadioConfig, Topology};
 use crate::world::walking::Mobility;
@@ -148,7 +149,7 @@ impl Reader<'_> {
                     self.error(&name.span(), "`layout = \"random\"` needs `area`".to_owned())
                 }),
                 other => {
-                    let what = format!("no layout {other:?}; there is line, grid, circle, random");
+                    let what = unknown("layout", other, ["line", "grid", "circle", "random"]);
                     Err(self.error(&name.span(), what))
                 }
             };
@@ -189,7 +190,7 @@ impl Reader<'_> {
     ) -> Result<Mobility, ScenarioError> {
         let MobilityTable { model, speed, pause, until } = table.as_ref();
         if model.as_ref() != "random-waypoint" {
-            let what = format!("no model {:?}; there is random-waypoint", model.as_ref());
+            let what = unknown("model", model.as_ref(), ["random-waypoint"]);
             return Err(self.error(&model.span(), what));
         }
         let Some(area) = area else {

@@ -10,6 +10,7 @@ use tanist_core::{Membership, NodeId};
 
 use super::Scenario;
 use super::parse::{Reader, ScenarioError, Text};
+use super::unknown::unknown;
 
 /// One step of a run that is led by words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,15 +123,11 @@ pub enum DeedError {
     )]
     Form(String),
     /// No such message.
-    #[error("no message {0:?}; there is {known}", known = names(Kind::ALL.iter().map(|kind| kind.name())))]
+    #[error("{}", unknown("message", .0, Kind::ALL.iter().map(|kind| kind.name())))]
     Kind(String),
     /// No such timer.
-    #[error("no timer {0:?}; there is {known}", known = names(TimerName::ALL.iter().map(|timer| timer.name())))]
+    #[error("{}", unknown("timer", .0, TimerName::ALL.iter().map(|timer| timer.name())))]
     Timer(String),
-}
-
-fn names(all: impl Iterator<Item = &'static str>) -> String {
-    all.collect::<Vec<_>>().join(", ")
 }
 
 impl FromStr for Deed {

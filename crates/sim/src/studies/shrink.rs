@@ -186,8 +186,8 @@ fn concerned(action: &Action) -> NodeSet {
         | Action::Call(node)
         | Action::Check(node)
         | Action::Suspect(node)
-        | Action::StepAside { node, .. }
-        | Action::Return(node)
+        | Action::Withdraw { node, .. }
+        | Action::Rejoin(node)
         | Action::PauseElections(node)
         | Action::ResumeElections(node)
         | Action::Priority { node, .. }

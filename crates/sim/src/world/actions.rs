@@ -61,8 +61,8 @@ impl World {
             Action::Check(node) => self.command(node, Command::Check),
             Action::Suspect(node) => self.command(node, Command::SuspectCoordinator),
             Action::Refuse { node, peer } => self.command(node, Command::Refused(peer)),
-            Action::StepAside { node, hold } => self.command(node, Command::Withdraw { hold }),
-            Action::Return(node) => self.command(node, Command::Rejoin),
+            Action::Withdraw { node, hold } => self.command(node, Command::Withdraw { hold }),
+            Action::Rejoin(node) => self.command(node, Command::Rejoin),
             Action::PauseElections(node) => self.command(node, Command::Pause),
             Action::ResumeElections(node) => self.command(node, Command::Resume),
             Action::Priority { node, value } => self.command(node, Command::SetPriority(value)),
@@ -292,8 +292,8 @@ impl World {
                 | Action::Check(_)
                 | Action::Suspect(_)
                 | Action::Refuse { .. }
-                | Action::StepAside { .. }
-                | Action::Return(_)
+                | Action::Withdraw { .. }
+                | Action::Rejoin(_)
                 | Action::PauseElections(_)
                 | Action::ResumeElections(_)
                 | Action::Priority { .. }

@@ -60,15 +60,15 @@ pub enum Action {
         /// Who is dead.
         peer: NodeId,
     },
-    /// The node steps aside.
-    StepAside {
+    /// The node withdraws.
+    Withdraw {
         /// Which.
         node: NodeId,
-        /// For how long; none means until it is told to return.
+        /// For how long; none means until it is told to rejoin.
         hold: Option<Duration>,
     },
-    /// The node takes part again.
-    Return(NodeId),
+    /// The node rejoins.
+    Rejoin(NodeId),
     /// Elections are paused, by a command to this node.
     PauseElections(NodeId),
     /// They are not any more, by a command to this node.

@@ -28,12 +28,12 @@ impl Maker {
             };
             let node = self.wishes.pick(&self.ids).unwrap_or(NodeId(1));
             let action = match self.wishes.below(7) {
-                0 => Action::StepAside { node, hold: None },
+                0 => Action::Withdraw { node, hold: None },
                 1 | 2 => {
                     let hold = Some(self.wishes.between(Duration::ZERO, answer * 8));
-                    Action::StepAside { node, hold }
+                    Action::Withdraw { node, hold }
                 }
-                3 => Action::Return(node),
+                3 => Action::Rejoin(node),
                 4 | 5 => Action::PauseElections(node),
                 _ => Action::ResumeElections(node),
             };
@@ -43,7 +43,7 @@ impl Maker {
         for node in self.ids.clone() {
             if self.wishes.below(4) > 0 {
                 let moment = Moment::At(Time::ZERO + calm);
-                faults.push(Fault { moment, action: Action::Return(node) });
+                faults.push(Fault { moment, action: Action::Rejoin(node) });
             }
         }
         if !faults.iter().any(|fault| matches!(fault.action, Action::PauseElections(_))) {
