@@ -4,8 +4,9 @@
 //! `TANIST_BLESS=1 cargo test -p tanist-sim --test golden` records the lists again; a change of
 //! behaviour does so on purpose and says why. `.ci/baseline` compares more than these lists.
 //!
-//! `TANIST_BASELINE_MAP=FILE` names a file with lines `old => new`: names that changed since the
-//! lists were recorded. What is written now is put back into the old names before it is compared.
+//! `golden/names.txt` has lines `old => new`: names that changed since the lists were recorded. What
+//! is written now is put back into the old names before it is compared. `TANIST_BASELINE_MAP=FILE`
+//! names another such file.
 
 use std::fs;
 use std::path::PathBuf;
@@ -25,7 +26,7 @@ const OTHER_SEED: u64 = 7;
 
 #[test]
 fn traces_of_all_scenarios_are_the_recorded_ones() {
-    let names = Names::from_environment();
+    let names = Names::read();
     let mut lines = Vec::new();
     for (name, text) in library::all() {
         let scenario = Scenario::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -39,7 +40,7 @@ fn traces_of_all_scenarios_are_the_recorded_ones() {
 
 #[test]
 fn traces_of_fuzz_seeds_are_the_recorded_ones() {
-    let names = Names::from_environment();
+    let names = Names::read();
     let mut lines = Vec::new();
     for algorithm in Algorithm::ALL {
         for seed in 1..=FUZZ_SEEDS {
@@ -54,7 +55,7 @@ fn traces_of_fuzz_seeds_are_the_recorded_ones() {
 
 #[test]
 fn shrunk_failures_are_the_recorded_ones() {
-    let names = Names::from_environment();
+    let names = Names::read();
     let failures = [(Algorithm::Bully, "skip-save"), (Algorithm::Invitation, "accept-any-group")];
     for (algorithm, mutant) in failures {
         let mutant = Mutant::from_name(mutant).expect("a mutant of this name");
@@ -70,7 +71,7 @@ fn shrunk_failures_are_the_recorded_ones() {
 
 /// Compares lines with a recorded file, or records them.
 fn compare(file: &str, lines: &[String]) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file);
+    let path = golden(file);
     if std::env::var_os("TANIST_BLESS").is_some() {
         fs::write(&path, lines.join("\n") + "\n").expect("the list can be written");
         return;
@@ -90,6 +91,10 @@ fn compare(file: &str, lines: &[String]) {
     assert!(count == 0, "{file}: {count} lines differ from the recorded ones\n{first}");
 }
 
+fn golden(file: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file)
+}
+
 /// Names that changed since the lists were recorded.
 struct Names {
     /// New and old, in the order of the file.
@@ -97,10 +102,9 @@ struct Names {
 }
 
 impl Names {
-    fn from_environment() -> Self {
-        let Some(path) = std::env::var_os("TANIST_BASELINE_MAP") else {
-            return Self { changed: Vec::new() };
-        };
+    fn read() -> Self {
+        let given = std::env::var_os("TANIST_BASELINE_MAP").map(PathBuf::from);
+        let path = given.unwrap_or_else(|| golden("names.txt"));
         let text = fs::read_to_string(&path).expect("the map can be read");
         let pairs = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
         let pair = |line: &str| {

@@ -92,7 +92,7 @@ fn peerage(report: &Report, id: u32) -> SuperPeerStatus {
         if let Event::State { node, state } = &entry.event
             && *node == NodeId(id)
         {
-            last.clone_from(&state.peerage);
+            last.clone_from(&state.super_peer);
         }
     }
     *last.expect("a node of a run with super-peers tells them")

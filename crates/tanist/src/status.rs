@@ -68,7 +68,7 @@ impl Shared {
     pub(crate) fn show_state(&self, state: &NodeState) {
         let old = self.current();
         let change = Arc::clone(&old.change);
-        let peerage = state.peerage.as_deref().cloned();
+        let peerage = state.super_peer.as_deref().cloned();
         let current = Arc::new(Current { change, phase: state.status, peerage });
         self.lock().current = current;
     }

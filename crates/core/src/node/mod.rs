@@ -119,7 +119,7 @@ impl Node {
             group: view.group,
             up: view.up.clone(),
             definition: self.reorganization.definition().cloned(),
-            peerage: self.election.as_ref().and_then(Election::super_peer_status).map(Box::new),
+            super_peer: self.election.as_ref().and_then(Election::super_peer_status).map(Box::new),
         }
     }
 
@@ -133,8 +133,8 @@ impl Node {
             && *view.up == state.up
             && self.reorganization.definition() == state.definition.as_ref()
             && match &self.election {
-                Some(election) => election.is_super_peer_status(state.peerage.as_deref()),
-                None => state.peerage.is_none(),
+                Some(election) => election.is_super_peer_status(state.super_peer.as_deref()),
+                None => state.super_peer.is_none(),
             }
     }
 

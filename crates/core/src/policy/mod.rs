@@ -113,7 +113,7 @@ impl Message {
             Self::Pause { is_on, .. } => {
                 MessageFacts { kind: Kind::Pause, group: None, ok: Some(*is_on) }
             }
-            Self::Priority { .. } => MessageFacts { kind: Kind::Rank, group: None, ok: None },
+            Self::Priority { .. } => MessageFacts { kind: Kind::Priority, group: None, ok: None },
         }
     }
 }
@@ -267,7 +267,7 @@ pub(crate) const MESSAGES: &[MessageInfo] = &[
         ..MessageInfo::new(Kind::Farewell, Topic::Operation)
     },
     MessageInfo { while_withdrawn: true, ..MessageInfo::new(Kind::Pause, Topic::Operation) },
-    MessageInfo { while_withdrawn: true, ..MessageInfo::new(Kind::Rank, Topic::Operation) },
+    MessageInfo { while_withdrawn: true, ..MessageInfo::new(Kind::Priority, Topic::Operation) },
 ];
 
 pub(crate) const TIMERS: &[TimerInfo] = &[

@@ -184,7 +184,7 @@ fn order(bench: &Bench<Policy>) -> Option<Vec<u32>> {
 fn a_new_priority_is_said_to_all_others_and_counts_here() {
     let mut bench = inviting();
     assert_eq!(order(&bench), None);
-    assert_eq!(bench.tell(Command::SetPriority(50)), ["send n1 Rank", "send n3 Rank"]);
+    assert_eq!(bench.tell(Command::SetPriority(50)), ["send n1 Priority", "send n3 Priority"]);
     assert_eq!(order(&bench), Some(vec![1, 3, 2]));
     assert_eq!(bench.machine.priority(NodeId(2)), Some(50));
     bench.tell(Command::SetPriority(0));
@@ -205,7 +205,7 @@ fn what_another_says_of_its_priority_counts_until_it_comes_up_again() {
 fn whoever_comes_up_is_told_the_priority_that_this_node_has() {
     let mut bench = inviting();
     bench.tell(Command::SetPriority(50));
-    assert_eq!(bench.tell(Command::Greet(NodeId(3))), ["send n3 Rank"]);
+    assert_eq!(bench.tell(Command::Greet(NodeId(3))), ["send n3 Priority"]);
     assert_eq!(order(&bench), Some(vec![1, 3, 2]));
 }
 
@@ -218,7 +218,7 @@ fn whoever_steps_aside_forgets_the_others_priorities_and_is_told_them_again() {
     assert_eq!(order(&bench), Some(vec![2, 3, 1]));
     bench.tell(Command::Stopped);
     assert_eq!(order(&bench), Some(vec![2, 1, 3]));
-    assert_eq!(bench.hear(3, Message::Farewell), ["send n3 Rank", "farewell of n3"]);
+    assert_eq!(bench.hear(3, Message::Farewell), ["send n3 Priority", "farewell of n3"]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::payload::Definition;
 use crate::time::Time;
 
 /// The version of the schema; raised when a reader of the old one would misread the new one.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The first line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,13 +110,13 @@ pub enum Event {
         /// Which.
         node: NodeId,
     },
-    /// A node stepped aside: its application has stopped, and it takes part in nothing.
-    Aside {
+    /// A node withdrew: its application has stopped, and it takes part in nothing.
+    Withdraw {
         /// Which.
         node: NodeId,
     },
-    /// A node that was aside takes part again.
-    Return {
+    /// A withdrawn node takes part again.
+    Rejoin {
         /// Which.
         node: NodeId,
     },
@@ -236,8 +236,8 @@ pub enum Event {
         /// Which.
         links: Vec<Link>,
     },
-    /// A monitor found an assertion broken.
-    Broken {
+    /// A monitor found an assertion violated.
+    Violation {
         /// The assertion's id, as in the conformance list.
         assertion: String,
         /// The nodes concerned.
@@ -256,8 +256,8 @@ impl Event {
             | Self::Crash { node }
             | Self::Pause { node }
             | Self::Resume { node }
-            | Self::Aside { node }
-            | Self::Return { node }
+            | Self::Withdraw { node }
+            | Self::Rejoin { node }
             | Self::Send { node, .. }
             | Self::Broadcast { node, .. }
             | Self::Receive { node, .. }
@@ -270,7 +270,9 @@ impl Event {
             | Self::Stopped { node }
             | Self::Plan { node, .. }
             | Self::Begin { node, .. } => Some(*node),
-            Self::Lose { .. } | Self::Cut { .. } | Self::Heal { .. } | Self::Broken { .. } => None,
+            Self::Lose { .. } | Self::Cut { .. } | Self::Heal { .. } | Self::Violation { .. } => {
+                None
+            }
         }
     }
 
@@ -291,11 +293,11 @@ impl Event {
             | Self::Crash { .. }
             | Self::Pause { .. }
             | Self::Resume { .. }
-            | Self::Aside { .. }
-            | Self::Return { .. }
+            | Self::Withdraw { .. }
+            | Self::Rejoin { .. }
             | Self::Cut { .. }
             | Self::Heal { .. } => EventClass::Fault,
-            Self::Lose { .. } | Self::Timer { .. } | Self::Save { .. } | Self::Broken { .. } => {
+            Self::Lose { .. } | Self::Timer { .. } | Self::Save { .. } | Self::Violation { .. } => {
                 EventClass::Detail
             }
         }
@@ -369,7 +371,7 @@ pub struct NodeState {
     pub definition: Option<Definition>,
     /// Whom it takes for its super-peers, where there are any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub peerage: Option<Box<SuperPeerStatus>>,
+    pub super_peer: Option<Box<SuperPeerStatus>>,
 }
 
 /// What a node of a very large network is beyond its own group.
@@ -413,7 +415,7 @@ impl Event {
     #[must_use]
     pub const fn is_of_heartbeat(&self) -> bool {
         if let Self::Timer { timer, .. } = self {
-            return matches!(timer, TimerName::Beat | TimerName::Relay);
+            return matches!(timer, TimerName::Heartbeat | TimerName::Relay);
         }
         match self.message() {
             Some(message) => matches!(message.kind, Kind::Heartbeat),

@@ -117,12 +117,12 @@ impl Monitor for AckAfterChildren {
             self.open.retain(|question| {
                 question.asker != *node || (!is_pause && question.asked != *from)
             });
-        } else if let Event::Crash { node } | Event::Aside { node } | Event::Start { node, .. } =
+        } else if let Event::Crash { node } | Event::Withdraw { node } | Event::Start { node, .. } =
             event
         {
             self.reported.remove(node);
             self.open.retain(|question| question.asker != *node && question.asked != *node);
-        } else if let Event::Return { node } = event {
+        } else if let Event::Rejoin { node } = event {
             // A node that asked it meanwhile was told farewell.
             self.open.retain(|question| question.asked != *node);
         }

@@ -32,13 +32,13 @@ impl Monitor for OfOwnGroup {
         let Event::State { node, state } = event else { return None };
         let home = self.peers.home(*node);
         let coordinator = state.coordinator.filter(|_| state.status.has_coordinator());
-        let known = state.peerage.iter().flat_map(|peerage| peerage.super_peers.iter());
+        let known = state.super_peer.iter().flat_map(|peerage| peerage.super_peers.iter());
         let stranger = known.chain(coordinator).find(|other| !home.contains(*other));
         if let Some(other) = stranger {
             let why = format!("{node} follows {other}, which is not of its group {home}");
             return Some(Violation { nodes: vec![*node, other], why });
         }
-        let peerage = state.peerage.as_deref()?;
+        let peerage = state.super_peer.as_deref()?;
         let is_seated = !peerage.seats.is_empty() && !peerage.super_peers.contains(*node);
         is_seated.then(|| Violation {
             nodes: vec![*node],

@@ -62,7 +62,7 @@ impl Peers {
 
 /// The super-peers that a node knows, and its seats.
 pub(super) fn peerage(view: &NodeView) -> Option<&SuperPeerStatus> {
-    view.state.peerage.as_deref()
+    view.state.super_peer.as_deref()
 }
 
 fn members(peers: &Membership) -> NodeSet {

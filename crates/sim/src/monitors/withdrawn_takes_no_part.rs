@@ -23,7 +23,7 @@ impl Monitor for AsideTakesNoPart {
     }
 
     fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
-        self.has_been_aside |= matches!(event, Event::Aside { .. });
+        self.has_been_aside |= matches!(event, Event::Withdraw { .. });
         let node = event.actor()?;
         if !global.view(node)?.is_aside {
             return None;

@@ -208,7 +208,7 @@ impl GlobalState {
                 self.change(*node, |view| view.is_paused = false);
             }
             // An orderly crash; what the node shows of itself was told just before.
-            Event::Aside { node } => {
+            Event::Withdraw { node } => {
                 self.disturbed_at = at;
                 self.change(*node, |view| {
                     let (lives, state, has_shown) =
@@ -222,7 +222,7 @@ impl GlobalState {
                     };
                 });
             }
-            Event::Return { node } => {
+            Event::Rejoin { node } => {
                 self.disturbed_at = at;
                 self.change(*node, |view| {
                     (view.is_up, view.is_aside, view.started_at) = (true, false, at);
@@ -259,7 +259,7 @@ impl GlobalState {
             | Event::Timer { .. }
             | Event::Save { .. }
             | Event::Plan { .. }
-            | Event::Broken { .. } => {}
+            | Event::Violation { .. } => {}
         }
     }
 
@@ -321,7 +321,7 @@ impl NodeView {
                 group: None,
                 up: NodeSet::new(),
                 definition: None,
-                peerage: None,
+                super_peer: None,
             },
             has_shown: false,
             before: None,

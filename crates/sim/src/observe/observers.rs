@@ -273,7 +273,7 @@ impl Observers {
         if let Some(recording) = &mut self.recording {
             recording.entries.push(Entry {
                 at: violated.at,
-                event: Event::Broken {
+                event: Event::Violation {
                     assertion: violated.assertion.to_owned(),
                     nodes: violated.violation.nodes.clone(),
                     why: violated.violation.why.clone(),

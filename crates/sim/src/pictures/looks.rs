@@ -64,7 +64,7 @@ pub(super) enum Mark {
     Coordinator,
     Timer,
     Crash,
-    Aside,
+    Withdraw,
     Restart,
     Paused,
     Lost,
@@ -88,7 +88,7 @@ impl Mark {
                 svg.circle(at, 9.0, INK, Pen::new("#ffffff", 1.5));
                 svg.cross(at, 3.6, Pen::new("#ffffff", 2.2));
             }
-            Self::Aside => {
+            Self::Withdraw => {
                 let points = [spot(4.0, -8.0), spot(-8.0, 0.0), spot(4.0, 8.0)];
                 svg.polygon(&points, "#ffffff", Pen::new(INK, 1.5));
             }
@@ -116,7 +116,7 @@ impl Mark {
             Self::Coordinator => "coordinator, Normal",
             Self::Timer => "timer ran out",
             Self::Crash => "crash",
-            Self::Aside => "steps aside",
+            Self::Withdraw => "withdraws",
             Self::Restart => "restart, or takes part again",
             Self::Paused => "paused",
             Self::Lost => "lost",

@@ -140,8 +140,8 @@ impl Teller {
             }
             Event::Pause { .. } => "is paused".to_string(),
             Event::Resume { .. } => "runs on".to_string(),
-            Event::Aside { .. } => "STEPS ASIDE".to_string(),
-            Event::Return { .. } => "takes part again".to_string(),
+            Event::Withdraw { .. } => "WITHDRAWS".to_string(),
+            Event::Rejoin { .. } => "rejoins".to_string(),
             Event::Send { message, .. } => {
                 format!("sends {} to {}{}", said(message), names(others), of_group(message))
             }
@@ -168,7 +168,7 @@ impl Teller {
             Event::Begin { group, .. } => format!("begins to work in group {group}"),
             Event::Cut { links } => format!("{} cut", links_words(links)),
             Event::Heal { links } => format!("{} whole again", links_words(links)),
-            Event::Broken { assertion, nodes, why } => {
+            Event::Violation { assertion, nodes, why } => {
                 let at =
                     if nodes.is_empty() { String::new() } else { format!(" at {}", names(nodes)) };
                 format!("{assertion} BROKEN{at}: {why}")
@@ -276,7 +276,7 @@ mod tests {
 
     fn header() -> Header {
         Header {
-            tanist_trace: 1,
+            tanist_trace: tanist_core::trace::SCHEMA,
             source: Source::Sim,
             scenario: "test".to_string(),
             algorithm: "bully".to_string(),
@@ -309,7 +309,7 @@ mod tests {
             group: None,
             up: NodeSet::new(),
             definition: None,
-            peerage: None,
+            super_peer: None,
         };
         Event::State { node: NodeId(3), state }
     }
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn heartbeats_are_left_out_and_part_nothing() {
-        let beat = at(5, Event::Timer { node: NodeId(3), timer: TimerName::Beat });
+        let beat = at(5, Event::Timer { node: NodeId(3), timer: TimerName::Heartbeat });
         let entries =
             [send(5, 1, Kind::Ready), beat, send(5, 1, Kind::Heartbeat), send(5, 2, Kind::Ready)];
         assert_eq!(told(&entries), ["    0.005  n3   sends Ready to n1 n2 (group 4.n3)"]);
@@ -384,7 +384,7 @@ mod tests {
     #[test]
     fn a_long_sentence_is_wrapped_and_keeps_out_of_the_columns() {
         let why = "word ".repeat(60) + "\u{1b}[31m\n";
-        let violated = Event::Broken { assertion: "A-1.1".to_string(), nodes: vec![], why };
+        let violated = Event::Violation { assertion: "A-1.1".to_string(), nodes: vec![], why };
         let lines = told(&[at(1, violated)]);
         assert!(lines.len() > 2);
         assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{lines:?}");

@@ -80,7 +80,7 @@ impl TraceFile {
     pub fn of(name: impl Into<String>, recording: Recording) -> Self {
         let numbered = recording.entries.into_iter().zip(2..);
         let lines = numbered
-            .filter(|(entry, _)| !matches!(entry.event, Event::Broken { .. }))
+            .filter(|(entry, _)| !matches!(entry.event, Event::Violation { .. }))
             .map(|(entry, number)| Line { entry, number, by: Source::Recorded });
         let (name, header, lines) = (name.into(), recording.header, lines.collect());
         Self { name, header, lines, half_lines: 0, further: Vec::new() }
@@ -203,7 +203,7 @@ impl Reader {
         }
         Ok(serde_json::from_slice::<Entry>(text).map(|entry| {
             let is_repeated = matches!(entry.event, Event::Crash { .. } | Event::Lose { .. });
-            let is_verdict = matches!(entry.event, Event::Broken { .. });
+            let is_verdict = matches!(entry.event, Event::Violation { .. });
             let is_left_out = is_verdict || (is_repeated && is_inferred(text));
             if !is_left_out {
                 self.lines.push(Line { entry, number, by: Source::Recorded });

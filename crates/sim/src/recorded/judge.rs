@@ -89,7 +89,7 @@ impl Recorded {
             .into_recording()
             .unwrap_or_else(|| Recording { header: self.header.clone(), entries: Vec::new() });
         recording.entries.retain(|entry| {
-            let Event::Broken { assertion, .. } = &entry.event else { return true };
+            let Event::Violation { assertion, .. } = &entry.event else { return true };
             rulings.iter().any(|ruling| {
                 ruling.judgement.assertion == assertion
                     && ruling.judgement.verdict == Verdict::Violated

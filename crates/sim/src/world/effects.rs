@@ -199,8 +199,8 @@ impl World {
         match &notice {
             Notice::Called => return self.emit(Event::Call { node }),
             Notice::Ended(outcome) => return self.emit(Event::End { node, outcome: *outcome }),
-            Notice::Withdrawn => return self.emit(Event::Aside { node }),
-            Notice::Rejoined => return self.emit(Event::Return { node }),
+            Notice::Withdrawn => return self.emit(Event::Withdraw { node }),
+            Notice::Rejoined => return self.emit(Event::Rejoin { node }),
             // The trace has the message itself.
             Notice::Farewell(_) | Notice::Paused | Notice::Resumed => return,
             Notice::Stop => self.emit(Event::Stop { node }),

@@ -135,7 +135,7 @@ fn what_is_no_trace_is_refused() {
     assert!(matches!(read(""), Err(FileError::Empty { .. })));
     assert!(matches!(read(&header[..40]), Err(FileError::Empty { .. })));
     assert!(matches!(read("name,value\n1,2\n"), Err(FileError::NoHeader { .. })));
-    let newer = header.replace("\"tanist_trace\":1", "\"tanist_trace\":2");
-    assert!(matches!(read(&newer), Err(FileError::Schema { found: 2, .. })));
+    let newer = header.replace("\"tanist_trace\":2", "\"tanist_trace\":3");
+    assert!(matches!(read(&newer), Err(FileError::Schema { found: 3, .. })));
     assert!(matches!(Recorded::merge(Vec::new(), TOLERANCE), Err(MergeError::NoFiles)));
 }

@@ -226,7 +226,7 @@ fn a_verdict_that_depends_on_an_unseen_death_is_not_given() {
         assert!(reason(&judged, id).contains("n4"), "{id}: {}", reason(&judged, id));
     }
     assert_eq!(verdicts(&judged)["A-3.1"], Verdict::Holds);
-    let is_told = |entry: &Entry| matches!(entry.event, Event::Broken { .. });
+    let is_told = |entry: &Entry| matches!(entry.event, Event::Violation { .. });
     assert!(!judged.recording.entries.iter().any(is_told), "a withheld verdict is in the trace");
 }
 

@@ -77,12 +77,12 @@ impl Driver {
                 Ok(None)
             }
             Notice::Withdrawn => {
-                self.note(|node| Trace::Aside { node });
+                self.note(|node| Trace::Withdraw { node });
                 self.show_withdrawn(true);
                 Ok(None)
             }
             Notice::Rejoined => {
-                self.note(|node| Trace::Return { node });
+                self.note(|node| Trace::Rejoin { node });
                 self.show_withdrawn(false);
                 Ok(None)
             }

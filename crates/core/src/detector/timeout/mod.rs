@@ -55,7 +55,7 @@ impl Timer {
     pub const fn name(self) -> TimerName {
         match self {
             Self::Silence(_) => TimerName::Silence,
-            Self::Beat => TimerName::Beat,
+            Self::Beat => TimerName::Heartbeat,
         }
     }
 }

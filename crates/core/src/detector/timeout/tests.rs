@@ -60,7 +60,7 @@ fn a_new_tie_is_beaten_at_once_and_watched() {
     assert_eq!(bench.began, NOTHING);
     assert_eq!(
         bench.tell(Command::HeartbeatPeers(nodes([2]))),
-        ["send n2 heartbeat", "set beat 20ms", "set silence of n2 55ms"]
+        ["send n2 heartbeat", "set heartbeat 20ms", "set silence of n2 55ms"]
     );
     assert_eq!(bench.tell(Command::HeartbeatPeers(nodes([2]))), NOTHING);
     assert_eq!(
@@ -73,12 +73,12 @@ fn a_new_tie_is_beaten_at_once_and_watched() {
 fn ties_are_beaten_every_period_until_there_is_none() {
     let mut bench = beating();
     bench.tell(Command::HeartbeatPeers(nodes([2, 3])));
-    let lines = ["send n2 heartbeat", "send n3 heartbeat", "set beat 20ms"];
+    let lines = ["send n2 heartbeat", "send n3 heartbeat", "set heartbeat 20ms"];
     assert_eq!(bench.ring(Timer::Beat), lines);
     assert_eq!(bench.ring(Timer::Beat), lines);
     assert_eq!(
         bench.tell(Command::HeartbeatPeers(nodes([]))),
-        ["cancel beat", "cancel silence of n2", "cancel silence of n3"]
+        ["cancel heartbeat", "cancel silence of n2", "cancel silence of n3"]
     );
     assert!(!bench.is_running(Timer::Beat));
 }
@@ -96,11 +96,11 @@ fn who_is_watched_and_tied_is_watched_until_both_have_ended() {
     let mut bench = beating();
     bench.tell(Command::Watch(nodes([2])));
     let lines = bench.tell(Command::HeartbeatPeers(nodes([2])));
-    assert_eq!(lines, ["send n2 heartbeat", "set beat 20ms"]);
+    assert_eq!(lines, ["send n2 heartbeat", "set heartbeat 20ms"]);
     assert_eq!(bench.tell(Command::Watch(nodes([]))), NOTHING);
     assert_eq!(
         bench.tell(Command::HeartbeatPeers(nodes([]))),
-        ["cancel beat", "cancel silence of n2"]
+        ["cancel heartbeat", "cancel silence of n2"]
     );
 }
 

@@ -225,7 +225,7 @@ pub(super) fn timers() -> impl Iterator<Item = Timer> {
 impl Timer {
     pub(super) const fn name(self) -> TimerName {
         match self {
-            Self::Beat => TimerName::Beat,
+            Self::Beat => TimerName::Heartbeat,
             Self::Silence => TimerName::Silence,
             Self::Relay => TimerName::Relay,
         }

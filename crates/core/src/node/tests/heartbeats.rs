@@ -52,7 +52,7 @@ fn a_coordinator_and_its_participants_owe_each_other_heartbeats() {
         let mut participant = established(*algorithm, 1);
         assert_eq!(beats(&participant.began), ["send n3 heartbeat"]);
         let lines = participant.ring(Timer::Detector(Detecting::Beat));
-        assert_eq!(lines, ["send n3 heartbeat", "set beat 20ms"]);
+        assert_eq!(lines, ["send n3 heartbeat", "set heartbeat 20ms"]);
         assert!(participant.is_running(Timer::Detector(Detecting::Silence(NodeId(3)))));
         assert!(!participant.is_running(Timer::Detector(Detecting::Silence(NodeId(2)))));
     }
@@ -62,7 +62,7 @@ fn a_coordinator_and_its_participants_owe_each_other_heartbeats() {
 fn a_node_that_loses_its_coordinator_beats_nobody() {
     let mut bench = established(Algorithm::Bully, 1);
     let lines = bench.hear(3, enter_election());
-    assert!(lines.contains(&"cancel beat".to_string()), "{lines:?}");
+    assert!(lines.contains(&"cancel heartbeat".to_string()), "{lines:?}");
     let set = bully(bully::Message::SetCoordinator { group: number(2, 3) });
     bench.tell(Command::Stopped(Report::default()));
     // In Reorganization it is tied again, and the first beat leaves at once.

@@ -20,7 +20,7 @@ fn waits(bench: &mut Bench<Node>) -> bool {
 fn who_was_raised_does_not_wait_for_a_higher_id_when_the_coordinator_is_gone() {
     assert!(waits(&mut established(Algorithm::Invitation, 1)));
     let mut bench = established(Algorithm::Invitation, 1);
-    assert_eq!(bench.tell(Command::SetPriority(50)), ["send n2 Rank", "send n3 Rank"]);
+    assert_eq!(bench.tell(Command::SetPriority(50)), ["send n2 Priority", "send n3 Priority"]);
     assert_eq!(bench.machine.priority(NodeId(1)), Some(50));
     assert!(!waits(&mut bench));
 }
@@ -55,5 +55,5 @@ fn a_coordinator_learns_of_a_claim_in_the_step_in_which_it_hears_of_it() {
     assert_eq!(bench.hear(1, rank(50)), ["set yield 3s"]);
     assert_eq!(bench.hear(1, rank(0)), ["cancel yield"]);
     let lowered = bench.tell(Command::SetPriority(1));
-    assert_eq!(lowered, ["send n1 Rank", "send n2 Rank", "set yield 3s"]);
+    assert_eq!(lowered, ["send n1 Priority", "send n2 Priority", "set yield 3s"]);
 }

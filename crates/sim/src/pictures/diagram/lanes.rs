@@ -140,10 +140,10 @@ impl Lane {
             self.turn(at, Being::Gone);
             self.run_on(at);
             self.marks.push((at, Mark::Crash, format!("{node} crashes")));
-        } else if matches!(event, Event::Aside { .. }) {
-            self.marks.push((at, Mark::Aside, format!("{node} steps aside")));
-        } else if matches!(event, Event::Return { .. }) {
-            self.marks.push((at, Mark::Restart, format!("{node} takes part again")));
+        } else if matches!(event, Event::Withdraw { .. }) {
+            self.marks.push((at, Mark::Withdraw, format!("{node} withdraws")));
+        } else if matches!(event, Event::Rejoin { .. }) {
+            self.marks.push((at, Mark::Restart, format!("{node} rejoins")));
         } else if matches!(event, Event::Pause { .. }) {
             self.pauses.push((at, None));
         } else if matches!(event, Event::Resume { .. }) {

@@ -118,7 +118,7 @@ fn mark(entry: &Entry) -> Option<Mark> {
     if let Event::Heal { links: healed } = &entry.event {
         return Some(links("heal", healed));
     }
-    let Event::Broken { assertion, nodes, why } = &entry.event else { return None };
+    let Event::Violation { assertion, nodes, why } = &entry.event else { return None };
     Some(Mark {
         at: entry.at,
         text: assertion.clone(),
@@ -182,7 +182,7 @@ fn follow(running: &mut BTreeMap<NodeId, Election>, at: Time, event: &Event) -> 
         let election = running.get_mut(node)?;
         election.c3 = election.c3.or(election.c2.map(|_| at));
     } else if let Event::Crash { node }
-    | Event::Aside { node }
+    | Event::Withdraw { node }
     | Event::End { node, outcome: Outcome::Yielded | Outcome::Failed } = event
     {
         running.remove(node);

@@ -109,7 +109,7 @@ fn describe(header: &Header, entries: &[Entry], messages: &[Message], scale: &Sc
         count(|event| matches!(event, Event::Lose { .. })),
         count(|event| matches!(event, Event::Crash { .. })),
         count(|event| matches!(event, Event::Start { restarted: true, .. })),
-        count(|event| matches!(event, Event::Broken { .. })),
+        count(|event| matches!(event, Event::Violation { .. })),
     )
 }
 

@@ -8,7 +8,7 @@ use crate::pictures::svg::assert_balanced;
 
 fn header(algorithm: &str) -> Header {
     Header {
-        tanist_trace: 1,
+        tanist_trace: tanist_core::trace::SCHEMA,
         source: Source::Sim,
         scenario: "a <b> & \"c\"".to_string(),
         algorithm: algorithm.to_string(),
@@ -52,7 +52,7 @@ fn state(micros: u64, node: u32, status: Status, coordinator: u32) -> Entry {
         group: Some(GroupNumber { counter: 4, node: NodeId(coordinator) }),
         up: NodeSet::new(),
         definition: None,
-        peerage: None,
+        super_peer: None,
     };
     at(micros, Event::State { node: NodeId(node), state })
 }
@@ -110,7 +110,7 @@ fn a_message_that_arrives_twice_is_two_arrows_and_one_from_elsewhere_is_a_stub()
 fn heartbeats_are_left_out() {
     let mut entries = election();
     let plain = space_time(&header("bully"), &entries);
-    let beat = Event::Timer { node: NodeId(2), timer: TimerName::Beat };
+    let beat = Event::Timer { node: NodeId(2), timer: TimerName::Heartbeat };
     entries.push(at(177_000, beat));
     entries.push(send(177_000, 9, 2, 1, Kind::Heartbeat));
     entries.push(receive(900_000, 9, 2, 1, Kind::Heartbeat));
@@ -144,7 +144,7 @@ fn marks_of_crash_coordinator_links_and_assertions_are_drawn_and_explained() {
     entries.push(at(190_000, Event::Heal { links }));
     let why = "two <coordinators>".to_string();
     let nodes = vec![NodeId(1), NodeId(2)];
-    entries.push(at(191_000, Event::Broken { assertion: "A-1.1".to_string(), nodes, why }));
+    entries.push(at(191_000, Event::Violation { assertion: "A-1.1".to_string(), nodes, why }));
     let svg = space_time(&header("bully"), &entries);
     assert_balanced(&svg);
     for text in ["cut n1 | n2", "heal n1 | n2", "A-1.1", "crash", "paused", "time skipped"] {

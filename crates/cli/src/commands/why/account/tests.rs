@@ -8,7 +8,7 @@ use super::*;
 fn header() -> Header {
     let member = |id| Member { priority: Priority(10 * id), id: NodeId(id) };
     Header {
-        tanist_trace: 1,
+        tanist_trace: 2,
         source: Source::Live,
         scenario: "billing".to_owned(),
         algorithm: "bully".to_owned(),
@@ -35,7 +35,7 @@ fn state(status: Phase, counter: u64, coordinator: u32, up: &[u32]) -> Event {
         group: Some(GroupNumber { counter, node }),
         up: up.iter().map(|id| NodeId(*id)).collect(),
         definition: None,
-        peerage: None,
+        super_peer: None,
     };
     Event::State { node: ME, state }
 }

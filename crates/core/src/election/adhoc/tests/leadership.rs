@@ -56,12 +56,12 @@ fn a_follower_turns_to_a_better_leader_and_not_to_a_worse_one() {
 #[test]
 fn a_leader_yields_to_a_better_one_and_speaks_up_against_a_worse_one() {
     let mut node = member(4, 4);
-    assert_eq!(node.began, ["set beat 500ms"]);
+    assert_eq!(node.began, ["set heartbeat 500ms"]);
     let lines = node.hear(3, beat(9, 3, 2));
-    assert_eq!(lines, ["broadcast heartbeat 1.n4 hop 1", "set beat 500ms", "set relay 25ms"]);
+    assert_eq!(lines, ["broadcast heartbeat 1.n4 hop 1", "set heartbeat 500ms", "set relay 25ms"]);
     assert_eq!(node.hear(3, beat(9, 3, 2)), NOTHING);
     let lines = node.hear(3, beat(1, 5, 1));
-    assert_eq!(lines[0], "cancel beat");
+    assert_eq!(lines[0], "cancel heartbeat");
     assert_eq!(node.state(), "Normal under n5 in 1.n5 with {}");
 }
 
@@ -75,7 +75,7 @@ fn a_leader_that_came_back_is_followed_under_its_new_number_only() {
 #[test]
 fn a_leader_beats_once_in_a_period_and_whenever_it_is_told_to_check() {
     let mut node = member(4, 4);
-    let lines = ["broadcast heartbeat 1.n4 hop 1", "set beat 500ms", "set relay 25ms"];
+    let lines = ["broadcast heartbeat 1.n4 hop 1", "set heartbeat 500ms", "set relay 25ms"];
     assert_eq!(node.ring(Timer::Leadership(Leadership::Beat)), lines);
     assert_eq!(node.tell(Command::Check), lines);
     assert_eq!(member(2, 4).tell(Command::Check), NOTHING);

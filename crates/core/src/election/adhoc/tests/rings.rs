@@ -42,7 +42,7 @@ fn a_ring_without_answer_is_followed_by_one_twice_as_wide_and_the_last_by_the_an
         announcement,
         [
             "broadcast leader 3.n2 hop 1",
-            "set beat 500ms",
+            "set heartbeat 500ms",
             "set relay 25ms",
             "ended Won",
             "follow n2 as 3.n2"
