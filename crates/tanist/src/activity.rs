@@ -217,7 +217,7 @@ impl Group {
     /// ended.
     async fn opposed_by(&self, lead: &Lead, began: Time, patience: Duration) -> Option<NodeSet> {
         let members = lead.view().members();
-        let seen = self.meter().await?;
+        let seen = self.metrics().await?;
         // A node that said farewell had stopped before, and does nothing until it is heard again.
         let farewells = self.farewells();
         // A node of another group of a hierarchy is not expected in this one.

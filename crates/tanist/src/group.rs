@@ -17,7 +17,7 @@ use crate::builder::Builder;
 use crate::driver::Request;
 use crate::error::Failure;
 use crate::lead::Lead;
-use crate::metrics::Meter;
+use crate::metrics::Metrics;
 use crate::operations::Control;
 use crate::role::Role;
 use crate::status::{Changes, Identity, Roles, Shared, Status};
@@ -139,11 +139,11 @@ impl Group {
     /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
     /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
     /// group.leading().await?;
-    /// let meter = group.meter().await.expect("it runs");
-    /// assert!(meter.wakes > 0);
+    /// let metrics = group.metrics().await.expect("it runs");
+    /// assert!(metrics.wakes > 0);
     /// # Ok(()) }
     /// ```
-    pub async fn meter(&self) -> Option<Meter> {
+    pub async fn metrics(&self) -> Option<Metrics> {
         self.inspect(NodeSet::new()).await
     }
 
@@ -163,10 +163,10 @@ impl Group {
         self.identity.peer_group.as_ref().is_none_or(|peer_group| peer_group.contains(node))
     }
 
-    pub(crate) async fn inspect(&self, probe: NodeSet) -> Option<Meter> {
-        let (reply, meter) = oneshot::channel();
+    pub(crate) async fn inspect(&self, probe: NodeSet) -> Option<Metrics> {
+        let (reply, metrics) = oneshot::channel();
         self.requests.send(Request::Inspect { probe, reply }).ok()?;
-        meter.await.ok()
+        metrics.await.ok()
     }
 
     /// The first line of this node's trace: who takes part, and under which rules.

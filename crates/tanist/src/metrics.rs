@@ -10,7 +10,7 @@ use crate::transport::{Counters, PeerView};
 
 /// Counts since the node started, and what it knows of its peers.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Meter {
+pub struct Metrics {
     /// Elections of its own that it began.
     pub elections: u64,
     /// Messages sent, by kind.
@@ -35,7 +35,7 @@ pub struct Meter {
     pub peers: Vec<PeerView>,
 }
 
-impl Meter {
+impl Metrics {
     pub(crate) fn sent(&mut self, kind: Kind) {
         *self.sent.entry(kind.name()).or_default() += 1;
     }

@@ -166,7 +166,7 @@ impl Group {
     ///
     /// # Errors
     /// If the algorithm needs all nodes to agree on who is higher, or the node ends first.
-    pub async fn set_priority(&self, priority: u32) -> Result<(), PriorityError> {
+    pub async fn set_priority(&self, priority: u32) -> Result<(), SetPriorityError> {
         let (reply, done) = oneshot::channel();
         // A node that has stopped drops the request, and with it the reply.
         let _ = self.requests.send(Request::Priority { priority, reply });
@@ -217,7 +217,7 @@ impl Group {
 
 /// Why the priority of a node was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PriorityError {
+pub enum SetPriorityError {
     /// The group's configuration does not allow it.
     #[error(transparent)]
     Fixed(#[from] policy::PriorityError),

@@ -36,7 +36,7 @@ struct Inner {
 struct Current {
     change: Arc<Change>,
     phase: Phase,
-    peerage: Option<SuperPeerStatus>,
+    super_peer: Option<SuperPeerStatus>,
 }
 
 impl Shared {
@@ -44,7 +44,7 @@ impl Shared {
     pub(crate) fn new() -> Self {
         let role = Role::Suspended(Suspension { why: Why::Starting, left: None });
         let change = Change { index: 0, at: clock::now(), when: SystemTime::now(), role };
-        let current = Current { change: Arc::new(change), phase: Phase::Down, peerage: None };
+        let current = Current { change: Arc::new(change), phase: Phase::Down, super_peer: None };
         let inner = Inner { current: Arc::new(current), followers: Vec::new(), is_over: false };
         Self { inner: Mutex::new(inner) }
     }
@@ -68,8 +68,8 @@ impl Shared {
     pub(crate) fn show_state(&self, state: &NodeState) {
         let old = self.current();
         let change = Arc::clone(&old.change);
-        let peerage = state.super_peer.as_deref().cloned();
-        let current = Arc::new(Current { change, phase: state.status, peerage });
+        let super_peer = state.super_peer.as_deref().cloned();
+        let current = Arc::new(Current { change, phase: state.status, super_peer });
         self.lock().current = current;
     }
 
@@ -119,7 +119,7 @@ impl Shared {
             role: change.role.kind(),
             phase: current.phase,
             view: change.role.view().cloned(),
-            peerage: current.peerage.clone(),
+            super_peer: current.super_peer.clone(),
             index: change.index,
             since: change.when,
         }
@@ -233,7 +233,7 @@ pub struct Status {
     pub view: Option<View>,
     /// Whom it takes for its super-peers, and what it is above its own group, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub peerage: Option<SuperPeerStatus>,
+    pub super_peer: Option<SuperPeerStatus>,
     /// How many roles the node has had since it started.
     pub index: u64,
     /// When it took this one, by the wall clock.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tanist::{NodeStopped, PriorityError};
+use tanist::{NodeStopped, SetPriorityError};
 
 use super::Agent;
 use crate::terminal::moment;
@@ -121,7 +121,7 @@ impl Agent {
 
     /// Waits until the node has done what was asked of it before: it takes requests in their order.
     async fn settle(&self) -> Result<(), ActionError> {
-        self.group().meter().await.map(|_| ()).ok_or(ActionError::Ended)
+        self.group().metrics().await.map(|_| ()).ok_or(ActionError::Ended)
     }
 }
 
@@ -131,11 +131,11 @@ impl From<NodeStopped> for ActionError {
     }
 }
 
-impl From<PriorityError> for ActionError {
-    fn from(error: PriorityError) -> Self {
+impl From<SetPriorityError> for ActionError {
+    fn from(error: SetPriorityError) -> Self {
         match error {
-            PriorityError::Fixed(why) => Self::Refused(why.to_string()),
-            PriorityError::Stopped(_) => Self::Ended,
+            SetPriorityError::Fixed(why) => Self::Refused(why.to_string()),
+            SetPriorityError::Stopped(_) => Self::Ended,
         }
     }
 }

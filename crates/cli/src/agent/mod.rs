@@ -26,7 +26,7 @@ pub(crate) mod services;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use tanist::{Activities, Group, PriorityError, StartErrorKind};
+use tanist::{Activities, Group, SetPriorityError, StartErrorKind};
 use tokio::sync::watch;
 
 use self::history::History;
@@ -102,8 +102,8 @@ impl Agent {
             let set = group.set_priority(priority).await;
             set.map_err(|error| {
                 let has_failed = match error {
-                    PriorityError::Fixed(_) => false,
-                    PriorityError::Stopped(_) => true,
+                    SetPriorityError::Fixed(_) => false,
+                    SetPriorityError::Stopped(_) => true,
                 };
                 bad(has_failed, &error)
             })?;

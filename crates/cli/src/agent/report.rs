@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
-use tanist::{GroupNumber, Meter, NodeId, Peerage, Phase, RoleKind, View, parse_node};
+use tanist::{GroupNumber, Metrics, NodeId, Phase, RoleKind, SuperPeerStatus, View, parse_node};
 
 use super::Agent;
 use super::json_form;
@@ -168,7 +168,7 @@ impl Agent {
             group_number: view.as_ref().map(View::group_number),
             leader,
             members: view.iter().flat_map(|view| view.members().iter()).map(name).collect(),
-            hierarchy: status.peerage.map(|peerage| self.hierarchy(&peerage)),
+            hierarchy: status.super_peer.map(|super_peer| self.hierarchy(&super_peer)),
             peers_version: status.peers_version,
             since_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
             index: status.index,
@@ -176,15 +176,15 @@ impl Agent {
         }
     }
 
-    fn hierarchy(&self, peerage: &Peerage) -> HierarchyReport {
-        let (group, seats) = (self.group(), &peerage.seats);
+    fn hierarchy(&self, super_peer: &SuperPeerStatus) -> HierarchyReport {
+        let (group, seats) = (self.group(), &super_peer.seats);
         let top_level = group.levels() - 1;
         let leads = match seats.last() {
             Some(seat) => seat.coordinator == Some(group.me()) && seat.status == Phase::Normal,
             None => group.role().is_leader(),
         };
         HierarchyReport {
-            super_peers: peerage.super_peers.iter().map(name).collect(),
+            super_peers: super_peer.super_peers.iter().map(name).collect(),
             level: seats.len(),
             top_level,
             coordinators: seats.iter().map(|seat| seat.coordinator.map(name)).collect(),
@@ -194,16 +194,16 @@ impl Agent {
 
     /// All configured nodes, with what this one knows of them. None: the node has stopped.
     pub(crate) async fn members(&self) -> Option<MembersReport> {
-        Some(self.members_of(&self.group().meter().await?))
+        Some(self.members_of(&self.group().metrics().await?))
     }
 
     /// The same from what the node has counted already.
-    pub(crate) fn members_of(&self, meter: &Meter) -> MembersReport {
+    pub(crate) fn members_of(&self, metrics: &Metrics) -> MembersReport {
         let status = self.status();
         let (now, own_priority) = (tanist::clock::now(), self.group().priority());
         let is_radio = self.config().radio.is_some();
         let rows = self.peers().into_iter().map(|(node, address)| {
-            let peer = meter.peers.iter().find(|peer| peer.id == node);
+            let peer = metrics.peers.iter().find(|peer| peer.id == node);
             let name = node.to_string();
             let is_leader = status.leader.as_ref().is_some_and(|leader| leader.node == name);
             let is_member = status.leader.is_some() && status.members.contains(&name);

@@ -119,9 +119,9 @@ impl Agent {
 
     /// The keys and links of this node. None: the node has stopped.
     pub(crate) async fn keys(&self) -> Option<KeysReport> {
-        let meter = self.group().meter().await?;
+        let metrics = self.group().metrics().await?;
         let used = self.inner.secrets.now();
-        let peers = meter.peers.into_iter().map(|peer| PeerKeysReport {
+        let peers = metrics.peers.into_iter().map(|peer| PeerKeysReport {
             node: peer.id.to_string(),
             is_connected: peer.is_connected,
             key: peer.key.map(|key| key.to_string()),

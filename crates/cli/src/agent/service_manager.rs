@@ -81,7 +81,7 @@ pub(crate) async fn report(manager: Manager, agent: Agent) {
         match period {
             Some(period) => loop {
                 tokio::time::sleep(period).await;
-                if has_answered(agent.group().meter(), period).await {
+                if has_answered(agent.group().metrics(), period).await {
                     manager.tell("WATCHDOG=1");
                 }
             },

@@ -41,7 +41,7 @@ pub(crate) struct Args {
 struct Patient {
     members: MembersReport,
     settings: SettingsReport,
-    meter: Value,
+    metrics: Value,
 }
 
 impl Args {
@@ -51,7 +51,7 @@ impl Args {
         let config = self.config.as_ref().and_then(|path| read(path, &mut findings));
         let patient = self.patient(config.as_ref(), &mut findings)?;
         if let Some(patient) = &patient {
-            group::look(&patient.members, &patient.settings, &patient.meter, &mut findings);
+            group::look(&patient.members, &patient.settings, &patient.metrics, &mut findings);
             machine::look(&patient.settings, &mut findings);
         } else if let Some(config) = &config {
             machine::look(&machine::settings(config), &mut findings);
@@ -114,7 +114,7 @@ impl Patient {
         Ok(Self {
             members: client.ask(&Ask::Members)?,
             settings: client.ask(&Ask::Settings)?,
-            meter: client.ask(&Ask::Metrics)?,
+            metrics: client.ask(&Ask::Metrics)?,
         })
     }
 }

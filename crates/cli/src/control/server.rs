@@ -188,8 +188,8 @@ async fn answer(ask: Ask, agent: &Agent) -> Answer {
             Some(members) => value(&members),
             None => Err(ENDED.to_owned()),
         },
-        Ask::Metrics => match group.meter().await {
-            Some(meter) => value(&meter),
+        Ask::Metrics => match group.metrics().await {
+            Some(metrics) => value(&metrics),
             None => Err(ENDED.to_owned()),
         },
         Ask::Keys => match agent.keys().await {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hyper::StatusCode;
-use tanist::{Meter, RoleKind};
+use tanist::{Metrics, RoleKind};
 
 use super::Site;
 use super::answer::{Reply, text};
@@ -45,7 +45,7 @@ pub(super) fn is_member(site: &Site) -> bool {
 /// Whether the thread that elects answers.
 pub(super) async fn livez(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
-    let driver = match meter(site).await {
+    let driver = match metrics(site).await {
         Ok(_) => Check::good("driver", "ok".to_owned()),
         Err(refusal) => Check::bad("driver", refusal.to_string()),
     };
@@ -56,8 +56,8 @@ pub(super) async fn livez(site: &Site, query: &Query) -> Result<Reply, Refusal> 
 pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     query.only(&["leader"])?;
     let status = site.agent.status();
-    let meter = meter(site).await;
-    let mut checks = match &meter {
+    let metrics = metrics(site).await;
+    let mut checks = match &metrics {
         Ok(_) => {
             let ok = || "ok".to_owned();
             // A node whose disk fails ends at once, so one that answers has a disk.
@@ -73,7 +73,7 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
         RoleKind::Leader | RoleKind::Member => Check::good("group", status.state.clone()),
     });
     let is_active = site.agent.activity().active().is_some();
-    checks.extend(refusals(&status, is_active, meter.as_deref().ok()));
+    checks.extend(refusals(&status, is_active, metrics.as_deref().ok()));
     let leader = match &status.leader {
         None => Check::bad("leader", "unknown".to_owned()),
         Some(leader) if leader.node == status.node && is_active => {
@@ -82,7 +82,7 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
         Some(leader) if leader.node == status.node => {
             Check::bad("leader", format!("{} does not act yet", leader.node))
         }
-        Some(leader) if is_linked(meter.as_deref().ok(), &leader.node) => {
+        Some(leader) if is_linked(metrics.as_deref().ok(), &leader.node) => {
             Check::good("leader", leader.node.clone())
         }
         Some(leader) => Check::bad("leader", format!("{} has no link with this node", leader.node)),
@@ -97,8 +97,8 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
 /// The peers with the right key that give this node no link, if that keeps it from being of use: it
 /// leads and must not act, it is in no group, or more nodes refuse it than are in its group. A node
 /// that was told something else must not make the healthy ones unready.
-fn refusals(status: &StatusReport, is_active: bool, meter: Option<&Meter>) -> Option<Check> {
-    let told: Vec<String> = meter?
+fn refusals(status: &StatusReport, is_active: bool, metrics: Option<&Metrics>) -> Option<Check> {
+    let told: Vec<String> = metrics?
         .peers
         .iter()
         .filter_map(|peer| {
@@ -120,13 +120,15 @@ fn is_held_back(role: RoleKind, is_active: bool, refusing: usize, members: usize
 }
 
 /// What the node counts, if its thread answers soon.
-pub(super) async fn meter(site: &Site) -> Result<Arc<Meter>, Refusal> {
-    site.question.meter(site.agent.group()).await
+pub(super) async fn metrics(site: &Site) -> Result<Arc<Metrics>, Refusal> {
+    site.question.metrics(site.agent.group()).await
 }
 
-fn is_linked(meter: Option<&Meter>, node: &str) -> bool {
+fn is_linked(metrics: Option<&Metrics>, node: &str) -> bool {
     let is_it = |peer: &&tanist::transport::PeerView| peer.id.to_string() == node;
-    meter.and_then(|meter| meter.peers.iter().find(is_it)).is_some_and(|peer| peer.is_connected)
+    metrics
+        .and_then(|metrics| metrics.peers.iter().find(is_it))
+        .is_some_and(|peer| peer.is_connected)
 }
 
 /// One line of a checklist.

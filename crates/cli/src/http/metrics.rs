@@ -6,7 +6,7 @@
 use hyper::StatusCode;
 use serde_json::Value;
 use tanist::transport::Counters;
-use tanist::{Meter, RoleKind};
+use tanist::{Metrics, RoleKind};
 
 use super::answer::{Content, Reply, reply};
 use super::exposition::{Exposition, Kind};
@@ -25,18 +25,18 @@ pub(super) async fn metrics(site: &Site, query: &Query) -> Result<Reply, Refusal
 
 /// Its text.
 pub(super) async fn text(site: &Site) -> Result<String, Refusal> {
-    let meter = health::meter(site).await?;
-    Ok(site.turn.take(|| page(site, &meter)).await)
+    let metrics = health::metrics(site).await?;
+    Ok(site.turn.take(|| page(site, &metrics)).await)
 }
 
-fn page(site: &Site, meter: &Meter) -> String {
+fn page(site: &Site, metrics: &Metrics) -> String {
     let status = site.agent.status();
     let mut page = Exposition::new(&status.group);
     describe(&mut page, &status);
-    count(&mut page, site, &status, meter);
+    count(&mut page, site, &status, metrics);
     hooks(&mut page, site);
-    peers(&mut page, meter);
-    transport(&mut page, meter);
+    peers(&mut page, metrics);
+    transport(&mut page, metrics);
     http(&mut page, site);
     lines(&mut page);
     page.into_text()
@@ -72,7 +72,7 @@ fn describe(page: &mut Exposition, status: &StatusReport) {
 }
 
 /// What it counts.
-fn count(page: &mut Exposition, site: &Site, status: &StatusReport, meter: &Meter) {
+fn count(page: &mut Exposition, site: &Site, status: &StatusReport, metrics: &Metrics) {
     let counts = site.counters.read();
     let help = "New leaders that the node has had, by reason.";
     page.family("tanist_leader_changes_total", Kind::Counter, help);
@@ -81,32 +81,32 @@ fn count(page: &mut Exposition, site: &Site, status: &StatusReport, meter: &Mete
     }
     let help = "Elections that the node began itself.";
     page.family("tanist_elections_total", Kind::Counter, help);
-    page.sample("tanist_elections_total", &[("algorithm", &status.algorithm)], meter.elections);
+    page.sample("tanist_elections_total", &[("algorithm", &status.algorithm)], metrics.elections);
     let help = "How long the node was in no group, each time.";
     page.histogram("tanist_election_duration_seconds", help, &counts.elections);
     let help = "How long the node was in no group after its leader was lost, each time.";
     page.histogram("tanist_failover_duration_seconds", help, &counts.failovers);
     let help = "Messages of the protocol, by direction and type.";
     page.family("tanist_messages_total", Kind::Counter, help);
-    for (direction, kinds) in [("sent", &meter.sent), ("received", &meter.received)] {
+    for (direction, kinds) in [("sent", &metrics.sent), ("received", &metrics.received)] {
         for (kind, count) in kinds {
             let labels = [("direction", direction), ("type", *kind)];
             page.sample("tanist_messages_total", &labels, count);
         }
     }
     let help = "Authentic frames that were no message.";
-    page.single("tanist_undecodable_total", Kind::Counter, help, meter.undecodable);
+    page.single("tanist_undecodable_total", Kind::Counter, help, metrics.undecodable);
     let help = "Messages dropped because of a counter that no honest node can have reached.";
-    page.single("tanist_refused_counters_total", Kind::Counter, help, meter.refused_counters);
+    page.single("tanist_refused_counters_total", Kind::Counter, help, metrics.refused_counters);
     let help = "Group numbers that are on disk for the next elections.";
-    page.single("tanist_numbers_reserved", Kind::Gauge, help, meter.numbers_reserved);
+    page.single("tanist_numbers_reserved", Kind::Gauge, help, metrics.numbers_reserved);
     let help = "How often group numbers for later elections could not be put on disk.";
-    let failed = meter.reservations_failed;
+    let failed = metrics.reservations_failed;
     page.single("tanist_reservations_failed_total", Kind::Counter, help, failed);
     let help = "How often a closed or refused connection told that a peer is dead.";
-    page.single("tanist_refusals_total", Kind::Counter, help, meter.refusals);
+    page.single("tanist_refusals_total", Kind::Counter, help, metrics.refusals);
     let help = "How often the thread that elects woke up.";
-    page.single("tanist_wakes_total", Kind::Counter, help, meter.wakes);
+    page.single("tanist_wakes_total", Kind::Counter, help, metrics.wakes);
 }
 
 /// What the programs of the user did.
@@ -143,22 +143,22 @@ fn hooks(page: &mut Exposition, site: &Site) {
 }
 
 /// The ways to the others.
-fn peers(page: &mut Exposition, meter: &Meter) {
+fn peers(page: &mut Exposition, metrics: &Metrics) {
     let help = "Whether there is a link with the peer.";
     page.family("tanist_peer_connected", Kind::Gauge, help);
-    for peer in &meter.peers {
+    for peer in &metrics.peers {
         let name = peer.id.to_string();
         page.sample("tanist_peer_connected", &[("peer", &name)], u8::from(peer.is_connected));
     }
     let help = "Whether the peer, which has the right key, gives this node no link.";
     page.family("tanist_peer_refuses", Kind::Gauge, help);
-    for peer in &meter.peers {
+    for peer in &metrics.peers {
         let name = peer.id.to_string();
         let refuses = u8::from(peer.refusal.is_some());
         page.sample("tanist_peer_refuses", &[("peer", &name)], refuses);
     }
     page.family("tanist_peer_rtt_seconds", Kind::Gauge, "The way to the peer and back.");
-    for peer in &meter.peers {
+    for peer in &metrics.peers {
         if let Some(rtt) = peer.round_trip {
             let name = peer.id.to_string();
             page.sample("tanist_peer_rtt_seconds", &[("peer", &name)], rtt.as_secs_f64());
@@ -167,9 +167,9 @@ fn peers(page: &mut Exposition, meter: &Meter) {
 }
 
 /// Everything that the transport counts, by the transport's own names.
-fn transport(page: &mut Exposition, meter: &Meter) {
+fn transport(page: &mut Exposition, metrics: &Metrics) {
     // Counters are numbers with names, so they always serialize.
-    let Ok(Value::Object(counters)) = serde_json::to_value(meter.transport) else { return };
+    let Ok(Value::Object(counters)) = serde_json::to_value(metrics.transport) else { return };
     for (name, value) in counters {
         let help = Counters::meaning(&name).unwrap_or("A counter of the transport.");
         page.single(&format!("tanist_transport_{name}_total"), Kind::Counter, help, value);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tanist::{Group, Meter};
+use tanist::{Group, Metrics};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
@@ -21,20 +21,20 @@ pub(super) struct Question {
 #[derive(Debug)]
 struct Answered {
     asked_at: Instant,
-    meter: Arc<Meter>,
+    metrics: Arc<Metrics>,
 }
 
 impl Question {
     /// What the node counts, if its driver answers soon.
-    pub(super) async fn meter(&self, group: &Group) -> Result<Arc<Meter>, Refusal> {
+    pub(super) async fn metrics(&self, group: &Group) -> Result<Arc<Metrics>, Refusal> {
         match timeout(ANSWER_MAX, self.ask(group)).await {
-            Ok(Some(meter)) => Ok(meter),
+            Ok(Some(metrics)) => Ok(metrics),
             Ok(None) => Err(Refusal::Ended),
             Err(_) => Err(Refusal::Silent(ANSWER_MAX)),
         }
     }
 
-    async fn ask(&self, group: &Group) -> Option<Arc<Meter>> {
+    async fn ask(&self, group: &Group) -> Option<Arc<Metrics>> {
         let came_at = Instant::now();
         let mut last = self.last.lock().await;
         let is_fresh = |last: &&Answered| {
@@ -42,12 +42,12 @@ impl Question {
             last.asked_at >= came_at || last.asked_at.elapsed() < FRESH
         };
         if let Some(last) = last.as_ref().filter(is_fresh) {
-            return Some(Arc::clone(&last.meter));
+            return Some(Arc::clone(&last.metrics));
         }
         let asked_at = Instant::now();
-        let meter = Arc::new(group.meter().await?);
-        *last = Some(Answered { asked_at, meter: Arc::clone(&meter) });
-        Some(meter)
+        let metrics = Arc::new(group.metrics().await?);
+        *last = Some(Answered { asked_at, metrics: Arc::clone(&metrics) });
+        Some(metrics)
     }
 }
 

@@ -47,8 +47,8 @@ pub(super) async fn status(site: &Site, query: &Query) -> Result<Reply, Refusal>
 /// All configured nodes, as this one sees them.
 pub(super) async fn members(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     query.only(&[])?;
-    let meter = health::meter(site).await?;
-    Ok(answer::json(StatusCode::OK, &site.agent.members_of(&meter)))
+    let metrics = health::metrics(site).await?;
+    Ok(answer::json(StatusCode::OK, &site.agent.members_of(&metrics)))
 }
 
 /// What the node was and is, and why.

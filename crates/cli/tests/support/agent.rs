@@ -136,8 +136,8 @@ impl Agent {
 
     /// One of the counts of its transport.
     pub(crate) fn count(&self, name: &str) -> u64 {
-        let meter = self.ask("metrics");
-        meter["transport"][name].as_u64().unwrap_or_else(|| panic!("no {name} in {meter}"))
+        let metrics = self.ask("metrics");
+        metrics["transport"][name].as_u64().unwrap_or_else(|| panic!("no {name} in {metrics}"))
     }
 
     /// Waits until what it answers is as wanted, and returns that.

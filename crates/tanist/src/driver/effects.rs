@@ -39,7 +39,7 @@ impl Driver {
 
     fn send(&mut self, to: NodeId, message: &Message) {
         let facts = message.facts(self.config.algorithm());
-        self.meter.sent(facts.kind);
+        self.metrics.sent(facts.kind);
         let payload = wire::encode(message);
         if matches!(message, Message::Detector(_)) {
             return self.network.send_datagram(to, &payload);
@@ -53,7 +53,7 @@ impl Driver {
     /// One transmission, as far as the trace and the counts go.
     fn broadcast(&mut self, message: &Message) {
         let facts = message.facts(self.config.algorithm());
-        self.meter.sent(facts.kind);
+        self.metrics.sent(facts.kind);
         let id = self.name_message();
         self.note(|node| Trace::Broadcast { node, id, message: facts });
         let tickets = self.network.broadcast(id, &wire::encode(message));
@@ -68,7 +68,7 @@ impl Driver {
     fn notify(&mut self, notice: Notice) -> Result<Option<Command>, Failure> {
         match notice {
             Notice::Called => {
-                self.meter.elections += 1;
+                self.metrics.elections += 1;
                 self.note(|node| Trace::Call { node });
                 Ok(None)
             }

@@ -8,7 +8,7 @@ use tanist_core::policy::PriorityError;
 use tanist_core::{NodeId, NodeSet};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::metrics::Meter;
+use crate::metrics::Metrics;
 use crate::operations::Control;
 use crate::task::Answer;
 use crate::transport::Secrets;
@@ -59,7 +59,7 @@ pub(crate) enum Request {
     /// Use other keys from here on.
     SetSecrets(Box<Secrets>),
     /// What do you see? Of these peers, whether they are there, is asked first.
-    Inspect { probe: NodeSet, reply: oneshot::Sender<Meter> },
+    Inspect { probe: NodeSet, reply: oneshot::Sender<Metrics> },
     /// The listening socket once more.
     HoldPort(oneshot::Sender<io::Result<OwnedFd>>),
     /// Send these bytes as a frame, whatever they are.

@@ -37,7 +37,7 @@ use crate::clock::{self, Alarm};
 use crate::driver::application::Application;
 use crate::driver::timers::Timers;
 use crate::error::Failure;
-use crate::metrics::Meter;
+use crate::metrics::Metrics;
 use crate::panics::Panics;
 use crate::status::Shared;
 use crate::store::SaveError;
@@ -82,7 +82,7 @@ pub(crate) struct Driver {
     last_sent: BTreeMap<NodeId, Ticket>,
     /// Names the next message in traces, uniquely over all nodes and incarnations.
     next_message: u64,
-    meter: Meter,
+    metrics: Metrics,
     /// For frames that are no message.
     undecodable: Throttle,
     /// When the next numbers are put on disk beforehand.
@@ -136,7 +136,7 @@ impl Driver {
             told: None,
             last_sent: BTreeMap::new(),
             next_message: first_message(me),
-            meter: Meter::default(),
+            metrics: Metrics::default(),
             undecodable: Throttle::new(),
             reserve_at: clock::now() + RESERVE_AFTER,
             twin_seen_by: NodeSet::new(),
@@ -154,7 +154,7 @@ impl Driver {
         loop {
             let next = self.timers.next().min(self.reserve_at);
             self.alarm.set(next).map_err(Failure::Clock)?;
-            self.meter.wakes += 1;
+            self.metrics.wakes += 1;
             tokio::select! {
                 biased;
                 Some(incoming) = self.incoming.recv() => {
@@ -242,7 +242,7 @@ impl Driver {
         match reserved {
             Ok(counter) => self.note(|node| Trace::Save { node, counter: counter.0 }),
             Err(error) => {
-                self.meter.reservations_failed += 1;
+                self.metrics.reservations_failed += 1;
                 saver::warn_of(&error);
                 // After any other error nothing more can be saved until the store is opened again.
                 if matches!(error, SaveError::Unwritten(_)) {

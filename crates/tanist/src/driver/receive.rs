@@ -17,13 +17,13 @@ impl Driver {
                         return Ok(());
                     }
                     let facts = message.facts(self.config.algorithm());
-                    self.meter.received(facts.kind);
+                    self.metrics.received(facts.kind);
                     self.note(|node| Trace::Receive { node, from, id, message: facts });
                     self.inbox.control.heard(from);
                     self.step(Event::Message { from, message })
                 }
                 Err(error) => {
-                    self.meter.undecodable += 1;
+                    self.metrics.undecodable += 1;
                     if let Some(held_back) = self.undecodable.pass() {
                         tracing::warn!(
                             %from, %error, held_back, "a frame that is no message was dropped"
@@ -35,18 +35,18 @@ impl Driver {
             Incoming::Datagram { from, payload } => match wire::decode(&payload) {
                 Ok(message @ Message::Detector(_)) => {
                     self.inbox.control.heard(from);
-                    self.meter.received(message.facts(self.config.algorithm()).kind);
+                    self.metrics.received(message.facts(self.config.algorithm()).kind);
                     self.step(Event::Message { from, message })
                 }
                 // Only heartbeats travel unacknowledged.
                 Ok(_) | Err(_) => {
-                    self.meter.undecodable += 1;
+                    self.metrics.undecodable += 1;
                     Ok(())
                 }
             },
             Incoming::Gone { peer, ticket } => {
                 if self.last_sent.get(&peer).is_none_or(|last| *last <= ticket) {
-                    self.meter.refusals += 1;
+                    self.metrics.refusals += 1;
                     return self.step(Event::Command(Command::Refused(peer)));
                 }
                 Ok(())
@@ -80,7 +80,7 @@ impl Driver {
     /// Whether a message may reach the node: its counters must not wear out those of this node.
     fn admits(&mut self, from: NodeId, message: &Message) -> bool {
         let Err(error) = self.cap.admit(message) else { return true };
-        self.meter.refused_counters += 1;
+        self.metrics.refused_counters += 1;
         if let Some(held_back) = self.warning.pass() {
             tracing::warn!(peer = %from, %error, held_back, "refused a message");
         }

@@ -50,7 +50,7 @@ impl Driver {
                 }
                 // The requester may be gone.
                 let reserved = self.saver.reserved();
-                let _ = reply.send(self.meter.read(&self.network, reserved));
+                let _ = reply.send(self.metrics.read(&self.network, reserved));
                 None
             }
             Request::HoldPort(reply) => {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tanist::{Group, Meter, Preempt, Role, Suspension, Why};
+use tanist::{Group, Metrics, Preempt, Role, Suspension, Why};
 
 use crate::support::fleet::{Fleet, agreement, ms, node, take_leader, within};
 
@@ -130,7 +130,7 @@ async fn heartbeats_reach_nodes_that_listen_at_a_second_address_of_their_machine
     agreement(&groups).await;
     for group in &groups {
         within("heartbeats", async {
-            while group.meter().await.unwrap().transport.datagrams_in < 3 {
+            while group.metrics().await.unwrap().transport.datagrams_in < 3 {
                 tokio::time::sleep(ms(20)).await;
             }
         })
@@ -152,12 +152,12 @@ fn a_node_whose_programs_runtime_is_blocked_keeps_its_group() {
     let thread = std::thread::spawn(body);
     // n1 hears only of its coordinator, thirty more times: the driver needs no runtime of the
     // caller.
-    let beats = |meter: &Meter| meter.received.values().sum::<u64>();
+    let beats = |metrics: &Metrics| metrics.received.values().sum::<u64>();
     let elections = others.block_on(async {
-        let before = groups[0].meter().await.unwrap();
+        let before = groups[0].metrics().await.unwrap();
         within("signs of life", async {
             loop {
-                let now = groups[0].meter().await.unwrap();
+                let now = groups[0].metrics().await.unwrap();
                 if beats(&now) >= beats(&before) + 30 {
                     return now.elections - before.elections;
                 }

@@ -39,14 +39,14 @@ async fn garbage_at_the_port_changes_nothing() {
     agreement(&groups).await;
     groups.push(fleet.start(id).await);
     let view = agreement(&groups).await;
-    let before = groups[0].meter().await.unwrap();
-    let refused = |meter: &tanist::Meter| {
-        let counts = &meter.transport;
+    let before = groups[0].metrics().await.unwrap();
+    let refused = |metrics: &tanist::Metrics| {
+        let counts = &metrics.transport;
         counts.handshakes_failed + counts.refused_malformed + counts.refused_unknown_session
     };
     let now = within("refusals", async {
         loop {
-            let now = groups[0].meter().await.unwrap();
+            let now = groups[0].metrics().await.unwrap();
             if refused(&now) >= refused(&before) + 100 {
                 return now;
             }

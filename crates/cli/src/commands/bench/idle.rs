@@ -70,7 +70,7 @@ struct Cost {
 /// A node at one moment.
 struct Sample {
     usage: Usage,
-    meter: Value,
+    metrics: Value,
 }
 
 impl Args {
@@ -95,7 +95,7 @@ impl Args {
         group.agree(&all, None, limit)?;
         let agreed_after_ms = begun.elapsed().as_secs_f64() * 1e3;
         let before = sample(&group, &all)?;
-        let messages_to_agree = before.iter().map(|sample| sum(&sample.meter["sent"])).sum();
+        let messages_to_agree = before.iter().map(|sample| sum(&sample.metrics["sent"])).sum();
         let begun = Instant::now();
         while begun.elapsed() < self.span && !interrupt::is_asked() {
             let left = self.span.saturating_sub(begun.elapsed());
@@ -122,15 +122,15 @@ impl Args {
 fn sample(group: &LocalGroup, nodes: &[NodeId]) -> anyhow::Result<Vec<Sample>> {
     let one = |id: &NodeId| {
         let process = group.process(*id).with_context(|| format!("error: {id} is gone"))?;
-        let meter = group.ask(*id, &Ask::Metrics)?;
-        Ok(Sample { usage: usage(process)?, meter })
+        let metrics = group.ask(*id, &Ask::Metrics)?;
+        Ok(Sample { usage: usage(process)?, metrics })
     };
     nodes.iter().map(one).collect()
 }
 
 fn cost(id: NodeId, before: &Sample, after: &Sample, seconds: f64) -> Cost {
     let rate = |name: &str| {
-        let of = |sample: &Sample| sample.meter["transport"][name].as_u64().unwrap_or(0);
+        let of = |sample: &Sample| sample.metrics["transport"][name].as_u64().unwrap_or(0);
         of(after).saturating_sub(of(before)) as f64 / seconds
     };
     let busy = after.usage.busy.saturating_sub(before.usage.busy).as_secs_f64();

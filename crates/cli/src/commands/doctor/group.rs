@@ -12,17 +12,17 @@ use crate::terminal::moment::millis;
 pub(super) fn look(
     seen: &MembersReport,
     settings: &SettingsReport,
-    meter: &Value,
+    metrics: &Value,
     findings: &mut Findings,
 ) {
-    let Counts { failed, .. } = Counts::of(meter);
+    let Counts { failed, .. } = Counts::of(metrics);
     state(seen, settings, findings);
     peers(seen, failed, findings);
     round_trips(seen, settings, findings);
     silence(settings, findings);
-    refusals(&Counts::of(meter), findings);
-    load(&Counts::of(meter), findings);
-    disk(meter, findings);
+    refusals(&Counts::of(metrics), findings);
+    load(&Counts::of(metrics), findings);
+    disk(metrics, findings);
     files(seen, settings, findings);
     lines(settings, findings);
 }
@@ -47,8 +47,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(meter: &Value) -> Self {
-        let count = |name: &str| meter["transport"][name].as_u64().unwrap_or(0);
+    fn of(metrics: &Value) -> Self {
+        let count = |name: &str| metrics["transport"][name].as_u64().unwrap_or(0);
         Self {
             failed: count("handshakes_failed"),
             timed_out: count("handshakes_timed_out"),
@@ -70,8 +70,8 @@ impl Counts {
 }
 
 /// Whether the disk takes the numbers of the next elections.
-fn disk(meter: &Value, findings: &mut Findings) {
-    let count = |name: &str| meter[name].as_u64().unwrap_or(0);
+fn disk(metrics: &Value, findings: &mut Findings) {
+    let count = |name: &str| metrics[name].as_u64().unwrap_or(0);
     let (failed, reserved) = (count("reservations_failed"), count("numbers_reserved"));
     if failed > 0 {
         let what = format!(

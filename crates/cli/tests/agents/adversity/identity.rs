@@ -18,7 +18,8 @@ fn an_agent_with_another_key_is_counted_and_changes_nothing() {
     fleet.configure_as("stranger", "n3", &[("key_file", "\"other.key\"".to_owned())]);
     let stranger = fleet.start("stranger");
     stranger.members_are(&["n3"]);
-    agents[1].when("metrics", |meter| meter["transport"]["handshakes_failed"].as_u64() > Some(1));
+    agents[1]
+        .when("metrics", |metrics| metrics["transport"]["handshakes_failed"].as_u64() > Some(1));
     assert_eq!(number(&agents[1]), before);
     let told = fleet.problems("n2");
     assert!(told.contains("n3") && told.contains("another key"), "{told}");

@@ -49,10 +49,10 @@ fn garbage_datagrams_at_a_high_rate_unseat_nobody_and_are_counted() {
     let fleet = Fleet::new(3);
     let agents = fleet.group(&["n1", "n2", "n3"]);
     let before = number(&agents[0].ask("status"));
-    let refused = |meter: &Value| {
+    let refused = |metrics: &Value| {
         let names = ["refused_seal", "refused_unknown_session", "refused_version", "refused_kind"];
         let more = ["refused_malformed", "refused_too_long", "datagrams_dropped"];
-        let count = |name: &&str| meter["transport"][name].as_u64().unwrap_or(0);
+        let count = |name: &&str| metrics["transport"][name].as_u64().unwrap_or(0);
         names.iter().chain(&more).map(count).sum::<u64>()
     };
     let counted = refused(&agents[2].ask("metrics"));
@@ -94,8 +94,8 @@ fn garbage_over_tcp_at_a_high_rate_unseats_nobody_and_is_counted() {
         }
     });
     eprintln!("{rate} writes per second over {connections} connections");
-    agents[2].when("metrics", |meter| {
-        meter["transport"]["handshakes_failed"].as_u64() > Some(counted + 32)
+    agents[2].when("metrics", |metrics| {
+        metrics["transport"]["handshakes_failed"].as_u64() > Some(counted + 32)
     });
     assert_eq!(number(&agents[0].ask("status")), before);
     assert_eq!(number(&agents[2].ask("status")), before);
@@ -107,7 +107,7 @@ fn a_hundred_idle_connections_keep_no_node_out() {
     let mut agents = fleet.group(&["n1", "n2", "n3"]);
     let to = fleet.peer(3);
     let idle: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(to).unwrap()).collect();
-    agents[2].when("metrics", |meter| meter["transport"]["accepted"].as_u64() >= Some(100));
+    agents[2].when("metrics", |metrics| metrics["transport"]["accepted"].as_u64() >= Some(100));
     assert_eq!(agents[0].ask("status")["leader"]["node"], "n3");
     // A node that restarts still gets a connection.
     drop(agents.remove(0));
@@ -116,7 +116,7 @@ fn a_hundred_idle_connections_keep_no_node_out() {
     again.members_are(&["n1", "n2", "n3"]);
     assert!(agents[1].count("connections_over_cap") > 0, "more than 64 shake no hands");
     agents[1]
-        .when("metrics", |meter| meter["transport"]["handshakes_timed_out"].as_u64() > Some(0));
+        .when("metrics", |metrics| metrics["transport"]["handshakes_timed_out"].as_u64() > Some(0));
     drop(idle);
 }
 

@@ -319,7 +319,7 @@ fn a_counter_near_its_end_is_refused_before_it_is_saved() {
     // As in the configurations of these agents.
     let timing = TimingConfig { silence: Some(Duration::from_secs(5)), ..tanist::default_timing() };
     says(&fleet, settings(timing), 2, 1, &hostile);
-    agent.when("metrics", |meter| meter["refused_counters"] == 4);
+    agent.when("metrics", |metrics| metrics["refused_counters"] == 4);
     until("the peer's name in the log", || agent.log().contains("n2").then_some(()));
     agent.members_are(&["n1"]);
     assert!(saved_counter(&fleet, "n1") < 1 << 20, "{}", saved_counter(&fleet, "n1"));

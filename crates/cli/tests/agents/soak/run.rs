@@ -111,10 +111,10 @@ fn tell_rates(attacks: &Attacks, report: &mut String, findings: &mut Vec<String>
 /// not made.
 fn tell_counts(nodes: &Nodes, name: &str, report: &mut String, findings: &mut Vec<String>) {
     let socket = nodes.fleet.file(&format!("{name}.sock"));
-    let meter = until("an answer after the attack", || ask(&socket, "metrics"));
+    let metrics = until("an answer after the attack", || ask(&socket, "metrics"));
     write!(report, "{name}:").unwrap();
     for count in COUNTS {
-        let value = meter["transport"][count].as_u64().unwrap();
+        let value = metrics["transport"][count].as_u64().unwrap();
         write!(report, " {count} {value}").unwrap();
         if value == 0 {
             findings.push(format!("{name} has counted no {count}"));

@@ -42,9 +42,9 @@ fn seen() -> MembersReport {
     serde_json::from_value(value).unwrap()
 }
 
-fn worst(seen: &MembersReport, settings: &SettingsReport, meter: &Value) -> (Severity, String) {
+fn worst(seen: &MembersReport, settings: &SettingsReport, metrics: &Value) -> (Severity, String) {
     let mut findings = Findings::default();
-    look(seen, settings, meter, &mut findings);
+    look(seen, settings, metrics, &mut findings);
     let worst = findings.all().iter().max_by_key(|finding| finding.severity).unwrap();
     assert!(worst.severity <= Severity::Note || worst.fix.is_some(), "{worst:?}");
     (worst.severity, worst.what.clone())
@@ -58,20 +58,20 @@ fn a_group_that_is_well_has_notes_at_most() {
 
 #[test]
 fn a_second_node_with_this_ones_id_is_a_problem() {
-    let meter = json!({ "transport": { "refused_own_id": 3 } });
-    let (severity, what) = worst(&seen(), &settings(), &meter);
+    let metrics = json!({ "transport": { "refused_own_id": 3 } });
+    let (severity, what) = worst(&seen(), &settings(), &metrics);
     assert_eq!(severity, Severity::Problem);
     assert!(what.contains("3 times") && what.contains("own id"), "{what}");
 }
 
 #[test]
 fn failed_handshakes_matter_when_a_peer_is_missing() {
-    let meter = json!({ "transport": { "handshakes_failed": 7 } });
-    assert_eq!(worst(&seen(), &settings(), &meter).0, Severity::Note);
+    let metrics = json!({ "transport": { "handshakes_failed": 7 } });
+    assert_eq!(worst(&seen(), &settings(), &metrics).0, Severity::Note);
     let mut seen = seen();
     seen.members[1].role = None;
     seen.members[1].is_connected = false;
-    let (severity, what) = worst(&seen, &settings(), &meter);
+    let (severity, what) = worst(&seen, &settings(), &metrics);
     assert_eq!(severity, Severity::Problem);
     assert!(what.contains("another key"), "{what}");
 }
@@ -81,8 +81,8 @@ fn a_peer_that_gives_no_link_is_a_problem_with_its_own_reason() {
     let mut seen = seen();
     seen.members[1].is_connected = false;
     seen.members[1].refusal = Some("it speaks versions 3, this node 2".to_owned());
-    let meter = json!({ "transport": { "handshakes_failed": 7 } });
-    let (severity, what) = worst(&seen, &settings(), &meter);
+    let metrics = json!({ "transport": { "handshakes_failed": 7 } });
+    let (severity, what) = worst(&seen, &settings(), &metrics);
     assert_eq!(severity, Severity::Problem);
     assert!(what.starts_with("n2 ") && what.contains("versions 3"), "{what}");
 }
