@@ -271,7 +271,7 @@ pub(crate) const MESSAGES: &[MessageInfo] = &[
 ];
 
 pub(crate) const TIMERS: &[TimerInfo] = &[
-    TimerInfo::new(TimerName::Hold, "has been aside for long enough"),
+    TimerInfo::new(TimerName::Hold, "has been withdrawn for long enough"),
     TimerInfo::new(TimerName::Quiet, "knows that its farewells have arrived"),
     TimerInfo::new(TimerName::Remind, "will tell others again that elections are paused"),
     TimerInfo::new(TimerName::Yield, "makes room for a higher member"),
