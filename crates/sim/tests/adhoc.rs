@@ -9,7 +9,7 @@ use tanist_core::trace::Link;
 use tanist_core::{NodeId, Time};
 use tanist_sim::Scenario;
 use tanist_sim::studies::fuzz::judge;
-use tanist_sim::world::dice::Chance;
+use tanist_sim::world::dice::SeededDice;
 use tanist_sim::world::faults::{Action, Fault, Moment};
 
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::AdhocExpandingRing, Algorithm::AdhocDiffusing];
@@ -63,45 +63,45 @@ fn a_line_a_star_a_ring_and_a_clique_each_elect_their_best() {
 
 /// A random world: a graph, crashes, restarts, links that come and go, loss; then quiet.
 pub(crate) fn storm(algorithm: Algorithm, seed: u64) -> Scenario {
-    let mut chance = Chance::new(seed);
-    let nodes = u32::try_from(2 + chance.below(7)).unwrap_or(2);
-    let graph = |chance: &mut Chance| -> Vec<(u32, u32)> {
-        let share = 1 + chance.below(4);
+    let mut dice = SeededDice::new(seed);
+    let nodes = u32::try_from(2 + dice.below(7)).unwrap_or(2);
+    let graph = |dice: &mut SeededDice| -> Vec<(u32, u32)> {
+        let share = 1 + dice.below(4);
         let pairs = (1..=nodes).flat_map(|a| (1..a).map(move |b| (b, a)));
-        pairs.filter(|(a, b)| b - a == 1 && share > 1 || chance.below(6) < share).collect()
+        pairs.filter(|(a, b)| b - a == 1 && share > 1 || dice.below(6) < share).collect()
     };
-    let rest = match chance.below(3) {
+    let rest = match dice.below(3) {
         0 => "",
         1 => "loss = 0.2\nduplicate = 0.1\nfifo = false\n",
         _ => "spike = \"80ms\"\nspikes = 0.1\nrefusals = true\nfifo = false\n",
     };
-    let first = graph(&mut chance);
+    let first = graph(&mut dice);
     let mut scenario = on(algorithm, nodes, &first, rest);
     let mut now = Duration::ZERO;
     let mut then = |now, action| {
         scenario.faults.push(Fault { moment: Moment::At(Time::ZERO + now), action });
     };
-    for _ in 0..chance.below(16) {
-        now += match chance.below(3) {
-            0 => chance.between(Duration::ZERO, Duration::from_millis(4)),
-            1 => chance.between(Duration::ZERO, Duration::from_millis(40)),
-            _ => chance.between(Duration::ZERO, Duration::from_millis(500)),
+    for _ in 0..dice.below(16) {
+        now += match dice.below(3) {
+            0 => dice.between(Duration::ZERO, Duration::from_millis(4)),
+            1 => dice.between(Duration::ZERO, Duration::from_millis(40)),
+            _ => dice.between(Duration::ZERO, Duration::from_millis(500)),
         };
-        let node = NodeId(u32::try_from(1 + chance.below(u64::from(nodes))).unwrap_or(1));
-        match chance.below(8) {
+        let node = NodeId(u32::try_from(1 + dice.below(u64::from(nodes))).unwrap_or(1));
+        match dice.below(8) {
             0 => then(now, Action::Crash(node)),
             1 => then(now, Action::CrashAfterEffects(node, 3)),
             2 | 3 => then(now, Action::Restart { node, lost_writes: 0 }),
             4 => then(now, Action::Call(node)),
             5 => then(now, Action::Suspect(node)),
             _ => {
-                let edges = graph(&mut chance);
+                let edges = graph(&mut dice);
                 then(now, Action::Heal(Vec::new()));
                 then(now, Action::Cut(missing(nodes, &edges)));
             }
         }
     }
-    now += chance.between(Duration::ZERO, Duration::from_millis(300));
+    now += dice.between(Duration::ZERO, Duration::from_millis(300));
     then(now, Action::Calm);
     scenario.end = now + Duration::from_secs(10);
     scenario.seed = seed;

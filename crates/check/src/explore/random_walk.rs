@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use tanist_sim::explore::choices::{Choice, What};
-use tanist_sim::world::dice::Chance;
+use tanist_sim::world::dice::SeededDice;
 
 use crate::enabled::EnabledStep;
 use crate::model::{Model, Step};
@@ -26,11 +26,11 @@ impl RandomWalks {
     pub(crate) fn succeed(&mut self, model: &mut Model, put_back: &dyn Fn(&mut Model)) -> bool {
         (0..RUNS).any(|run| {
             put_back(model);
-            self.follow(model, &mut Chance::new(run), run > 0)
+            self.follow(model, &mut SeededDice::new(run), run > 0)
         })
     }
 
-    fn follow(&mut self, model: &mut Model, chance: &mut Chance, is_varied: bool) -> bool {
+    fn follow(&mut self, model: &mut Model, dice: &mut SeededDice, is_varied: bool) -> bool {
         let mut passed = Vec::new();
         for _ in 0..STEPS {
             let here = model.fingerprint();
@@ -39,8 +39,8 @@ impl RandomWalks {
                 return true;
             }
             passed.push(here);
-            let is_random = is_varied && chance.below(VARIED) == 0;
-            let Some(enabled) = pick(model, is_random.then_some(&mut *chance)) else {
+            let is_random = is_varied && dice.below(VARIED) == 0;
+            let Some(enabled) = pick(model, is_random.then_some(&mut *dice)) else {
                 return false;
             };
             model.left = model.left.after_timer(enabled.is_early);
@@ -54,11 +54,11 @@ impl RandomWalks {
 }
 
 /// The most urgent step that may be counts as progress; or any.
-fn pick(model: &Model, chance: Option<&mut Chance>) -> Option<EnabledStep> {
+fn pick(model: &Model, dice: Option<&mut SeededDice>) -> Option<EnabledStep> {
     let mut steps = model.enabled_steps();
     steps.retain(|enabled| enabled.counts_as_progress);
-    match chance {
-        Some(chance) => chance.pick(&steps),
+    match dice {
+        Some(dice) => dice.pick(&steps),
         None => {
             let choices = model.world.choices();
             steps.into_iter().min_by_key(|enabled| urgency(enabled.step, &choices))

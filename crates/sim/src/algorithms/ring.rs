@@ -16,7 +16,7 @@ use crate::monitors::{
 use crate::studies::fuzz::FuzzModel;
 use crate::studies::sweep::{Case, D, Measure, Plan, Verdict};
 use crate::studies::theory;
-use crate::world::dice::Chance;
+use crate::world::dice::SeededDice;
 use crate::world::faults::Action;
 
 pub(super) const CHANG_ROBERTS: Study =
@@ -111,8 +111,8 @@ const CHANG_ROBERTS_CASES: &[Case] = &[
         name: "all-mean",
         least: 2,
         runs: |n| {
-            let mut chance = Chance::new(u64::from(n));
-            (0..ORDERS).map(|_| all_call(shuffled(n, &mut chance))).collect()
+            let mut dice = SeededDice::new(u64::from(n));
+            (0..ORDERS).map(|_| all_call(shuffled(n, &mut dice))).collect()
         },
         theory: theory::ring::all_mean,
         measure: CANDIDATES,
@@ -212,11 +212,11 @@ fn all_call(priorities: Vec<u32>) -> Plan {
     Plan { priorities, groups: vec![(coordinator, 1..=n)], ..calls(n, 1..=n) }
 }
 
-fn shuffled(n: u32, chance: &mut Chance) -> Vec<u32> {
+fn shuffled(n: u32, dice: &mut SeededDice) -> Vec<u32> {
     let mut left: Vec<u32> = (1..=n).collect();
     let mut order = Vec::new();
     while !left.is_empty() {
-        let at = usize::try_from(chance.below(left.len() as u64)).unwrap_or(0);
+        let at = usize::try_from(dice.below(left.len() as u64)).unwrap_or(0);
         order.push(left.swap_remove(at));
     }
     order

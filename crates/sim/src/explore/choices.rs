@@ -176,7 +176,7 @@ impl World {
         stale.extend(again);
         self.schedule.remove_all(&stale);
         self.observers.global.forget_step();
-        self.reset_chance();
+        self.reset_dice();
     }
 
     /// The first answer of an application that is under way.

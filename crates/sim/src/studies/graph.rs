@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tanist_core::NodeId;
 
-use crate::world::dice::Chance;
+use crate::world::dice::SeededDice;
 use crate::world::places::columns;
 use crate::world::topology::Topology;
 
@@ -40,8 +40,8 @@ impl Graph {
     /// A random tree and as many further links as the seed wants, at most one for each node.
     #[must_use]
     pub fn random(n: u32, seed: u64) -> Self {
-        let mut chance = Chance::new(seed);
-        let mut below = |end: u32| u32::try_from(chance.below(u64::from(end))).unwrap_or(0);
+        let mut dice = SeededDice::new(seed);
+        let mut below = |end: u32| u32::try_from(dice.below(u64::from(end))).unwrap_or(0);
         let mut links = BTreeSet::new();
         for node in 2..=n {
             links.insert((1 + below(node - 1), node));

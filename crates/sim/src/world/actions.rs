@@ -81,7 +81,7 @@ impl World {
                 let mut cx = Context {
                     me: id,
                     now: self.now,
-                    dice: &mut self.chance,
+                    dice: &mut self.dice,
                     config: &self.config,
                     members: &self.members,
                 };
@@ -110,7 +110,7 @@ impl World {
         let mut cx = Context {
             me: id,
             now,
-            dice: &mut self.chance,
+            dice: &mut self.dice,
             config: &self.config,
             members: &self.members,
         };

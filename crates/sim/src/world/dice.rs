@@ -9,9 +9,9 @@ use tanist_core::time::micros;
 
 /// Seeded chance. Ranges are drawn by our own arithmetic, so a replay survives upgrades.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chance(Xoshiro256PlusPlus);
+pub struct SeededDice(Xoshiro256PlusPlus);
 
-impl Chance {
+impl SeededDice {
     /// The same seed gives the same sequence, on every machine.
     #[must_use]
     pub fn new(seed: u64) -> Self {
@@ -45,7 +45,7 @@ impl Chance {
     }
 }
 
-impl Dice for Chance {
+impl Dice for SeededDice {
     fn roll(&mut self, faces: u32) -> u32 {
         u32::try_from(self.below(u64::from(faces))).unwrap_or(0)
     }
@@ -57,8 +57,8 @@ mod tests {
 
     #[test]
     fn the_sequence_of_a_seed_is_pinned() {
-        let mut chance = Chance::new(7);
-        let first: Vec<u64> = (0..6).map(|_| chance.below(100)).collect();
+        let mut dice = SeededDice::new(7);
+        let first: Vec<u64> = (0..6).map(|_| dice.below(100)).collect();
         assert_eq!(first, PINNED, "a change here breaks every recorded seed");
     }
 

@@ -56,7 +56,7 @@ impl World {
     pub(super) fn refuse(&mut self, at: usize, sender: NodeId, id: u64) {
         let Some(sender) = self.position(sender) else { return };
         if self.network.is_open(at, sender) {
-            let when = self.now + self.network.refusal_delay(&mut self.chance);
+            let when = self.now + self.network.refusal_delay(&mut self.dice);
             let due = Due::Refusal { peer: self.hosts[at].id, id, life: self.hosts[sender].life };
             self.deliver(sender, when, due);
         }
@@ -69,7 +69,7 @@ impl World {
         let mut cx = Context {
             me: host.id,
             now,
-            dice: &mut self.chance,
+            dice: &mut self.dice,
             config: &self.config,
             members: &self.members,
         };
@@ -155,7 +155,7 @@ impl World {
         let parcel = Parcel { from, to, kind: facts.kind, extra };
         let (target, to) = to;
         let from = from.1;
-        match self.network.carry(self.now, &parcel, &mut self.chance) {
+        match self.network.carry(self.now, &parcel, &mut self.dice) {
             Arrivals::Lost(why) => self.lose(from, to, id, facts, why),
             Arrivals::Once(when) => self.deliver(target, when, Due::Deliver { from, id, message }),
             Arrivals::Twice(first, second) => {

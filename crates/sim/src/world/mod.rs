@@ -27,7 +27,7 @@ use tanist_core::{Effects, GroupConfig, Membership, NodeId, Time};
 
 use crate::observe::observers::Observers;
 use crate::world::application::{Application, Listener, Told};
-use crate::world::dice::Chance;
+use crate::world::dice::SeededDice;
 use crate::world::faults::{Action, Fault, Moment};
 use crate::world::host::{Due, Host};
 use crate::world::network::Network;
@@ -46,7 +46,7 @@ pub struct World {
     pub(crate) schedule: Schedule<Thing>,
     /// Faults whose time is known beforehand, last first, so that they do not deepen the schedule.
     pub(crate) planned: Vec<(Time, Action)>,
-    chance: Chance,
+    dice: SeededDice,
     application: Application,
     /// What applications that are played outside were told and nobody has taken yet.
     outbox: Vec<Told>,
@@ -124,7 +124,7 @@ impl World {
             network,
             schedule: Schedule::new(),
             planned: Vec::new(),
-            chance: Chance::new(seed),
+            dice: SeededDice::new(seed),
             application,
             outbox: Vec::new(),
             armed: Vec::new(),
@@ -314,8 +314,8 @@ impl World {
     }
 
     /// What is left to chance where nothing has a length: the same in every situation.
-    pub(crate) fn reset_chance(&mut self) {
-        self.chance = Chance::new(0);
+    pub(crate) fn reset_dice(&mut self) {
+        self.dice = SeededDice::new(0);
     }
 
     pub(super) fn emit(&mut self, event: Event) {

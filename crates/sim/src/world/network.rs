@@ -6,7 +6,7 @@ use std::time::Duration;
 use tanist_core::trace::{Kind, Loss};
 use tanist_core::{NodeId, Time};
 
-use crate::world::dice::Chance;
+use crate::world::dice::SeededDice;
 use crate::world::topology::{Reach, Topology};
 
 /// How long messages take.
@@ -35,15 +35,15 @@ pub enum Delay {
 }
 
 impl Delay {
-    fn draw(self, chance: &mut Chance) -> Duration {
+    fn draw(self, dice: &mut SeededDice) -> Duration {
         match self {
             Self::Fixed(delay) => delay,
-            Self::Uniform { min, max } => chance.between(min, max),
+            Self::Uniform { min, max } => dice.between(min, max),
             Self::Spiky { min, max, spike, spike_ppm } => {
-                if chance.happens(spike_ppm) {
-                    chance.between(max, spike)
+                if dice.happens(spike_ppm) {
+                    dice.between(max, spike)
                 } else {
-                    chance.between(min, max)
+                    dice.between(min, max)
                 }
             }
         }
@@ -172,7 +172,7 @@ impl Network {
         }
     }
 
-    pub(crate) fn carry(&mut self, now: Time, parcel: &Parcel, chance: &mut Chance) -> Arrivals {
+    pub(crate) fn carry(&mut self, now: Time, parcel: &Parcel, dice: &mut SeededDice) -> Arrivals {
         let link = parcel.from.0 * self.count + parcel.to.0;
         if !self.is_open(parcel.from.0, parcel.to.0) {
             return Arrivals::Lost(Loss::Cut);
@@ -186,21 +186,21 @@ impl Network {
         }
         let fading =
             self.reach.as_ref().map_or(0, |reach| reach.loss_ppm(parcel.from.0, parcel.to.0));
-        if chance.happens(self.conditions.loss_ppm) || chance.happens(fading) {
+        if dice.happens(self.conditions.loss_ppm) || dice.happens(fading) {
             return Arrivals::Lost(Loss::Dropped);
         }
-        let first = now + self.conditions.delay.draw(chance) + parcel.extra;
+        let first = now + self.conditions.delay.draw(dice) + parcel.extra;
         let first = self.in_order(link, first);
-        if chance.happens(self.conditions.duplicate_ppm) {
-            let second = now + self.conditions.delay.draw(chance) + parcel.extra;
+        if dice.happens(self.conditions.duplicate_ppm) {
+            let second = now + self.conditions.delay.draw(dice) + parcel.extra;
             return Arrivals::Twice(first, self.in_order(link, second));
         }
         Arrivals::Once(first)
     }
 
     /// How long the news of a refused connection takes.
-    pub(crate) fn refusal_delay(&self, chance: &mut Chance) -> Duration {
-        self.conditions.delay.draw(chance)
+    pub(crate) fn refusal_delay(&self, dice: &mut SeededDice) -> Duration {
+        self.conditions.delay.draw(dice)
     }
 
     fn ruled(&mut self, parcel: &Parcel) -> Option<Fate> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use tanist_core::NodeId;
 
-use crate::world::dice::Chance;
+use crate::world::dice::SeededDice;
 
 /// A place, in decimetres.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,8 +39,8 @@ pub struct Area {
 
 impl Area {
     /// Any place in it, all equally likely.
-    pub fn draw(self, chance: &mut Chance) -> Position {
-        let mut below = |end: u32| i64::try_from(chance.below(u64::from(end) + 1)).unwrap_or(0);
+    pub fn draw(self, dice: &mut SeededDice) -> Position {
+        let mut below = |end: u32| i64::try_from(dice.below(u64::from(end) + 1)).unwrap_or(0);
         let x = below(self.width);
         Position { x, y: below(self.height) }
     }
@@ -64,7 +64,7 @@ pub enum Layout {
 impl Layout {
     /// The places of these nodes, which are in order of id.
     #[must_use]
-    pub fn positions(&self, ids: &[NodeId], chance: &mut Chance) -> Vec<Position> {
+    pub fn positions(&self, ids: &[NodeId], dice: &mut SeededDice) -> Vec<Position> {
         let count = i64::try_from(ids.len()).unwrap_or(i64::MAX);
         match self {
             Self::Line(spacing) => {
@@ -77,7 +77,7 @@ impl Layout {
                 (0..count).map(place).collect()
             }
             Self::Circle(spacing) => circle(count, *spacing),
-            Self::Random(area) => ids.iter().map(|_| area.draw(chance)).collect(),
+            Self::Random(area) => ids.iter().map(|_| area.draw(dice)).collect(),
             Self::At(places) => {
                 ids.iter().map(|id| places.get(id).copied().unwrap_or_default()).collect()
             }
@@ -147,9 +147,9 @@ mod tests {
 
     #[test]
     fn the_grid_finds_exactly_those_in_range() {
-        let mut chance = Chance::new(5);
+        let mut dice = SeededDice::new(5);
         let area = Area { width: 3000, height: 700 };
-        let mut places: Vec<Position> = (0..120).map(|_| area.draw(&mut chance)).collect();
+        let mut places: Vec<Position> = (0..120).map(|_| area.draw(&mut dice)).collect();
         places.push(Position { x: -250, y: -1 });
         for range in [1, 90, 250, 10_000] {
             let found = neighbours(&places, range);
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn nodes_on_a_circle_hear_their_two_neighbours() {
         let ids: Vec<NodeId> = (1..=9).map(NodeId).collect();
-        let places = Layout::Circle(900).positions(&ids, &mut Chance::new(1));
+        let places = Layout::Circle(900).positions(&ids, &mut SeededDice::new(1));
         let near = neighbours(&places, 1000);
         assert_eq!(near[0], [1, 8]);
         assert!(near.iter().all(|near| near.len() == 2), "{near:?}");
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_grid_of_seven_has_three_columns() {
         let ids: Vec<NodeId> = (1..=7).map(NodeId).collect();
-        let places = Layout::Grid(90).positions(&ids, &mut Chance::new(1));
+        let places = Layout::Grid(90).positions(&ids, &mut SeededDice::new(1));
         let near = neighbours(&places, 100);
         assert_eq!(near[4], [1, 3, 5], "the middle of the second row");
         assert_eq!(near[6], [3], "the only one of the third row");

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tanist_core::trace::Link;
 use tanist_core::{NodeId, Time};
 
-use crate::world::dice::Chance;
+use crate::world::dice::SeededDice;
 use crate::world::places::{self, Layout, Position};
 use crate::world::walking::{Mobility, Walker};
 
@@ -119,7 +119,7 @@ impl Reach {
                 // Places and ways have a sequence of their own: a seed's are the same for every
                 // protocol.
                 let seed = seed ^ 0x0072_6164_696f;
-                let positions = config.layout.positions(&ids, &mut Chance::new(seed));
+                let positions = config.layout.positions(&ids, &mut SeededDice::new(seed));
                 let walkers = ids.iter().zip(&positions);
                 let walkers =
                     walkers.map(|(id, here)| Walker::new(*here, *id, config.mobility, seed));

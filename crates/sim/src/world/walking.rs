@@ -9,7 +9,7 @@ use std::time::Duration;
 use tanist_core::time::micros;
 use tanist_core::{NodeId, Time};
 
-use crate::world::dice::Chance;
+use crate::world::dice::SeededDice;
 use crate::world::places::{Area, Position};
 
 /// How nodes move by themselves.
@@ -49,7 +49,7 @@ struct Leg {
 #[derive(Clone, Debug)]
 struct Roaming {
     mobility: Mobility,
-    chance: Chance,
+    dice: SeededDice,
     /// When it sets out again.
     leaves: Time,
 }
@@ -60,7 +60,7 @@ impl Walker {
         let leg = Leg { from: here, to: here, begins: Time::ZERO, ends: Time::ZERO };
         let roams = mobility.map(|mobility| {
             let own = u64::from(id.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            Roaming { mobility, chance: Chance::new(seed ^ own), leaves: Time::ZERO }
+            Roaming { mobility, dice: SeededDice::new(seed ^ own), leaves: Time::ZERO }
         });
         Self { leg, roams }
     }
@@ -114,10 +114,10 @@ impl Leg {
 
 impl Roaming {
     fn draw(&mut self, from: Position) -> Leg {
-        let to = self.mobility.area.draw(&mut self.chance);
+        let to = self.mobility.area.draw(&mut self.dice);
         let Mobility { speed_min, speed_max, .. } = self.mobility;
         let spread = u64::from(speed_max.saturating_sub(speed_min)) + 1;
-        let speed = (u64::from(speed_min) + self.chance.below(spread)).max(1);
+        let speed = (u64::from(speed_min) + self.dice.below(spread)).max(1);
         let distance = from.distance_squared(to).isqrt();
         // Even a way of no length takes a moment, so that drawing comes to an end.
         let takes = Duration::from_micros((distance.saturating_mul(1_000_000) / speed).max(1000));
@@ -128,7 +128,7 @@ impl Roaming {
     }
 
     fn pause(&mut self) -> Duration {
-        self.chance.between(self.mobility.pause_min, self.mobility.pause_max)
+        self.dice.between(self.mobility.pause_min, self.mobility.pause_max)
     }
 }
 

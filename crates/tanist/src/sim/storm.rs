@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tanist_core::NodeId;
 use tanist_core::trace::Link;
-use tanist_sim::world::dice::Chance;
+use tanist_sim::world::dice::SeededDice;
 use tanist_sim::world::faults::Action;
 
 use super::world::World;
@@ -65,12 +65,12 @@ impl<T: GroupTask> World<T> {
     pub fn storm(&mut self, storm: Storm) {
         self.storms += 1;
         // Another sequence than the one that drives the run, and another for each storm.
-        let chance = Chance::new(self.seed() ^ SALT.wrapping_mul(self.storms));
+        let dice = SeededDice::new(self.seed() ^ SALT.wrapping_mul(self.storms));
         let nodes = self.nodes().collect();
-        let mut weather = Weather { storm, chance, nodes };
+        let mut weather = Weather { storm, dice, nodes };
         let end = self.now() + storm.lasts;
         while self.now() < end {
-            let gap = weather.chance.between(Duration::ZERO, storm.every * 2);
+            let gap = weather.dice.between(Duration::ZERO, storm.every * 2);
             self.run_for(gap.min(end - self.now()));
             if let Some(action) = weather.next(self) {
                 self.act(action);
@@ -93,7 +93,7 @@ impl<T: GroupTask> World<T> {
 /// Draws one fault after the other.
 struct Weather {
     storm: Storm,
-    chance: Chance,
+    dice: SeededDice,
     nodes: Vec<NodeId>,
 }
 
@@ -101,9 +101,9 @@ impl Weather {
     fn next<T: GroupTask>(&mut self, world: &World<T>) -> Option<Action> {
         let Storm { crashes, cuts, pauses, losses, .. } = self.storm;
         let total = [crashes, cuts, pauses, losses].iter().map(|share| u64::from(*share)).sum();
-        let drawn = self.chance.below(total);
-        let node = self.chance.pick(&self.nodes)?;
-        let is_trouble = self.chance.below(2) == 0;
+        let drawn = self.dice.below(total);
+        let node = self.dice.pick(&self.nodes)?;
+        let is_trouble = self.dice.below(2) == 0;
         if drawn < u64::from(crashes) {
             return self.crash(world, node, is_trouble);
         }
@@ -117,7 +117,7 @@ impl Weather {
         }
         // Nothing at all if no kind of trouble was asked for.
         (losses > 0).then(|| {
-            let ppm = if is_trouble { self.chance.below(LOSS_PPM_MAX) } else { 0 };
+            let ppm = if is_trouble { self.dice.below(LOSS_PPM_MAX) } else { 0 };
             Action::Loss(u32::try_from(ppm).unwrap_or(0))
         })
     }
@@ -140,8 +140,8 @@ impl Weather {
     /// Half of the cuts go right through the network, the others are a few links.
     fn cut(&mut self) -> Option<Action> {
         let mut links = Vec::new();
-        if self.chance.below(2) == 0 {
-            let side: Vec<bool> = self.nodes.iter().map(|_| self.chance.below(2) == 0).collect();
+        if self.dice.below(2) == 0 {
+            let side: Vec<bool> = self.nodes.iter().map(|_| self.dice.below(2) == 0).collect();
             for (from, from_side) in self.nodes.iter().zip(&side) {
                 for (to, to_side) in self.nodes.iter().zip(&side) {
                     if from_side != to_side {
@@ -150,8 +150,8 @@ impl Weather {
                 }
             }
         } else {
-            for _ in 0..=self.chance.below(3) {
-                let (from, to) = (self.chance.pick(&self.nodes)?, self.chance.pick(&self.nodes)?);
+            for _ in 0..=self.dice.below(3) {
+                let (from, to) = (self.dice.pick(&self.nodes)?, self.dice.pick(&self.nodes)?);
                 if from != to {
                     links.push(Link { from, to });
                     links.push(Link { from: to, to: from });

@@ -17,7 +17,7 @@ use crate::observe::global_state::NodeView;
 use crate::scenario::{Expect, Scenario};
 use crate::world::World;
 use crate::world::application::Pace;
-use crate::world::dice::Chance;
+use crate::world::dice::SeededDice;
 use crate::world::network::{Conditions, Delay};
 use crate::world::topology::Topology;
 
@@ -78,14 +78,14 @@ pub(super) fn run(algorithm: Algorithm, script: Script, n: u32, seed: u64) -> Ou
 /// What a seed decides. It does not know of the algorithm, so that all get the same.
 pub(super) struct Draw {
     /// The same for all sizes, so that a line over the sizes shows what size does.
-    moments: Chance,
-    seats: Chance,
+    moments: SeededDice,
+    seats: SeededDice,
 }
 
 impl Draw {
     pub(super) fn new(n: u32, seed: u64) -> Self {
-        let seats = Chance::new((seed << 32) ^ u64::from(n));
-        Self { moments: Chance::new(seed << 32), seats }
+        let seats = SeededDice::new((seed << 32) ^ u64::from(n));
+        Self { moments: SeededDice::new(seed << 32), seats }
     }
 
     /// The ring is in order of ids: priorities in random order are a random ring.

@@ -26,7 +26,7 @@ use crate::monitors::Selection;
 use crate::observe::observers::Violated;
 use crate::scenario::{Expect, Scenario};
 use crate::world::application::Pace;
-use crate::world::dice::Chance;
+use crate::world::dice::SeededDice;
 use crate::world::faults::{Action, Fault, Moment};
 use crate::world::host::RATE;
 use crate::world::network::{Conditions, Delay};
@@ -136,13 +136,13 @@ struct Maker {
     model: FuzzModel,
     seed: u64,
     mutant: Option<Mutant>,
-    chance: Chance,
+    dice: SeededDice,
     /// A sequence of its own for what came later, so that the other seeds mean what they meant.
-    extras: Chance,
+    extras: SeededDice,
     /// A third one, for what people ask of nodes.
-    wishes: Chance,
+    wishes: SeededDice,
     /// A fourth one, for where nodes are.
-    air: Chance,
+    air: SeededDice,
     /// Whether messages may be late, lost and doubled, links cut, and nodes paused.
     is_rough: bool,
     /// Whether roughness leaves the algorithm's model.
@@ -153,17 +153,17 @@ struct Maker {
 impl Maker {
     fn new(algorithm: Algorithm, seed: u64, mutant: Option<Mutant>) -> Self {
         // The scenario is drawn from another sequence than the one that drives its run.
-        let mut chance = Chance::new(seed ^ 0x7461_6e69_7374);
+        let mut dice = SeededDice::new(seed ^ 0x7461_6e69_7374);
         let model = algorithms::study(algorithm).fuzz;
-        let is_rough = chance.below(3) > 0 && (model.is_asynchronous || chance.below(2) == 0);
+        let is_rough = dice.below(3) > 0 && (model.is_asynchronous || dice.below(2) == 0);
         // Mostly a handful; sometimes one alone, sometimes more.
         let count = match model.world {
-            FuzzWorld::PeerGroups => 2 + chance.below(12),
+            FuzzWorld::PeerGroups => 2 + dice.below(12),
             FuzzWorld::Whole | FuzzWorld::Radio => {
-                if chance.below(8) == 0 {
-                    1 + chance.below(9)
+                if dice.below(8) == 0 {
+                    1 + dice.below(9)
                 } else {
-                    2 + chance.below(5)
+                    2 + dice.below(5)
                 }
             }
         };
@@ -175,10 +175,10 @@ impl Maker {
             is_rough,
             is_beyond_model: is_rough && !model.is_asynchronous,
             ids: (1..=count).filter_map(|id| u32::try_from(id).ok()).map(NodeId).collect(),
-            chance,
-            extras: Chance::new(seed ^ 0x6865_6172_7462_6561),
-            wishes: Chance::new(seed ^ 0x7769_7368_6573),
-            air: Chance::new(seed ^ 0x0061_6972),
+            dice,
+            extras: SeededDice::new(seed ^ 0x6865_6172_7462_6561),
+            wishes: SeededDice::new(seed ^ 0x7769_7368_6573),
+            air: SeededDice::new(seed ^ 0x0061_6972),
         };
         if model.world == FuzzWorld::Radio {
             maker.spread();
@@ -219,8 +219,8 @@ impl Maker {
             FuzzWorld::Radio => self.topology(&timing, &mut faults, calm),
             FuzzWorld::Whole | FuzzWorld::PeerGroups => Topology::Whole,
         };
-        let stop = self.chance.between(Duration::ZERO, timing.processing_max);
-        let plan = self.chance.between(Duration::ZERO, timing.processing_max);
+        let stop = self.dice.between(Duration::ZERO, timing.processing_max);
+        let plan = self.dice.between(Duration::ZERO, timing.processing_max);
         let checked = Timing::new(timing).expect("drawn timings keep their bounds");
         let settings = GroupSettings {
             timing: checked,
@@ -254,17 +254,17 @@ impl Maker {
     }
 
     fn timing(&mut self) -> TimingConfig {
-        let message_max = self.chance.between(Duration::from_millis(1), Duration::from_millis(4));
-        let processing_max = self.chance.between(Duration::ZERO, Duration::from_millis(2));
+        let message_max = self.dice.between(Duration::from_millis(1), Duration::from_millis(4));
+        let processing_max = self.dice.between(Duration::ZERO, Duration::from_millis(2));
         let base = TimingConfig::bounded_by(message_max, processing_max);
         let answer = message_max * 2 + processing_max;
         let heartbeat =
             (self.extras.below(4) == 0).then(|| self.extras.between(message_max, answer * 6));
         TimingConfig {
             heartbeat,
-            check_every: self.chance.between(answer * 6, answer * 30),
-            timeout_every: self.chance.between(answer * 4, answer * 20),
-            first_check: self.chance.between(Duration::ZERO, answer * 2),
+            check_every: self.dice.between(answer * 6, answer * 30),
+            timeout_every: self.dice.between(answer * 4, answer * 20),
+            first_check: self.dice.between(Duration::ZERO, answer * 2),
             ..base
         }
     }
@@ -272,9 +272,9 @@ impl Maker {
     fn members(&mut self) -> Membership {
         let count = self.ids.len() as u64;
         // Mostly id = priority; sometimes shuffled, sometimes equal.
-        let style = self.chance.below(4);
+        let style = self.dice.below(4);
         let members = self.ids.clone().into_iter().map(|id| {
-            let drawn = u32::try_from(self.chance.below(count)).unwrap_or(0);
+            let drawn = u32::try_from(self.dice.below(count)).unwrap_or(0);
             let priority = match style {
                 0 => drawn,
                 1 => 7,
@@ -288,7 +288,7 @@ impl Maker {
     /// Any value that is not literal.
     fn options(&mut self) -> Options {
         let mut options = Options::default();
-        if self.chance.below(2) == 0 {
+        if self.dice.below(2) == 0 {
             return options;
         }
         for option in self.algorithm.options() {
@@ -298,7 +298,7 @@ impl Maker {
                 .filter(|value| !value.is_literal)
                 .map(|value| value.name)
                 .collect();
-            if let Some(value) = self.chance.pick(&safe) {
+            if let Some(value) = self.dice.pick(&safe) {
                 options
                     .set(self.algorithm, option.name, value)
                     .expect("the catalogue's values are accepted");
@@ -309,12 +309,12 @@ impl Maker {
 
     /// Half of the worlds boot, half begin as one group or two.
     fn groups(&mut self, members: &Membership) -> Vec<EstablishedGroup> {
-        if self.chance.below(2) == 0 {
+        if self.dice.below(2) == 0 {
             return Vec::new();
         }
         let highest = self.ids.len() - 1;
         let split = if self.model.is_asynchronous {
-            usize::try_from(self.chance.below(highest as u64 + 1)).unwrap_or(0)
+            usize::try_from(self.dice.below(highest as u64 + 1)).unwrap_or(0)
         } else {
             0
         };
@@ -337,30 +337,30 @@ impl Maker {
 
     fn conditions(&mut self, timing: &TimingConfig) -> Conditions {
         let max = timing.message_max;
-        let min = self.chance.between(Duration::ZERO, max);
-        let is_fifo = self.chance.below(2) == 0;
-        let has_refusals = self.chance.below(2) == 0;
+        let min = self.dice.between(Duration::ZERO, max);
+        let is_fifo = self.dice.below(2) == 0;
+        let has_refusals = self.dice.below(2) == 0;
         if !self.is_rough {
             let delay = Delay::Uniform { min, max };
             return Conditions { delay, is_fifo, loss_ppm: 0, duplicate_ppm: 0, has_refusals };
         }
-        let share = |chance: &mut Chance, most: u64| {
-            if chance.below(2) == 0 { 0 } else { u32::try_from(chance.below(most)).unwrap_or(0) }
+        let share = |dice: &mut SeededDice, most: u64| {
+            if dice.below(2) == 0 { 0 } else { u32::try_from(dice.below(most)).unwrap_or(0) }
         };
-        let delay = match self.chance.below(3) {
+        let delay = match self.dice.below(3) {
             0 => Delay::Uniform { min, max },
             _ => Delay::Spiky {
                 min,
                 max,
                 spike: max * 40,
-                spike_ppm: share(&mut self.chance, 200_000),
+                spike_ppm: share(&mut self.dice, 200_000),
             },
         };
         Conditions {
             delay,
             is_fifo,
-            loss_ppm: share(&mut self.chance, 300_000),
-            duplicate_ppm: share(&mut self.chance, 300_000),
+            loss_ppm: share(&mut self.dice, 300_000),
+            duplicate_ppm: share(&mut self.dice, 300_000),
             has_refusals,
         }
     }
@@ -370,12 +370,12 @@ impl Maker {
         let mut faults = Vec::new();
         let mut now = Duration::ZERO;
         let gap = timing.check_every + timing.timeout_every;
-        for _ in 0..self.chance.below(14) {
+        for _ in 0..self.dice.below(14) {
             // Faults come in bursts: close together, or after things have settled.
-            now += match self.chance.below(3) {
-                0 => self.chance.between(Duration::ZERO, timing.message_max),
-                1 => self.chance.between(Duration::ZERO, timing.message_max * 8),
-                _ => self.chance.between(Duration::ZERO, gap),
+            now += match self.dice.below(3) {
+                0 => self.dice.between(Duration::ZERO, timing.message_max),
+                1 => self.dice.between(Duration::ZERO, timing.message_max * 8),
+                _ => self.dice.between(Duration::ZERO, gap),
             };
             let action = self.action(timing);
             if matches!(&action, Action::Cut(links) if links.is_empty()) {
@@ -383,7 +383,7 @@ impl Maker {
             }
             faults.push(Fault { moment: Moment::At(Time::ZERO + now), action });
         }
-        now += self.chance.between(Duration::ZERO, gap);
+        now += self.dice.between(Duration::ZERO, gap);
         let at = Moment::At(Time::ZERO + now);
         let mut mend = |action| faults.push(Fault { moment: at, action });
         if self.is_rough {
@@ -397,7 +397,7 @@ impl Maker {
                 mend(Action::ClockRate(node, RATE));
             }
             // Most come back in the end, not all: the dead must not disturb the living.
-            if self.chance.below(4) > 0 {
+            if self.dice.below(4) > 0 {
                 mend(Action::Restart { node, lost_writes: 0 });
             }
         }
@@ -435,10 +435,10 @@ impl Maker {
     fn action(&mut self, timing: &TimingConfig) -> Action {
         let node = self.node();
         let kinds = if self.is_rough { 17 } else { 9 };
-        match self.chance.below(kinds) {
+        match self.dice.below(kinds) {
             0 | 1 => Action::Crash(node),
             2 => {
-                let effects = 1 + u32::try_from(self.chance.below(12)).unwrap_or(0);
+                let effects = 1 + u32::try_from(self.dice.below(12)).unwrap_or(0);
                 Action::CrashAfterEffects(node, effects)
             }
             3..=5 => Action::Restart { node, lost_writes: 0 },
@@ -451,23 +451,23 @@ impl Maker {
             13 => Action::Cut(self.some_links()),
             14 => Action::Heal(Vec::new()),
             15 => {
-                let by = self.chance.between(Duration::ZERO, timing.message_max * 10);
+                let by = self.dice.between(Duration::ZERO, timing.message_max * 10);
                 Action::Slow(node, by)
             }
             _ => {
-                let rate = 500_000 + self.chance.below(1_500_000);
+                let rate = 500_000 + self.dice.below(1_500_000);
                 Action::ClockRate(node, u32::try_from(rate).unwrap_or(RATE))
             }
         }
     }
 
     fn node(&mut self) -> NodeId {
-        self.chance.pick(&self.ids).unwrap_or(NodeId(1))
+        self.dice.pick(&self.ids).unwrap_or(NodeId(1))
     }
 
     /// A cut right through the network.
     fn sides(&mut self) -> Vec<Link> {
-        let side: Vec<bool> = self.ids.iter().map(|_| self.chance.below(2) == 0).collect();
+        let side: Vec<bool> = self.ids.iter().map(|_| self.dice.below(2) == 0).collect();
         let mut links = Vec::new();
         for (from, from_side) in self.ids.iter().zip(&side) {
             for (to, to_side) in self.ids.iter().zip(&side) {
@@ -482,13 +482,13 @@ impl Maker {
     /// A few links, some in one direction only.
     fn some_links(&mut self) -> Vec<Link> {
         let mut links = Vec::new();
-        for _ in 0..=self.chance.below(3) {
+        for _ in 0..=self.dice.below(3) {
             let (from, to) = (self.node(), self.node());
             if from == to {
                 continue;
             }
             links.push(Link { from, to });
-            if self.chance.below(2) == 0 {
+            if self.dice.below(2) == 0 {
                 links.push(Link { from: to, to: from });
             }
         }

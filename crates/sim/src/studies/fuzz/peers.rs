@@ -69,7 +69,7 @@ impl Maker {
     /// Half of the worlds boot; in the others every peer group stands under its highest.
     fn standing_peers(&mut self, members: &Membership) -> Vec<EstablishedGroup> {
         let Some(hierarchy) = members.hierarchy() else { return Vec::new() };
-        if self.chance.below(2) == 0 {
+        if self.dice.below(2) == 0 {
             return Vec::new();
         }
         let peers = (0..hierarchy.groups(0)).filter_map(|group| hierarchy.peers(group));

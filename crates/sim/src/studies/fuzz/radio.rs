@@ -8,7 +8,7 @@ use tanist_core::timing::TimingConfig;
 use tanist_core::{NodeId, Time};
 
 use super::Maker;
-use crate::world::dice::Chance;
+use crate::world::dice::SeededDice;
 use crate::world::faults::{Action, Fault, Moment};
 use crate::world::places::{Area, Layout, Position};
 use crate::world::topology::{Fading, RadioConfig, Topology};
@@ -117,11 +117,11 @@ impl Maker {
     }
 }
 
-fn shuffled(ids: &[NodeId], chance: &mut Chance) -> Vec<NodeId> {
+fn shuffled(ids: &[NodeId], dice: &mut SeededDice) -> Vec<NodeId> {
     let mut left = ids.to_vec();
     let mut order = Vec::new();
     while !left.is_empty() {
-        let at = usize::try_from(chance.below(left.len() as u64)).unwrap_or(0);
+        let at = usize::try_from(dice.below(left.len() as u64)).unwrap_or(0);
         order.push(left.swap_remove(at));
     }
     order
