@@ -14,7 +14,7 @@ use super::Scenario;
 use super::parse::{Named, Reader, ScenarioError, Text, float_to_u32, share};
 use super::radio::place;
 use super::unknown::unknown;
-use crate::world::faults::{Action, Condition, Fault, Happening, Moment};
+use crate::world::faults::{Action, Condition, Fault, Moment, Trigger};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -81,9 +81,9 @@ impl Reader<'_> {
     fn condition(&self, when: &Spanned<WhenTable>) -> Result<Condition, ScenarioError> {
         let table = when.as_ref();
         let what = match (&table.enters, &table.sends, &table.receives) {
-            (Some(status), None, None) => Happening::Enters(self.status(status)?),
-            (None, Some(kind), None) => Happening::Sends(self.kind(kind)?),
-            (None, None, Some(kind)) => Happening::Receives(self.kind(kind)?),
+            (Some(status), None, None) => Trigger::Enters(self.status(status)?),
+            (None, Some(kind), None) => Trigger::Sends(self.kind(kind)?),
+            (None, None, Some(kind)) => Trigger::Receives(self.kind(kind)?),
             (_, _, _) => {
                 let what = "expected one of `enters`, `sends`, `receives`".to_owned();
                 return Err(self.error(&when.span(), what));
@@ -198,9 +198,9 @@ impl Scenario {
                 }
                 Moment::When { condition, after } => {
                     let (verb, name) = match condition.what {
-                        Happening::Enters(status) => ("enters", status.to_string()),
-                        Happening::Sends(kind) => ("sends", kind.to_string()),
-                        Happening::Receives(kind) => ("receives", kind.to_string()),
+                        Trigger::Enters(status) => ("enters", status.to_string()),
+                        Trigger::Sends(kind) => ("sends", kind.to_string()),
+                        Trigger::Receives(kind) => ("receives", kind.to_string()),
                     };
                     let (node, nth) = (condition.node.0, condition.nth);
                     writeln!(to, "when = {{ node = {node}, {verb} = {name:?}, nth = {nth} }}")?;

@@ -105,20 +105,20 @@ pub enum Moment {
     },
 }
 
-/// Something that a scenario can wait for.
+/// What an action of a scenario waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// To whom it happens.
+    /// The node that it happens to.
     pub node: NodeId,
     /// What happens.
-    pub what: Happening,
+    pub what: Trigger,
     /// How many times it must happen, at least 1.
     pub nth: u32,
 }
 
-/// What can be waited for.
+/// An event that a condition counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happening {
+pub enum Trigger {
     /// The node's status becomes this.
     Enters(Status),
     /// The node sends such a message.
@@ -127,7 +127,7 @@ pub enum Happening {
     Receives(Kind),
 }
 
-impl Happening {
+impl Trigger {
     /// Whether an event is this, at this node; `was` is the status before a change of state.
     #[must_use]
     pub fn is(self, node: NodeId, event: &Event, was: Status) -> bool {
