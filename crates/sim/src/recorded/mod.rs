@@ -22,8 +22,8 @@
 
 mod faults;
 mod file;
+mod incarnations;
 mod judge;
-mod lives;
 mod losses;
 mod order;
 mod window;
@@ -37,7 +37,7 @@ use tanist_core::membership::MembershipError;
 use tanist_core::trace::{Entry, Event, Header};
 use tanist_core::{Membership, NodeId, NodeSet, Time};
 
-use self::lives::Lives;
+use self::incarnations::Lives;
 
 pub use self::file::{FileError, TraceFile};
 pub use self::judge::{Judged, Ruling};

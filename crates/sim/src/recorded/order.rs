@@ -12,7 +12,7 @@ use tanist_core::Time;
 use tanist_core::trace::{Entry, Event};
 
 use super::file::TraceFile;
-use super::lives::{Lives, Place};
+use super::incarnations::{Lives, Place};
 use super::{Known, MergeError};
 
 /// What was moved.

@@ -7,7 +7,7 @@
 
 mod peers;
 mod radio;
-mod wishes;
+mod requests;
 
 use std::time::Duration;
 
