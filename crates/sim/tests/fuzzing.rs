@@ -66,7 +66,7 @@ fn the_same_seed_draws_the_same_scenario() {
 }
 
 /// Seeds that documents and scenarios name were drawn before there were heartbeats, recall
-/// and wishes.
+/// and operator requests.
 #[test]
 fn seeds_that_documents_name_mean_what_they_meant() {
     for seed in [4711, 220_441] {
@@ -74,7 +74,7 @@ fn seeds_that_documents_name_mean_what_they_meant() {
             let scenario = scenario(*algorithm, seed, None);
             assert_eq!(scenario.timing.heartbeat, None, "seed {seed}");
             assert_eq!(scenario.settings.recall, RecallMode::Off, "seed {seed}");
-            assert!(!scenario.faults.iter().any(is_wish), "seed {seed}");
+            assert!(!scenario.faults.iter().any(is_operator_request), "seed {seed}");
         }
     }
 }
@@ -87,11 +87,12 @@ fn some_seeds_beat_some_recall_and_some_have_wishes() {
     let recalling = drawn.iter().filter(|drawn| drawn.settings.recall == RecallMode::On).count();
     assert!((30..=70).contains(&beating), "{beating} of 200");
     assert!((30..=70).contains(&recalling), "{recalling} of 200");
-    let wishing = drawn.iter().filter(|drawn| drawn.faults.iter().any(is_wish)).count();
-    assert!((30..=70).contains(&wishing), "{wishing} of 200");
+    let with_requests =
+        drawn.iter().filter(|drawn| drawn.faults.iter().any(is_operator_request)).count();
+    assert!((30..=70).contains(&with_requests), "{with_requests} of 200");
 }
 
-fn is_wish(fault: &Fault) -> bool {
+fn is_operator_request(fault: &Fault) -> bool {
     match fault.action {
         Action::Withdraw { .. }
         | Action::Rejoin(_)

@@ -8,7 +8,7 @@ use tanist_core::{NodeId, Time};
 use tanist_sim::Scenario;
 use tanist_sim::studies::agreement;
 use tanist_sim::studies::roaming::{Outcome, Roaming};
-use tanist_sim::studies::scale::Wish;
+use tanist_sim::studies::scale::Control;
 use tanist_sim::world::places::Area;
 use tanist_sim::world::topology::Fading;
 use tanist_sim::world::walking::Mobility;
@@ -37,7 +37,7 @@ fn roaming(algorithm: Algorithm, nodes: u32, side: u32) -> Roaming {
 }
 
 fn run(roaming: &Roaming) -> Outcome {
-    roaming.run(&mut |_| Wish::GoOn).expect("these figures can work")
+    roaming.run(&mut |_| Control::GoOn).expect("these figures can work")
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn nodes_agree_for_at_least_97_percent_of_the_time() {
 #[test]
 fn a_run_that_is_stopped_has_looked_at_what_it_ran() {
     let roaming = roaming(Algorithm::AdhocDiffusing, 10, 3000);
-    let stop = |second| if second == 5 { Wish::Stop } else { Wish::GoOn };
+    let stop = |second| if second == 5 { Control::Stop } else { Control::GoOn };
     let outcome = roaming.run(&mut { stop }).expect("these figures can work");
     let span = outcome.agreement.span();
     assert!((5.0..6.0).contains(&span.as_secs_f64()), "{span:?}");
@@ -76,7 +76,7 @@ fn whoever_follows_a_leader_of_another_component_does_not_agree() {
     let scenario = Scenario::parse(text).expect("this file is right");
     let mut world = scenario.world(1, false);
     let end = Time::ZERO + Duration::from_secs(1);
-    let agreement = agreement::watch(&mut world, end, &mut |_| Wish::GoOn);
+    let agreement = agreement::watch(&mut world, end, &mut |_| Control::GoOn);
     assert_eq!(agreement.of_nodes(), 0.75);
     assert_eq!(agreement.of_components(), 2.0 / 3.0);
     assert_eq!(agreement.components_mean(), 3.0);

@@ -16,7 +16,7 @@ use tanist_core::time::micros;
 use tanist_core::{NodeId, Status, Time};
 
 use crate::observe::global_state::{GlobalState, NodeView};
-use crate::studies::scale::Wish;
+use crate::studies::scale::Control;
 use crate::world::World;
 
 /// How far nodes agreed in a stretch of time.
@@ -91,7 +91,7 @@ struct Sight {
 
 /// Runs a world to this moment and says how far its nodes agreed on the way. `on_second` is told
 /// every simulated second, and may stop it there.
-pub fn watch(world: &mut World, end: Time, on_second: &mut dyn FnMut(u64) -> Wish) -> Agreement {
+pub fn watch(world: &mut World, end: Time, on_second: &mut dyn FnMut(u64) -> Control) -> Agreement {
     let mut agreement = Agreement::default();
     let mut sight = look(world);
     let mut seen = world.observers.global.changes();
@@ -108,7 +108,7 @@ pub fn watch(world: &mut World, end: Time, on_second: &mut dyn FnMut(u64) -> Wis
             let second = upto.as_micros() / 1_000_000;
             let is_next = second > now.as_micros() / 1_000_000;
             now = upto;
-            if is_next && on_second(second) == Wish::Stop {
+            if is_next && on_second(second) == Control::Stop {
                 break;
             }
         }

@@ -17,7 +17,7 @@ use crate::observe::counts::Counts;
 use crate::observe::observers::Observers;
 use crate::scenario::{Expect, Scenario};
 use crate::studies::agreement::{self, Agreement, Component};
-use crate::studies::scale::Wish;
+use crate::studies::scale::Control;
 use crate::world::World;
 use crate::world::application::Pace;
 use crate::world::network::{Conditions, Delay};
@@ -145,7 +145,7 @@ impl Roaming {
     ///
     /// # Errors
     /// As for [`Roaming::scenario`].
-    pub fn run(&self, on_second: &mut dyn FnMut(u64) -> Wish) -> Result<Outcome, RoamingError> {
+    pub fn run(&self, on_second: &mut dyn FnMut(u64) -> Control) -> Result<Outcome, RoamingError> {
         let scenario = self.scenario()?;
         let mut ingredients = scenario.ingredients(self.seed, false);
         // What must hold is judged in smaller worlds; here it would take longer than the run.

@@ -71,9 +71,9 @@ pub struct Progress {
     pub expected: u64,
 }
 
-/// What an onlooker says to that.
+/// What the caller answers to a report of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum Control {
     /// Go on.
     GoOn,
     /// Stop here.
@@ -97,7 +97,7 @@ pub enum ScaleError {
 /// Runs one size from a cold start; none if the onlooker wanted it to stop.
 pub fn scale(
     nodes: u32,
-    on_progress: &mut dyn FnMut(Progress) -> Wish,
+    on_progress: &mut dyn FnMut(Progress) -> Control,
 ) -> Result<Option<Row>, ScaleError> {
     let (config, members) = group(nodes)?;
     let hierarchy = members.hierarchy().cloned().ok_or(ScaleError::Size(nodes))?;
@@ -122,8 +122,8 @@ pub fn scale(
         if steps.is_multiple_of(STEPS_BETWEEN_LOOKS) {
             let messages = world.observers.counts.sent;
             match on_progress(Progress { messages, expected }) {
-                Wish::GoOn => {}
-                Wish::Stop => return Ok(None),
+                Control::GoOn => {}
+                Control::Stop => return Ok(None),
             }
         }
     }

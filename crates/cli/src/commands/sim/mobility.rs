@@ -11,7 +11,7 @@ use tanist_core::election::descriptor::Network;
 use tanist_core::options::Options;
 use tanist_sim::pictures::map::Map;
 use tanist_sim::studies::roaming::{Outcome, Roaming};
-use tanist_sim::studies::scale::Wish;
+use tanist_sim::studies::scale::Control;
 use tanist_sim::world::walking::Mobility;
 
 use self::measures::{Ground, Length, Loss, Span, Speeds, metres};
@@ -89,7 +89,7 @@ impl Args {
         let began = Instant::now();
         let outcome = roaming.run(&mut |second| {
             bar.set_position(second);
-            if interrupt::is_asked() { Wish::Stop } else { Wish::GoOn }
+            if interrupt::is_asked() { Control::Stop } else { Control::GoOn }
         });
         bar.finish_and_clear();
         let outcome = outcome.map_err(|error| Problem::Usage(error.to_string()))?;

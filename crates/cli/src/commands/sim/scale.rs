@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tanist_sim::pictures::plot::{self, Plot, Point, Series};
-use tanist_sim::studies::scale::{self, Progress, Row, Wish};
+use tanist_sim::studies::scale::{self, Control, Progress, Row};
 
 use crate::exit::Exit;
 use crate::problem::Problem;
@@ -87,7 +87,7 @@ fn size(nodes: u32) -> Result<Option<Run>, Problem> {
     let row = scale::scale(nodes, &mut |Progress { messages, expected }| {
         bar.set_length(expected);
         bar.set_position(messages);
-        if interrupt::is_asked() { Wish::Stop } else { Wish::GoOn }
+        if interrupt::is_asked() { Control::Stop } else { Control::GoOn }
     });
     let took = began.elapsed();
     bar.finish_and_clear();

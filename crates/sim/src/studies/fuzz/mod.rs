@@ -139,8 +139,8 @@ struct Maker {
     dice: SeededDice,
     /// A sequence of its own for what came later, so that the other seeds mean what they meant.
     extras: SeededDice,
-    /// A third one, for what people ask of nodes.
-    wishes: SeededDice,
+    /// A third one, for requests of operators.
+    requests: SeededDice,
     /// A fourth one, for where nodes are.
     air: SeededDice,
     /// Whether messages may be late, lost and doubled, links cut, and nodes paused.
@@ -177,7 +177,7 @@ impl Maker {
             ids: (1..=count).filter_map(|id| u32::try_from(id).ok()).map(NodeId).collect(),
             dice,
             extras: SeededDice::new(seed ^ 0x6865_6172_7462_6561),
-            wishes: SeededDice::new(seed ^ 0x7769_7368_6573),
+            requests: SeededDice::new(seed ^ 0x7769_7368_6573),
             air: SeededDice::new(seed ^ 0x0061_6972),
         };
         if model.world == FuzzWorld::Radio {
@@ -210,8 +210,8 @@ impl Maker {
         }
         let mut preempt = Preempt::Always;
         // A quarter of the seeds, and none that documents name.
-        if (5..13).contains(&self.wishes.below(32)) {
-            calm = self.wish(&timing, &mut faults, calm);
+        if (5..13).contains(&self.requests.below(32)) {
+            calm = self.operator_requests(&timing, &mut faults, calm);
             preempt = self.preempt(&timing, &options);
             self.rank(&mut faults, calm);
         }

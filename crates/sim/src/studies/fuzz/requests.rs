@@ -1,4 +1,4 @@
-//! What people ask of nodes, among everything else that happens.
+//! Operator requests in a drawn scenario: withdraw, rejoin, pause elections, change priorities.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use super::Maker;
 use crate::world::faults::{Action, Fault, Moment};
 
 impl Maker {
-    /// That they step aside and come back, and that elections are paused.
-    pub(super) fn wish(
+    /// Draws nodes that withdraw and rejoin, and pauses of elections; returns when the faults end.
+    pub(super) fn operator_requests(
         &mut self,
         timing: &TimingConfig,
         faults: &mut Vec<Fault>,
@@ -20,17 +20,17 @@ impl Maker {
     ) -> Duration {
         let answer = timing.message_max * 2 + timing.processing_max;
         let mut now = Duration::ZERO;
-        for _ in 0..=self.wishes.below(8) {
-            now = match self.wishes.below(3) {
-                0 => now + self.wishes.between(Duration::ZERO, timing.message_max),
-                1 => now + self.wishes.between(Duration::ZERO, answer * 4),
-                _ => self.wishes.between(Duration::ZERO, calm.max(answer)),
+        for _ in 0..=self.requests.below(8) {
+            now = match self.requests.below(3) {
+                0 => now + self.requests.between(Duration::ZERO, timing.message_max),
+                1 => now + self.requests.between(Duration::ZERO, answer * 4),
+                _ => self.requests.between(Duration::ZERO, calm.max(answer)),
             };
-            let node = self.wishes.pick(&self.ids).unwrap_or(NodeId(1));
-            let action = match self.wishes.below(7) {
+            let node = self.requests.pick(&self.ids).unwrap_or(NodeId(1));
+            let action = match self.requests.below(7) {
                 0 => Action::Withdraw { node, hold: None },
                 1 | 2 => {
-                    let hold = Some(self.wishes.between(Duration::ZERO, answer * 8));
+                    let hold = Some(self.requests.between(Duration::ZERO, answer * 8));
                     Action::Withdraw { node, hold }
                 }
                 3 => Action::Rejoin(node),
@@ -41,7 +41,7 @@ impl Maker {
         }
         // Most come back, not all: who is aside must not disturb those who are not.
         for node in self.ids.clone() {
-            if self.wishes.below(4) > 0 {
+            if self.requests.below(4) > 0 {
                 let moment = Moment::At(Time::ZERO + calm);
                 faults.push(Fault { moment, action: Action::Rejoin(node) });
             }
@@ -59,25 +59,25 @@ impl Maker {
     }
 
     pub(super) fn preempt(&mut self, timing: &TimingConfig, options: &Options) -> Preempt {
-        let drawn = match self.wishes.below(3) {
+        let drawn = match self.requests.below(3) {
             0 => Preempt::Always,
             1 => Preempt::Never,
-            _ => Preempt::After(self.wishes.between(Duration::ZERO, timing.check_every * 2)),
+            _ => Preempt::After(self.requests.between(Duration::ZERO, timing.check_every * 2)),
         };
         drawn.checked(self.algorithm, options).unwrap_or_default()
     }
 
-    /// Priorities that change, drawn last so that the other wishes of a seed are what they were.
+    /// Priorities that change, drawn last so that the other requests of a seed are what they were.
     /// Whoever is cut off or down does not hear of it, and elections must come to an end all the
     /// same.
     pub(super) fn rank(&mut self, faults: &mut Vec<Fault>, calm: Duration) {
         if !self.model.changes_priorities {
             return;
         }
-        for _ in 0..self.wishes.below(4) {
-            let node = self.wishes.pick(&self.ids).unwrap_or(NodeId(1));
-            let value = u32::try_from(self.wishes.below(10)).unwrap_or(0);
-            let moment = Moment::At(Time::ZERO + self.wishes.between(Duration::ZERO, calm));
+        for _ in 0..self.requests.below(4) {
+            let node = self.requests.pick(&self.ids).unwrap_or(NodeId(1));
+            let value = u32::try_from(self.requests.below(10)).unwrap_or(0);
+            let moment = Moment::At(Time::ZERO + self.requests.between(Duration::ZERO, calm));
             faults.push(Fault { moment, action: Action::Priority { node, value } });
         }
     }
