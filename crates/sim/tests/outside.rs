@@ -41,9 +41,9 @@ fn whoever_answers_as_the_world_does_gets_the_same_trace() {
     for seed in 0..40 {
         let scenario = fuzz::scenario(Algorithm::Invitation, seed, None);
         let mut inside = scenario.world(seed, true);
-        let mut made_of = scenario.ingredients(seed, true);
-        made_of.application = Application::Outside;
-        let mut outside = World::new(made_of, seed);
+        let mut setup = scenario.world_setup(seed, true);
+        setup.application = Application::Outside;
+        let mut outside = World::new(setup, seed);
         let end = tanist_core::Time::ZERO + scenario.end / 4;
         inside.run_until(end);
         play(&mut outside, scenario.pace);
@@ -69,10 +69,10 @@ fn whoever_answers_as_the_world_does_gets_the_same_trace() {
 #[test]
 fn an_answer_to_an_earlier_life_is_not_delivered() {
     let scenario = fuzz::scenario(Algorithm::Invitation, 1, None);
-    let mut made_of = scenario.ingredients(1, true);
-    (made_of.application, made_of.faults) = (Application::Outside, Vec::new());
-    (made_of.groups, made_of.down) = (Vec::new(), Vec::new());
-    let mut world = World::new(made_of, 1);
+    let mut setup = scenario.world_setup(1, true);
+    (setup.application, setup.faults) = (Application::Outside, Vec::new());
+    (setup.groups, setup.down) = (Vec::new(), Vec::new());
+    let mut world = World::new(setup, 1);
     // Every node that comes up plans for itself alone. Crash one, bring it back, and then answer
     // what the dead one asked.
     let mut told = world.take_notices().into_iter();
@@ -101,10 +101,10 @@ fn an_answer_to_an_earlier_life_is_not_delivered() {
 #[test]
 fn what_a_node_said_before_it_crashed_is_not_told() {
     let scenario = fuzz::scenario(Algorithm::Invitation, 1, None);
-    let mut made_of = scenario.ingredients(1, true);
-    (made_of.application, made_of.faults) = (Application::Outside, Vec::new());
-    (made_of.groups, made_of.down) = (Vec::new(), Vec::new());
-    let mut world = World::new(made_of, 1);
+    let mut setup = scenario.world_setup(1, true);
+    (setup.application, setup.faults) = (Application::Outside, Vec::new());
+    (setup.groups, setup.down) = (Vec::new(), Vec::new());
+    let mut world = World::new(setup, 1);
     let told: Vec<Told> = world.clone().take_notices();
     assert!(!told.is_empty(), "whoever comes up plans for itself");
     for Told { listener, .. } in &told {

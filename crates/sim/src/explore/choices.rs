@@ -14,7 +14,7 @@ use tanist_core::trace::{Loss, MessageFacts};
 
 use crate::explore::digest::{Digester, digest};
 use crate::world::host::Due;
-use crate::world::{Thing, World};
+use crate::world::{Scheduled, World};
 
 /// Something that may happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,8 @@ impl World {
     #[must_use]
     pub fn choices(&self) -> Vec<Choice> {
         let mut choices: Vec<(u128, Choice)> = Vec::new();
-        for (number, thing) in self.schedule.entries() {
-            let Thing::At { host, due } = thing else { continue };
+        for (number, scheduled) in self.schedule.entries() {
+            let Scheduled::At { host, due } = scheduled else { continue };
             let node = self.hosts[*host].id;
             let what = match due {
                 Due::Deliver { from, message, .. } => {
@@ -91,7 +91,7 @@ impl World {
                 }
                 Due::Command { .. } | Due::Refusal { .. } => continue,
             };
-            choices.push((self.digest_of(thing), Choice { number, node, what }));
+            choices.push((self.digest_of(scheduled), Choice { number, node, what }));
         }
         choices.sort_unstable_by_key(|(digest, choice)| (*digest, choice.number));
         choices.dedup_by_key(|(digest, _)| *digest);
@@ -101,7 +101,7 @@ impl World {
     /// Lets one of the choices happen, and everything that the application says to it.
     pub fn choose(&mut self, number: u64) {
         self.advance();
-        if let Some(Thing::At { host, due }) = self.schedule.remove(number) {
+        if let Some(Scheduled::At { host, due }) = self.schedule.remove(number) {
             self.take_up(host, number, due);
         }
         self.settle();
@@ -110,7 +110,7 @@ impl World {
     /// Loses a message.
     pub fn lose_message(&mut self, number: u64) {
         self.advance();
-        if let Some(Thing::At { host, due: Due::Deliver { from, id, message } }) =
+        if let Some(Scheduled::At { host, due: Due::Deliver { from, id, message } }) =
             self.schedule.remove(number)
         {
             let facts = message.facts(self.config.algorithm());
@@ -123,7 +123,7 @@ impl World {
     pub fn repeat_message(&mut self, number: u64) {
         self.advance();
         let found = self.schedule.entries().find(|(known, _)| *known == number);
-        if let Some((_, Thing::At { host, due: due @ Due::Deliver { .. } })) = found {
+        if let Some((_, Scheduled::At { host, due: due @ Due::Deliver { .. } })) = found {
             let (host, due) = (*host, due.clone());
             self.take_up(host, number, due);
         }
@@ -148,26 +148,26 @@ impl World {
     /// nothing that happens can depend on.
     pub fn settle(&mut self) {
         while let Some(number) = self.next_command() {
-            if let Some(Thing::At { host, due }) = self.schedule.remove(number) {
+            if let Some(Scheduled::At { host, due }) = self.schedule.remove(number) {
                 self.take_up(host, number, due);
             }
         }
         let mut seen: Vec<(u128, u64)> = Vec::new();
         let mut stale: Vec<u64> = Vec::new();
-        for (number, thing) in self.schedule.entries() {
-            match thing {
-                Thing::At { host, due: Due::Timer { timer, life } } => {
+        for (number, scheduled) in self.schedule.entries() {
+            match scheduled {
+                Scheduled::At { host, due: Due::Timer { timer, life } } => {
                     let host = &self.hosts[*host];
                     if *life != host.life || !host.is_running(*timer, number) {
                         stale.push(number);
                     }
                 }
-                Thing::At { due: Due::Deliver { .. }, .. } => {
-                    seen.push((self.digest_of(thing), number));
+                Scheduled::At { due: Due::Deliver { .. }, .. } => {
+                    seen.push((self.digest_of(scheduled), number));
                 }
-                Thing::At { due: Due::Command { .. } | Due::Refusal { .. }, .. }
-                | Thing::Fault(_)
-                | Thing::Look => {}
+                Scheduled::At { due: Due::Command { .. } | Due::Refusal { .. }, .. }
+                | Scheduled::Fault(_)
+                | Scheduled::Look => {}
             }
         }
         // Without a clock a node could ask the same thing for ever before it is heard once.
@@ -181,14 +181,14 @@ impl World {
 
     /// The first answer of an application that is under way.
     fn next_command(&self) -> Option<u64> {
-        let commands = self.schedule.entries().filter_map(|(number, thing)| match thing {
-            Thing::At { due: Due::Command { .. }, .. } => Some(number),
-            Thing::At {
+        let commands = self.schedule.entries().filter_map(|(number, scheduled)| match scheduled {
+            Scheduled::At { due: Due::Command { .. }, .. } => Some(number),
+            Scheduled::At {
                 due: Due::Deliver { .. } | Due::Timer { .. } | Due::Refusal { .. },
                 ..
             }
-            | Thing::Fault(_)
-            | Thing::Look => None,
+            | Scheduled::Fault(_)
+            | Scheduled::Look => None,
         });
         commands.min()
     }
@@ -198,9 +198,11 @@ impl World {
         let dead: Vec<u64> = self
             .schedule
             .entries()
-            .filter(|(_, thing)| match thing {
-                Thing::At { host, due: Due::Deliver { .. } } => self.hosts[*host].node.is_none(),
-                Thing::At { .. } | Thing::Fault(_) | Thing::Look => false,
+            .filter(|(_, scheduled)| match scheduled {
+                Scheduled::At { host, due: Due::Deliver { .. } } => {
+                    self.hosts[*host].node.is_none()
+                }
+                Scheduled::At { .. } | Scheduled::Fault(_) | Scheduled::Look => false,
             })
             .map(|(number, _)| number)
             .collect();
@@ -216,11 +218,11 @@ impl World {
         let mut mail: Vec<(usize, NodeId, u64, u128)> = self
             .schedule
             .entries()
-            .filter_map(|(number, thing)| match thing {
-                Thing::At { host, due: Due::Deliver { from, .. } } => {
-                    Some((*host, *from, number, self.digest_of(thing)))
+            .filter_map(|(number, scheduled)| match scheduled {
+                Scheduled::At { host, due: Due::Deliver { from, .. } } => {
+                    Some((*host, *from, number, self.digest_of(scheduled)))
                 }
-                Thing::At { .. } | Thing::Fault(_) | Thing::Look => None,
+                Scheduled::At { .. } | Scheduled::Fault(_) | Scheduled::Look => None,
             })
             .collect();
         mail.sort_unstable_by_key(|(host, from, number, _)| (*host, *from, *number));
@@ -248,16 +250,18 @@ impl World {
     }
 
     /// The number that stands for something on the schedule, whatever its own number is.
-    pub(crate) fn digest_of(&self, thing: &Thing) -> u128 {
-        match thing {
-            Thing::At { host, due: Due::Deliver { from, message, .. } } => {
+    pub(crate) fn digest_of(&self, scheduled: &Scheduled) -> u128 {
+        match scheduled {
+            Scheduled::At { host, due: Due::Deliver { from, message, .. } } => {
                 digest(&(0, *host, *from, message))
             }
-            Thing::At { host, due: Due::Timer { timer, .. } } => digest(&(1, *host, *timer)),
-            Thing::At { host, due: Due::Command { command, .. } } => digest(&(2, *host, command)),
-            Thing::At { host, due: Due::Refusal { peer, .. } } => digest(&(3, *host, *peer)),
-            Thing::Fault(_) => digest(&4),
-            Thing::Look => digest(&5),
+            Scheduled::At { host, due: Due::Timer { timer, .. } } => digest(&(1, *host, *timer)),
+            Scheduled::At { host, due: Due::Command { command, .. } } => {
+                digest(&(2, *host, command))
+            }
+            Scheduled::At { host, due: Due::Refusal { peer, .. } } => digest(&(3, *host, *peer)),
+            Scheduled::Fault(_) => digest(&4),
+            Scheduled::Look => digest(&5),
         }
     }
 }

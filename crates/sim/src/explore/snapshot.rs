@@ -20,7 +20,7 @@ use crate::explore::varint::{read, write};
 use crate::monitors::Monitor;
 use crate::observe::global_state::NodeView;
 use crate::world::host::{Due, HostPart, Mark};
-use crate::world::{Thing, World};
+use crate::world::{Scheduled, World};
 
 /// Whether a frozen world remembers how long its messages and timers have left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,32 +98,32 @@ impl Store {
         let make = || world.observers.monitor_states();
         let place = self.monitor_states.place(world.observers.memories_digest(), make);
         write(to, u64::from(place));
-        let mut entries: Vec<(u64, Time, &Thing)> = world.schedule.all().collect();
+        let mut entries: Vec<(u64, Time, &Scheduled)> = world.schedule.all().collect();
         entries.sort_unstable_by_key(|(number, ..)| *number);
         self.freeze_timers(world, &entries, to);
-        for (_, due_at, thing) in entries {
-            if let Thing::At { host, due: Due::Deliver { from, message, .. } } = thing {
+        for (_, due_at, scheduled) in entries {
+            if let Scheduled::At { host, due: Due::Deliver { from, message, .. } } = scheduled {
                 let (host, from) = (*host, *from);
                 let make = || {
                     let facts = message.facts(world.config.algorithm());
                     Mail { host, from, message: message.clone(), facts }
                 };
-                write(to, u64::from(self.mail.place(world.digest_of(thing), make)));
+                write(to, u64::from(self.mail.place(world.digest_of(scheduled), make)));
                 self.freeze_time(world.now, due_at, to);
             }
         }
     }
 
     /// Which timers run is known of the machines; how long they have left is not.
-    fn freeze_timers(&self, world: &World, entries: &[(u64, Time, &Thing)], to: &mut Vec<u8>) {
+    fn freeze_timers(&self, world: &World, entries: &[(u64, Time, &Scheduled)], to: &mut Vec<u8>) {
         if self.clock == Clock::Ignored {
             return;
         }
         for (at, host) in world.hosts.iter().enumerate() {
             for timer in host.running() {
-                let set = entries.iter().find(|(number, _, thing)| match thing {
-                    Thing::At { host: of, .. } => *of == at && host.is_running(timer, *number),
-                    Thing::Fault(_) | Thing::Look => false,
+                let set = entries.iter().find(|(number, _, scheduled)| match scheduled {
+                    Scheduled::At { host: of, .. } => *of == at && host.is_running(timer, *number),
+                    Scheduled::Fault(_) | Scheduled::Look => false,
                 });
                 self.freeze_time(world.now, set.map_or(world.now, |(_, due_at, _)| *due_at), to);
             }

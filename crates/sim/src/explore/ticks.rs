@@ -37,8 +37,8 @@ impl World {
     #[must_use]
     pub fn clock_fingerprint(&self, numbers: impl Iterator<Item = u64>) -> u128 {
         let all = numbers.map(|number| {
-            let thing = self.schedule.entries().find(|(known, _)| *known == number);
-            let content = thing.map(|(_, thing)| self.digest_of(thing));
+            let scheduled = self.schedule.entries().find(|(known, _)| *known == number);
+            let content = scheduled.map(|(_, scheduled)| self.digest_of(scheduled));
             digest(&(content, self.ticks_left(number)))
         });
         all.fold(0, u128::wrapping_add)

@@ -31,7 +31,7 @@ use crate::world::application::{Application, Pace};
 use crate::world::faults::Fault;
 use crate::world::network::{Conditions, Network, Rule};
 use crate::world::topology::Topology;
-use crate::world::{Ingredients, World};
+use crate::world::{World, WorldSetup};
 
 pub use expect::{Expect, ExpectNode};
 pub use parse::ScenarioError;
@@ -81,12 +81,12 @@ impl Scenario {
     /// The world of this scenario.
     #[must_use]
     pub fn world(&self, seed: u64, is_recorded: bool) -> World {
-        World::new(self.ingredients(seed, is_recorded), seed)
+        World::new(self.world_setup(seed, is_recorded), seed)
     }
 
     /// What its world is made of, for whoever wants to change something about it.
     #[must_use]
-    pub fn ingredients(&self, seed: u64, is_recorded: bool) -> Ingredients {
+    pub fn world_setup(&self, seed: u64, is_recorded: bool) -> WorldSetup {
         let config = ObserverConfig { assertions: self.selection, is_recorded };
         let members = self.members.clone();
         let observers = Observers::new(members, self.settings.algorithm, self.header(seed), config);
@@ -98,7 +98,7 @@ impl Scenario {
         let mut ids: Vec<NodeId> = self.members.all().iter().map(|node| node.id).collect();
         ids.sort_unstable();
         let network = Network::new(ids.len(), self.conditions.clone(), self.rules.clone());
-        Ingredients {
+        WorldSetup {
             config,
             members,
             network: network.over(&self.topology, ids, seed),

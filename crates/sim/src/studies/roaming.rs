@@ -147,10 +147,10 @@ impl Roaming {
     /// As for [`Roaming::scenario`].
     pub fn run(&self, on_second: &mut dyn FnMut(u64) -> Control) -> Result<Outcome, RoamingError> {
         let scenario = self.scenario()?;
-        let mut ingredients = scenario.ingredients(self.seed, false);
+        let mut setup = scenario.world_setup(self.seed, false);
         // What must hold is judged in smaller worlds; here it would take longer than the run.
-        ingredients.observers = Observers::counting(scenario.members.clone());
-        let mut world = World::new(ingredients, self.seed);
+        setup.observers = Observers::counting(scenario.members.clone());
+        let mut world = World::new(setup, self.seed);
         // Those that are out of reach in the beginning did not go.
         let links_before = world.observers.global.links_changed();
         let agreement = agreement::watch(&mut world, Time::ZERO + self.time, on_second);

@@ -20,7 +20,7 @@ use crate::observe::observers::Observers;
 use crate::studies::theory::super_peers::{cold_start, cold_start_above, per_node_max};
 use crate::world::application::{Application, Pace};
 use crate::world::network::{Conditions, Delay, Network};
-use crate::world::{Ingredients, World};
+use crate::world::{World, WorldSetup};
 
 /// The largest network; beyond it ids and memory end.
 pub const NODES_MAX: u32 = 10_000_000;
@@ -112,7 +112,7 @@ pub fn scale(
         };
     }
     let header = header(&config, &members);
-    let mut world = World::new(ingredients(config, members), 1);
+    let mut world = World::new(world_setup(config, members), 1);
     let mut settled = Time::ZERO;
     let mut steps = 0_u64;
     while world.next_at().is_some_and(|at| at < Time::ZERO + NEVER) {
@@ -167,7 +167,7 @@ fn group(nodes: u32) -> Result<(GroupConfig, Membership), ScaleError> {
     Ok((config, members))
 }
 
-fn ingredients(config: GroupConfig, members: Membership) -> Ingredients {
+fn world_setup(config: GroupConfig, members: Membership) -> WorldSetup {
     // Messages that take equally long stay in order by themselves.
     let conditions = Conditions {
         delay: Delay::Fixed(D),
@@ -177,7 +177,7 @@ fn ingredients(config: GroupConfig, members: Membership) -> Ingredients {
         has_refusals: false,
     };
     let count = members.count();
-    Ingredients {
+    WorldSetup {
         network: Network::new(count, conditions, Vec::new()),
         application: Application::BuiltIn(Pace::default()),
         groups: Vec::new(),

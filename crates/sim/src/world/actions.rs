@@ -15,7 +15,7 @@ use crate::world::network::{Delay, Network};
 use crate::world::places::Position;
 use crate::world::schedule::Class;
 
-use super::{Thing, World};
+use super::{Scheduled, World};
 
 impl World {
     /// Does something to the world now.
@@ -162,7 +162,7 @@ impl World {
                 Due::Timer { timer, .. } => Some(*timer),
                 Due::Deliver { .. } | Due::Command { .. } | Due::Refusal { .. } => None,
             };
-            let number = self.schedule.add(self.now, class, Thing::At { host: at, due });
+            let number = self.schedule.add(self.now, class, Scheduled::At { host: at, due });
             if let Some(timer) = timer {
                 self.hosts[at].set_timer(timer, number);
             }
@@ -217,7 +217,7 @@ impl World {
     fn plan_look(&mut self) {
         let next = self.network.reach.as_ref().and_then(|reach| reach.next_look(self.now));
         if let Some(step) = next {
-            self.schedule.add(self.now + step, Class::Fault, Thing::Look);
+            self.schedule.add(self.now + step, Class::Fault, Scheduled::Look);
         }
     }
 
@@ -298,7 +298,7 @@ impl World {
                 | Action::ResumeElections(_)
                 | Action::Priority { .. }
                 | Action::Move { .. } => {
-                    self.schedule.add(self.now + after, Class::Fault, Thing::Fault(action));
+                    self.schedule.add(self.now + after, Class::Fault, Scheduled::Fault(action));
                 }
             }
         }

@@ -12,7 +12,7 @@ use crate::world::host::Due;
 use crate::world::network::{Arrivals, Parcel};
 use crate::world::schedule::Class;
 
-use super::{Thing, World};
+use super::{Scheduled, World};
 
 impl World {
     pub(super) fn receive(
@@ -178,7 +178,7 @@ impl World {
     }
 
     pub(crate) fn deliver(&mut self, host: usize, when: Time, due: Due) {
-        self.schedule.add(when, Class::Delivery, Thing::At { host, due });
+        self.schedule.add(when, Class::Delivery, Scheduled::At { host, due });
     }
 
     pub(super) fn set_timer(&mut self, at: usize, timer: Timer, after: Duration) {
@@ -189,7 +189,7 @@ impl World {
     pub(crate) fn set_timer_at(&mut self, at: usize, timer: Timer, when: Time) {
         let host = &mut self.hosts[at];
         let due = Due::Timer { timer, life: host.life };
-        let number = self.schedule.add(when, Class::Timer, Thing::At { host: at, due });
+        let number = self.schedule.add(when, Class::Timer, Scheduled::At { host: at, due });
         host.set_timer(timer, number);
     }
 

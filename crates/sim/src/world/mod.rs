@@ -43,7 +43,7 @@ pub struct World {
     pub(crate) now: Time,
     pub(crate) hosts: Vec<Host>,
     network: Network,
-    pub(crate) schedule: Schedule<Thing>,
+    pub(crate) schedule: Schedule<Scheduled>,
     /// Faults whose time is known beforehand, last first, so that they do not deepen the schedule.
     pub(crate) planned: Vec<(Time, Action)>,
     dice: SeededDice,
@@ -72,13 +72,13 @@ impl Clone for Scratch {
 }
 
 #[derive(Clone)]
-pub(crate) enum Thing {
+pub(crate) enum Scheduled {
     At {
         host: usize,
         due: Due,
     },
     Fault(Action),
-    /// Where is everybody?
+    /// Sample where the moving nodes are.
     Look,
 }
 
@@ -88,8 +88,8 @@ struct Armed {
     seen: u32,
 }
 
-/// What a world is made of.
-pub struct Ingredients {
+/// What a world begins with.
+pub struct WorldSetup {
     /// The group's configuration.
     pub config: GroupConfig,
     /// Who takes part, in the groups that the configuration makes of them.
@@ -111,9 +111,9 @@ pub struct Ingredients {
 impl World {
     /// Sets up the world; everything that happens in it follows from the seed.
     #[must_use]
-    pub fn new(made_of: Ingredients, seed: u64) -> Self {
-        let Ingredients { config, members, network, application, groups, down, faults, observers } =
-            made_of;
+    pub fn new(setup: WorldSetup, seed: u64) -> Self {
+        let WorldSetup { config, members, network, application, groups, down, faults, observers } =
+            setup;
         let mut ids: Vec<NodeId> = members.all().iter().map(|member| member.id).collect();
         ids.sort_unstable();
         let mut world = Self {
@@ -210,13 +210,13 @@ impl World {
             self.act(action);
             return true;
         }
-        let Some((at, number, thing)) = self.schedule.pop() else { return false };
+        let Some((at, number, scheduled)) = self.schedule.pop() else { return false };
         // What was due while somebody else led the world happens at once.
         self.now = self.now.max(at);
-        match thing {
-            Thing::Fault(action) => self.act(action),
-            Thing::Look => self.look_on(),
-            Thing::At { host, due } => self.take_up(host, number, due),
+        match scheduled {
+            Scheduled::Fault(action) => self.act(action),
+            Scheduled::Look => self.look_on(),
+            Scheduled::At { host, due } => self.take_up(host, number, due),
         }
         true
     }

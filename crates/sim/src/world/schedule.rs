@@ -33,14 +33,14 @@ impl<T> Schedule<T> {
     }
 
     /// Puts something on the schedule; the number it gets is unique and grows.
-    pub fn add(&mut self, at: Time, class: Class, thing: T) -> u64 {
+    pub fn add(&mut self, at: Time, class: Class, item: T) -> u64 {
         let slot = match self.free.pop() {
             Some(slot) => {
-                self.slots[slot] = Some(thing);
+                self.slots[slot] = Some(item);
                 slot
             }
             None => {
-                self.slots.push(Some(thing));
+                self.slots.push(Some(item));
                 self.slots.len() - 1
             }
         };
@@ -59,19 +59,19 @@ impl<T> Schedule<T> {
     pub fn pop(&mut self) -> Option<(Time, u64, T)> {
         let Reverse((at, _, number, slot)) = self.heap.pop()?;
         self.free.push(slot);
-        self.slots[slot].take().map(|thing| (at, number, thing))
+        self.slots[slot].take().map(|item| (at, number, item))
     }
 
     /// Everything on the schedule with its number, in no particular order.
     pub fn entries(&self) -> impl Iterator<Item = (u64, &T)> + '_ {
-        self.all().map(|(number, _, thing)| (number, thing))
+        self.all().map(|(number, _, item)| (number, item))
     }
 
     /// Everything on the schedule with its number and when it is due, in no particular order.
     pub fn all(&self) -> impl Iterator<Item = (u64, Time, &T)> + '_ {
         let entries = self.heap.iter();
         entries.filter_map(|Reverse((at, _, number, slot))| {
-            self.slots[*slot].as_ref().map(|thing| (*number, *at, thing))
+            self.slots[*slot].as_ref().map(|item| (*number, *at, item))
         })
     }
 

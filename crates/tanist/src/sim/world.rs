@@ -80,9 +80,9 @@ impl<T: GroupTask> World<T> {
 
     pub(super) fn from(setup: Setup<T>) -> Self {
         let Setup { scenario, make, work, save_to } = setup;
-        let mut made_of = scenario.ingredients(scenario.seed, true);
-        made_of.application = Application::Outside;
-        let inner = tanist_sim::World::new(made_of, scenario.seed);
+        let mut world_setup = scenario.world_setup(scenario.seed, true);
+        world_setup.application = Application::Outside;
+        let inner = tanist_sim::World::new(world_setup, scenario.seed);
         let seats = scenario.members.all().iter().map(|_| None).collect();
         let mut world = Self { scenario, inner, seats, make, work, save_to, storms: 0 };
         world.attend();
