@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tanist_core::Time;
-use tanist_sim::scenario::script::Deed;
+use tanist_sim::scenario::script::ScriptStep;
 use tanist_sim::{Report, Scenario, run};
 
 use crate::assumption::Assumption;
@@ -56,7 +56,7 @@ pub fn words(
     assumption: Assumption,
     bounds: &Bounds,
     found: &[Step],
-) -> Vec<Deed> {
+) -> Vec<ScriptStep> {
     told(scenario, assumption, bounds, found).0
 }
 
@@ -66,29 +66,29 @@ fn told(
     assumption: Assumption,
     bounds: &Bounds,
     found: &[Step],
-) -> (Vec<Deed>, Time) {
+) -> (Vec<ScriptStep>, Time) {
     let mut model = Model::new(scenario, assumption, bounds, KeepsTrace::No);
     let tell = |step: &Step| {
-        let told = deed(&model, *step);
+        let told = script_step(&model, *step);
         model.take(*step);
         told
     };
-    let deeds = found.iter().filter_map(tell).collect();
-    (deeds, model.world.now())
+    let steps = found.iter().filter_map(tell).collect();
+    (steps, model.world.now())
 }
 
 /// A step of this situation in words; none if the situation does not offer it.
-fn deed(model: &Model, step: Step) -> Option<Deed> {
+fn script_step(model: &Model, step: Step) -> Option<ScriptStep> {
     let world = &model.world;
     match step {
-        Step::Take(number) => world.in_words(number),
+        Step::Take(number) => world.as_step(number),
         Step::TakeAndCrash(number, effects) => {
-            world.in_words(number).map(|deed| deed.with_crash_after(effects))
+            world.as_step(number).map(|step| step.with_crash_after(effects))
         }
-        Step::Lose(number) => world.letter(number).map(Deed::Lose),
-        Step::Duplicate(number) => world.letter(number).map(Deed::Duplicate),
-        Step::Crash(node) => Some(Deed::Crash(node)),
-        Step::Recover(node) => Some(Deed::Recover(node)),
-        Step::Tick => Some(Deed::Tick),
+        Step::Lose(number) => world.message_ref(number).map(ScriptStep::Lose),
+        Step::Duplicate(number) => world.message_ref(number).map(ScriptStep::Duplicate),
+        Step::Crash(node) => Some(ScriptStep::Crash(node)),
+        Step::Recover(node) => Some(ScriptStep::Recover(node)),
+        Step::Tick => Some(ScriptStep::Tick),
     }
 }

@@ -131,7 +131,7 @@ impl Model {
         keeps_trace: KeepsTrace,
     ) -> Self {
         let mut world = scenario.world(1, keeps_trace == KeepsTrace::Yes);
-        world.follow_words();
+        world.begin_script();
         let allowed = |is_allowed: bool, budget: u32| if is_allowed { budget.min(255) } else { 0 };
         let has_loss = assumption.has_loss();
         Self {

@@ -2,7 +2,7 @@
 
 use tanist_core::NodeId;
 use tanist_core::trace::{Event, Kind};
-use tanist_sim::scenario::script::{Deed, DeedError};
+use tanist_sim::scenario::script::{ScriptStep, ScriptStepError};
 use tanist_sim::{Scenario, run};
 
 fn scenario(steps: &str, more: &str) -> Scenario {
@@ -28,8 +28,8 @@ fn words_read_back_as_they_were_written() {
         "recover 3",
         "tick",
     ] {
-        let deed: Deed = words.parse().unwrap_or_else(|error| panic!("{words}: {error}"));
-        assert_eq!(deed.to_string(), words);
+        let step: ScriptStep = words.parse().unwrap_or_else(|error| panic!("{words}: {error}"));
+        assert_eq!(step.to_string(), words);
     }
 }
 
@@ -46,12 +46,12 @@ fn words_that_are_no_step_are_refused() {
         "crash the 2nd 3",
         "tick tock",
     ] {
-        assert!(matches!(words.parse::<Deed>(), Err(DeedError::Form(_))), "{words}");
+        assert!(matches!(words.parse::<ScriptStep>(), Err(ScriptStepError::Form(_))), "{words}");
     }
-    let unknown = "deliver greeting from 1 to 2".parse::<Deed>();
-    assert_eq!(unknown, Err(DeedError::Kind("greeting".to_owned())));
-    let unknown = "timer dinner at 1".parse::<Deed>();
-    assert_eq!(unknown, Err(DeedError::Timer("dinner".to_owned())));
+    let unknown = "deliver greeting from 1 to 2".parse::<ScriptStep>();
+    assert_eq!(unknown, Err(ScriptStepError::Kind("greeting".to_owned())));
+    let unknown = "timer dinner at 1".parse::<ScriptStep>();
+    assert_eq!(unknown, Err(ScriptStepError::Timer("dinner".to_owned())));
 }
 
 #[test]

@@ -8,23 +8,23 @@ use tanist_core::NodeId;
 use tanist_core::trace::TimerName;
 
 use crate::explore::choices::{Choice, What};
-use crate::scenario::script::{Deed, Letter};
+use crate::scenario::script::{MessageRef, ScriptStep};
 use crate::world::World;
 use crate::world::faults::Action;
 
 /// A step that the world did not offer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{deed}` cannot happen here; this can: {}", list(.possible))]
-pub struct Impossible {
+#[error("`{step}` cannot happen here; this can: {}", list(.enabled))]
+pub struct NotEnabled {
     /// What was to happen.
-    pub deed: Deed,
+    pub step: ScriptStep,
     /// What could have happened.
-    pub possible: Vec<Deed>,
+    pub enabled: Vec<ScriptStep>,
 }
 
 impl World {
     /// Lets words lead this world from here on: what a scenario does at its very beginning is done.
-    pub fn follow_words(&mut self) {
+    pub fn begin_script(&mut self) {
         while let Some((_, action)) = self.planned.pop_if(|(at, _)| at.as_micros() == 0) {
             self.act(action);
         }
@@ -32,63 +32,70 @@ impl World {
     }
 
     /// Does what the words say, if it can happen.
-    pub fn follow(&mut self, deed: Deed) -> Result<(), Impossible> {
-        let is_done = match deed {
-            Deed::Deliver { letter, crash_after } => {
-                let number = self.number_of(letter);
-                number.map(|number| self.take(number, letter.to, crash_after))
+    pub fn run_step(&mut self, step: ScriptStep) -> Result<(), NotEnabled> {
+        let is_done = match step {
+            ScriptStep::Deliver { message, crash_after } => {
+                let number = self.number_of(message);
+                number.map(|number| self.take(number, message.to, crash_after))
             }
-            Deed::Expire { timer, node, nth, crash_after } => {
+            ScriptStep::Expire { timer, node, nth, crash_after } => {
                 let number = self.timer_of(timer, node, nth);
                 number.map(|number| self.take(number, node, crash_after))
             }
-            Deed::Lose(letter) => self.number_of(letter).map(|number| self.lose_message(number)),
-            Deed::Duplicate(letter) => {
-                self.number_of(letter).map(|number| self.repeat_message(number))
+            ScriptStep::Lose(message) => {
+                self.number_of(message).map(|number| self.lose_message(number))
             }
-            Deed::Crash(node) => self.is_up(node).then(|| self.impose(Action::Crash(node))),
-            Deed::Recover(node) => {
+            ScriptStep::Duplicate(message) => {
+                self.number_of(message).map(|number| self.repeat_message(number))
+            }
+            ScriptStep::Crash(node) => self.is_up(node).then(|| self.impose(Action::Crash(node))),
+            ScriptStep::Recover(node) => {
                 (!self.is_up(node)).then(|| self.impose(Action::Restart { node, lost_writes: 0 }))
             }
-            Deed::Tick => {
+            ScriptStep::Tick => {
                 self.tick();
                 Some(())
             }
         };
-        is_done.ok_or_else(|| Impossible { deed, possible: self.possible() })
+        is_done.ok_or_else(|| NotEnabled { step, enabled: self.enabled_steps() })
     }
 
     /// A choice in words.
     #[must_use]
-    pub fn in_words(&self, number: u64) -> Option<Deed> {
+    pub fn as_step(&self, number: u64) -> Option<ScriptStep> {
         let choices = self.choices();
         let choice = choices.iter().find(|choice| choice.number == number)?;
-        Some(self.tell(choice, &choices))
+        Some(self.describe(choice, &choices))
     }
 
     /// The message of a choice in words.
     #[must_use]
-    pub fn letter(&self, number: u64) -> Option<Letter> {
-        match self.in_words(number)? {
-            Deed::Deliver { letter, .. } => Some(letter),
-            Deed::Expire { .. }
-            | Deed::Lose(_)
-            | Deed::Duplicate(_)
-            | Deed::Crash(_)
-            | Deed::Recover(_)
-            | Deed::Tick => None,
+    pub fn message_ref(&self, number: u64) -> Option<MessageRef> {
+        match self.as_step(number)? {
+            ScriptStep::Deliver { message, .. } => Some(message),
+            ScriptStep::Expire { .. }
+            | ScriptStep::Lose(_)
+            | ScriptStep::Duplicate(_)
+            | ScriptStep::Crash(_)
+            | ScriptStep::Recover(_)
+            | ScriptStep::Tick => None,
         }
     }
 
     /// Everything that can happen next, in words; what can be lost or come twice can also arrive.
     #[must_use]
-    pub fn possible(&self) -> Vec<Deed> {
+    pub fn enabled_steps(&self) -> Vec<ScriptStep> {
         let choices = self.choices();
-        let mut all: Vec<Deed> = choices.iter().map(|choice| self.tell(choice, &choices)).collect();
+        let mut all: Vec<ScriptStep> =
+            choices.iter().map(|choice| self.describe(choice, &choices)).collect();
         all.extend(self.observers.global.members.all().iter().map(|member| {
-            if self.is_up(member.id) { Deed::Crash(member.id) } else { Deed::Recover(member.id) }
+            if self.is_up(member.id) {
+                ScriptStep::Crash(member.id)
+            } else {
+                ScriptStep::Recover(member.id)
+            }
         }));
-        all.sort_by_cached_key(Deed::to_string);
+        all.sort_by_cached_key(ScriptStep::to_string);
         all
     }
 
@@ -99,40 +106,43 @@ impl World {
         self.choose(number);
     }
 
-    fn tell(&self, choice: &Choice, choices: &[Choice]) -> Deed {
+    fn describe(&self, choice: &Choice, choices: &[Choice]) -> ScriptStep {
         match choice.what {
             What::Message { from, facts } => {
-                let letter = Letter { kind: facts.kind, from, to: choice.node, nth: 1 };
-                let same = fitting(letter, choices);
+                let message = MessageRef { kind: facts.kind, from, to: choice.node, nth: 1 };
+                let same = fitting(message, choices);
                 let nth = 1 + same.iter().filter(|number| **number < choice.number).count();
-                Deed::Deliver { letter: Letter { nth, ..letter }, crash_after: None }
+                ScriptStep::Deliver { message: MessageRef { nth, ..message }, crash_after: None }
             }
             What::Timer(timer) => {
                 let (name, node) = (timer.name(), choice.node);
                 let nth = 1 + choices.iter().filter(|other| is_before(other, choice)).count();
-                Deed::Expire { timer: name, node, nth, crash_after: None }
+                ScriptStep::Expire { timer: name, node, nth, crash_after: None }
             }
         }
     }
 
-    fn number_of(&self, letter: Letter) -> Option<u64> {
-        let mut numbers = fitting(letter, &self.choices());
+    fn number_of(&self, message: MessageRef) -> Option<u64> {
+        let mut numbers = fitting(message, &self.choices());
         numbers.sort_unstable();
-        numbers.get(letter.nth.checked_sub(1)?).copied()
+        numbers.get(message.nth.checked_sub(1)?).copied()
     }
 
     fn timer_of(&self, timer: TimerName, node: NodeId, nth: usize) -> Option<u64> {
         let choices = self.choices();
-        let deed = Deed::Expire { timer, node, nth, crash_after: None };
-        choices.iter().find(|choice| self.tell(choice, &choices) == deed).map(|found| found.number)
+        let step = ScriptStep::Expire { timer, node, nth, crash_after: None };
+        choices
+            .iter()
+            .find(|choice| self.describe(choice, &choices) == step)
+            .map(|found| found.number)
     }
 }
 
 /// The numbers of all messages that look like this one.
-fn fitting(letter: Letter, choices: &[Choice]) -> Vec<u64> {
+fn fitting(message: MessageRef, choices: &[Choice]) -> Vec<u64> {
     let fits = |choice: &&Choice| match choice.what {
         What::Message { from, facts } => {
-            (facts.kind, from, choice.node) == (letter.kind, letter.from, letter.to)
+            (facts.kind, from, choice.node) == (message.kind, message.from, message.to)
         }
         What::Timer(_) => false,
     };
@@ -149,7 +159,7 @@ fn is_before(one: &Choice, other: &Choice) -> bool {
     }
 }
 
-fn list(deeds: &[Deed]) -> String {
-    let all: Vec<String> = deeds.iter().map(|deed| format!("`{deed}`")).collect();
+fn list(steps: &[ScriptStep]) -> String {
+    let all: Vec<String> = steps.iter().map(|step| format!("`{step}`")).collect();
     if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
 }

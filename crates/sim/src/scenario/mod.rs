@@ -26,7 +26,7 @@ use tanist_core::{GroupConfig, GroupSettings, Membership, NodeId};
 
 use crate::monitors::Selection;
 use crate::observe::observers::{ObserverConfig, Observers};
-use crate::scenario::script::Deed;
+use crate::scenario::script::ScriptStep;
 use crate::world::application::{Application, Pace};
 use crate::world::faults::Fault;
 use crate::world::network::{Conditions, Network, Rule};
@@ -70,7 +70,7 @@ pub struct Scenario {
     /// What happens to the world.
     pub faults: Vec<Fault>,
     /// What happens first, one after the other, whatever the clock says.
-    pub steps: Vec<Deed>,
+    pub steps: Vec<ScriptStep>,
     /// Which assertions are checked.
     pub selection: Selection,
     /// What must have come of it.

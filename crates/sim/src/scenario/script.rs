@@ -1,6 +1,6 @@
 //! A step of a run in words, as people write and read it.
 //!
-//! A deed names what it takes by what can be seen of it, never by a number of the program's.
+//! A step names what it takes by what can be seen of it, never by a number of the program's.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -14,11 +14,11 @@ use super::unknown::unknown;
 
 /// One step of a run that is led by words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum ScriptStep {
     /// A message arrives.
     Deliver {
         /// Which.
-        letter: Letter,
+        message: MessageRef,
         /// Its addressee dies after so many effects of it.
         crash_after: Option<u32>,
     },
@@ -34,9 +34,9 @@ pub enum Deed {
         crash_after: Option<u32>,
     },
     /// A message is lost.
-    Lose(Letter),
+    Lose(MessageRef),
     /// A message arrives, and another copy of it is still under way.
-    Duplicate(Letter),
+    Duplicate(MessageRef),
     /// A node dies.
     Crash(NodeId),
     /// A node comes back with its disk.
@@ -47,7 +47,7 @@ pub enum Deed {
 
 /// A message under way, as people see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Letter {
+pub struct MessageRef {
     /// Its kind.
     pub kind: Kind,
     /// Who sent it.
@@ -58,17 +58,17 @@ pub struct Letter {
     pub nth: usize,
 }
 
-impl fmt::Display for Deed {
+impl fmt::Display for ScriptStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Deliver { letter, crash_after } => {
-                write!(f, "deliver {letter}{}", Death(*crash_after))
+            Self::Deliver { message, crash_after } => {
+                write!(f, "deliver {message}{}", Death(*crash_after))
             }
             Self::Expire { timer, node, nth, crash_after } => {
                 write!(f, "timer {}{timer} at {}{}", Ordinal(*nth), node.0, Death(*crash_after))
             }
-            Self::Lose(letter) => write!(f, "lose {letter}"),
-            Self::Duplicate(letter) => write!(f, "duplicate {letter}"),
+            Self::Lose(message) => write!(f, "lose {message}"),
+            Self::Duplicate(message) => write!(f, "duplicate {message}"),
             Self::Crash(node) => write!(f, "crash {}", node.0),
             Self::Recover(node) => write!(f, "recover {}", node.0),
             Self::Tick => f.write_str("tick"),
@@ -76,7 +76,7 @@ impl fmt::Display for Deed {
     }
 }
 
-impl fmt::Display for Letter {
+impl fmt::Display for MessageRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, from, to, nth } = self;
         write!(f, "{}{kind} from {} to {}", Ordinal(*nth), from.0, to.0)
@@ -113,7 +113,7 @@ impl fmt::Display for Death {
 
 /// Words that are no step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DeedError {
+pub enum ScriptStepError {
     /// No such form.
     #[error(
         "{0:?} is no step; expected one of `deliver KIND from A to B`, `lose KIND from A to B`, \
@@ -130,11 +130,11 @@ pub enum DeedError {
     Timer(String),
 }
 
-impl FromStr for Deed {
-    type Err = DeedError;
+impl FromStr for ScriptStep {
+    type Err = ScriptStepError;
 
-    fn from_str(text: &str) -> Result<Self, DeedError> {
-        let none = || DeedError::Form(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, ScriptStepError> {
+        let none = || ScriptStepError::Form(text.to_owned());
         let mut words: Vec<&str> = text.split_whitespace().collect();
         let crash_after = match words.as_slice() {
             [.., "and", "crash", "after", count, "effect" | "effects"] => {
@@ -154,23 +154,23 @@ impl FromStr for Deed {
             _ => 1,
         };
         let node = |word: &str| word.parse().map(NodeId).map_err(|_| none());
-        let letter = |kind: &str, from: &str, to: &str| {
-            Ok(Letter { kind: kind_of(kind)?, from: node(from)?, to: node(to)?, nth })
+        let message = |kind: &str, from: &str, to: &str| {
+            Ok(MessageRef { kind: kind_of(kind)?, from: node(from)?, to: node(to)?, nth })
         };
         match (words.as_slice(), crash_after, nth) {
             (["deliver", kind, "from", from, "to", to], _, _) => {
-                Ok(Self::Deliver { letter: letter(kind, from, to)?, crash_after })
+                Ok(Self::Deliver { message: message(kind, from, to)?, crash_after })
             }
             (["timer", name, "at", at], _, _) => {
                 let timer = TimerName::ALL.iter().copied().find(|timer| timer.name() == *name);
-                let timer = timer.ok_or_else(|| DeedError::Timer((*name).to_owned()))?;
+                let timer = timer.ok_or_else(|| ScriptStepError::Timer((*name).to_owned()))?;
                 Ok(Self::Expire { timer, node: node(at)?, nth, crash_after })
             }
             (["lose", kind, "from", from, "to", to], None, _) => {
-                Ok(Self::Lose(letter(kind, from, to)?))
+                Ok(Self::Lose(message(kind, from, to)?))
             }
             (["duplicate", kind, "from", from, "to", to], None, _) => {
-                Ok(Self::Duplicate(letter(kind, from, to)?))
+                Ok(Self::Duplicate(message(kind, from, to)?))
             }
             (["crash", id], None, 1) => Ok(Self::Crash(node(id)?)),
             (["recover", id], None, 1) => Ok(Self::Recover(node(id)?)),
@@ -180,18 +180,18 @@ impl FromStr for Deed {
     }
 }
 
-fn kind_of(name: &str) -> Result<Kind, DeedError> {
+fn kind_of(name: &str) -> Result<Kind, ScriptStepError> {
     let found = Kind::ALL.iter().copied().find(|kind| kind.name() == name);
-    found.ok_or_else(|| DeedError::Kind(name.to_owned()))
+    found.ok_or_else(|| ScriptStepError::Kind(name.to_owned()))
 }
 
-impl Deed {
+impl ScriptStep {
     /// The same, and the node that it happens to dies after so many effects of it.
     #[must_use]
     pub const fn with_crash_after(self, effects: u32) -> Self {
         match self {
-            Self::Deliver { letter, crash_after: _ } => {
-                Self::Deliver { letter, crash_after: Some(effects) }
+            Self::Deliver { message, crash_after: _ } => {
+                Self::Deliver { message, crash_after: Some(effects) }
             }
             Self::Expire { timer, node, nth, crash_after: _ } => {
                 Self::Expire { timer, node, nth, crash_after: Some(effects) }
@@ -205,8 +205,8 @@ impl Deed {
     /// The nodes that it names.
     pub fn nodes(self) -> impl Iterator<Item = NodeId> {
         let (one, other) = match self {
-            Self::Deliver { letter, .. } | Self::Lose(letter) | Self::Duplicate(letter) => {
-                (Some(letter.from), Some(letter.to))
+            Self::Deliver { message, .. } | Self::Lose(message) | Self::Duplicate(message) => {
+                (Some(message.from), Some(message.to))
             }
             Self::Expire { node, .. } | Self::Crash(node) | Self::Recover(node) => {
                 (Some(node), None)
@@ -222,16 +222,16 @@ impl Reader<'_> {
         &self,
         lines: &[Text],
         members: &Membership,
-    ) -> Result<Vec<Deed>, ScenarioError> {
+    ) -> Result<Vec<ScriptStep>, ScenarioError> {
         let read = |line: &Text| {
-            let deed: Deed = line
+            let step: ScriptStep = line
                 .as_ref()
                 .parse()
-                .map_err(|error: DeedError| self.error(&line.span(), error.to_string()))?;
-            for node in deed.nodes() {
+                .map_err(|error: ScriptStepError| self.error(&line.span(), error.to_string()))?;
+            for node in step.nodes() {
                 self.known(node.0, members, &line.span())?;
             }
-            Ok(deed)
+            Ok(step)
         };
         lines.iter().map(read).collect()
     }

@@ -109,13 +109,13 @@ fn follow(world: &mut World, scenario: &Scenario) -> Result<(), String> {
     if scenario.steps.is_empty() {
         return Ok(());
     }
-    world.follow_words();
-    for (number, deed) in (1..).zip(&scenario.steps) {
+    world.begin_script();
+    for (number, step) in (1..).zip(&scenario.steps) {
         if scenario.stops_at_break && world.observers.first_violated().is_some() {
             let count = scenario.steps.len();
             return Err(format!("the run breaks before step {number} of {count}"));
         }
-        world.follow(*deed).map_err(|impossible| format!("step {number}: {impossible}"))?;
+        world.run_step(*step).map_err(|error| format!("step {number}: {error}"))?;
     }
     Ok(())
 }
