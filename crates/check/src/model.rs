@@ -286,20 +286,20 @@ impl Model {
             Step::Tick => self.world.tick(),
         }
         if self.left.is_final() {
-            self.world.forget_mail_to_the_dead();
+            self.world.drop_messages_to_crashed_nodes();
         }
         happens
     }
 
-    pub(crate) fn freeze(&self, store: &Store, to: &mut Vec<u8>) {
+    pub(crate) fn save(&self, store: &Store, to: &mut Vec<u8>) {
         self.left.write(to);
-        store.freeze(&self.world, to);
+        store.save(&self.world, to);
     }
 
-    pub(crate) fn thaw(&mut self, store: &Store, from: &[u8]) {
+    pub(crate) fn restore(&mut self, store: &Store, from: &[u8]) {
         let (left, world) = Budgets::read(from);
         self.left = left;
-        store.thaw(world, &mut self.world);
+        store.restore(world, &mut self.world);
     }
 }
 
@@ -334,7 +334,7 @@ impl Budgets {
         to.extend([crashes, recoveries, losses, duplicates, early_timers].map(narrow));
     }
 
-    /// Takes the budgets off what was frozen.
+    /// Takes the budgets off a snapshot.
     pub(crate) fn read(from: &[u8]) -> (Self, &[u8]) {
         let (left, world) = from.split_at(5);
         let left = |at: usize| u32::from(left[at]);

@@ -65,7 +65,7 @@ pub(crate) struct New {
     pub(crate) is_beyond: bool,
     /// The assertions that are broken in it.
     pub(crate) violated: Vec<Violated>,
-    frozen: Range<usize>,
+    snapshot: Range<usize>,
 }
 
 /// What all threads look things up in.
@@ -77,8 +77,8 @@ pub(crate) struct Aids<'a> {
 
 impl Block {
     /// The situation, written down; nothing for one with something broken.
-    pub(crate) fn frozen(&self, new: &New) -> &[u8] {
-        &self.bytes[new.frozen.clone()]
+    pub(crate) fn snapshot(&self, new: &New) -> &[u8] {
+        &self.bytes[new.snapshot.clone()]
     }
 }
 
@@ -102,8 +102,8 @@ impl Crew {
         let aids = Aids { visited, store, bounds };
         self.share(batch, |situations, worker| {
             let mut block = Block::new();
-            for (place, frozen) in situations {
-                block.expand(*place, frozen, worker, &aids);
+            for (place, snapshot) in situations {
+                block.expand(*place, snapshot, worker, &aids);
             }
             block
         })
@@ -115,8 +115,8 @@ impl Crew {
             let mut walks = RandomWalks::new();
             let model = &mut worker.model;
             let mut succeeds =
-                |frozen: &[u8]| walks.succeed(model, &|model| model.thaw(store, frozen));
-            let can_progress = situations.iter().filter(|(_, frozen)| succeeds(frozen));
+                |snapshot: &[u8]| walks.succeed(model, &|model| model.restore(store, snapshot));
+            let can_progress = situations.iter().filter(|(_, snapshot)| succeeds(snapshot));
             can_progress.map(|(place, _)| *place).collect::<Vec<u32>>()
         });
         found.concat()
@@ -159,19 +159,19 @@ impl Block {
         Self { sources: Vec::new(), successors: Vec::new(), bytes: Vec::new() }
     }
 
-    fn expand(&mut self, place: u32, frozen: &[u8], worker: &mut Worker, aids: &Aids<'_>) {
+    fn expand(&mut self, place: u32, snapshot: &[u8], worker: &mut Worker, aids: &Aids<'_>) {
         let first = self.successors.len();
         if worker.model.assumption.has_clock() {
-            self.expand_by_clock(frozen, &mut worker.model, aids);
+            self.expand_by_clock(snapshot, &mut worker.model, aids);
         } else {
-            self.expand_by_memo(frozen, worker, aids);
+            self.expand_by_memo(snapshot, worker, aids);
         }
         self.sources.push((place, first..self.successors.len()));
     }
 
-    fn expand_by_memo(&mut self, frozen: &[u8], worker: &mut Worker, aids: &Aids<'_>) {
+    fn expand_by_memo(&mut self, snapshot: &[u8], worker: &mut Worker, aids: &Aids<'_>) {
         let Worker { model, nodes, memo } = worker;
-        let (left, world) = Budgets::read(frozen);
+        let (left, world) = Budgets::read(snapshot);
         let outline = aids.store.outline(world, nodes.len());
         let before = memo.recall(&outline, Event::Nothing, model, aids).leaders.clone();
         let steps = model.enabled_steps_in(&Scene {
@@ -205,10 +205,10 @@ impl Block {
     }
 
     /// With a clock it matters what time it is, so every step is tried where it is taken.
-    fn expand_by_clock(&mut self, frozen: &[u8], model: &mut Model, aids: &Aids<'_>) {
+    fn expand_by_clock(&mut self, snapshot: &[u8], model: &mut Model, aids: &Aids<'_>) {
         let store = aids.store;
-        model.thaw(store, frozen);
-        model.expand(&mut |model| model.thaw(store, frozen), &mut |enabled, model| {
+        model.restore(store, snapshot);
+        model.expand(&mut |model| model.restore(store, snapshot), &mut |enabled, model| {
             let fingerprint = model.fingerprint();
             let what = match aids.visited.find(fingerprint) {
                 Some(place) => Found::Visited(place),
@@ -227,14 +227,14 @@ impl Block {
         let violated = model.broken(aids.bounds);
         let begin = self.bytes.len();
         if violated.is_empty() {
-            model.freeze(aids.store, &mut self.bytes);
+            model.save(aids.store, &mut self.bytes);
         }
         New {
             fingerprint,
             is_good: model.world.observers.is_settled(),
             is_beyond: model.is_beyond(aids.bounds.counter),
             violated,
-            frozen: begin..self.bytes.len(),
+            snapshot: begin..self.bytes.len(),
         }
     }
 
@@ -251,7 +251,7 @@ impl Block {
             return Found::Visited(place);
         }
         let mut violated = result.violated.clone();
-        if !next.has_mail_for_the_living() {
+        if !next.has_messages_to_live_nodes() {
             violated.extend_from_slice(&result.violated_at_rest);
         }
         let begin = self.bytes.len();
@@ -264,7 +264,7 @@ impl Block {
             is_good: result.is_good,
             is_beyond: result.is_beyond,
             violated,
-            frozen: begin..self.bytes.len(),
+            snapshot: begin..self.bytes.len(),
         }))
     }
 }
@@ -291,7 +291,7 @@ fn next(outline: &Outline, step: Step, change: &Change, left: Budgets) -> Outlin
     }
     let mut next = before.after(change);
     if left.is_final() {
-        next.forget_mail_to_the_dead();
+        next.drop_messages_to_crashed_nodes();
     }
     next
 }

@@ -5,7 +5,7 @@
 
 use tanist_sim::explore::varint;
 
-/// Frozen situations in order of their places.
+/// Snapshots in order of their places.
 pub(crate) struct Frontier {
     batches: Vec<Batch>,
     count: usize,
@@ -37,7 +37,7 @@ impl Frontier {
     }
 
     /// Adds a situation; places only grow.
-    pub(crate) fn push(&mut self, place: u32, frozen: &[u8]) {
+    pub(crate) fn push(&mut self, place: u32, snapshot: &[u8]) {
         if self.batches.last().is_none_or(|batch| batch.count == BATCH) {
             if let Some(full) = self.batches.last_mut() {
                 full.bytes.shrink_to_fit();
@@ -46,8 +46,8 @@ impl Frontier {
         }
         if let Some(batch) = self.batches.last_mut() {
             varint::write(&mut batch.bytes, u64::from(place - batch.last));
-            varint::write(&mut batch.bytes, frozen.len() as u64);
-            batch.bytes.extend_from_slice(frozen);
+            varint::write(&mut batch.bytes, snapshot.len() as u64);
+            batch.bytes.extend_from_slice(snapshot);
             (batch.last, batch.count) = (place, batch.count + 1);
             self.count += 1;
         }
@@ -71,8 +71,8 @@ impl Batch {
         while !rest.is_empty() {
             place += u32::try_from(varint::read(&mut rest)).unwrap_or(0);
             let length = usize::try_from(varint::read(&mut rest)).unwrap_or(0);
-            let (frozen, more) = rest.split_at(length);
-            entries.push((place, frozen));
+            let (snapshot, more) = rest.split_at(length);
+            entries.push((place, snapshot));
             rest = more;
         }
         entries
@@ -97,10 +97,8 @@ mod tests {
         assert_eq!(batches.len(), 3);
         let entries: Vec<(u32, &[u8])> = batches.iter().flat_map(Batch::entries).collect();
         assert!(entries.iter().map(|(place, _)| *place).eq(places));
-        assert!(
-            entries
-                .iter()
-                .all(|(place, frozen)| { *frozen == &place.to_le_bytes()[..(place % 4) as usize] })
-        );
+        assert!(entries.iter().all(|(place, snapshot)| {
+            *snapshot == &place.to_le_bytes()[..(place % 4) as usize]
+        }));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Of a visited situation the number that stands for it is kept, where it was first reached from, and
 //! where it leads: some forty bytes. Only those whose successors are still to be visited are kept in
-//! full, frozen. The run to a situation is found again by taking it: the steps of a situation are
+//! full, as a snapshot. The run to a situation is found again by taking it: the steps of a situation are
 //! tried until one leads to the next number.
 //!
 //! The result does not depend on the number of threads: they only expand, and what they find is
@@ -177,8 +177,8 @@ impl Search {
             is_cut_short: false,
             first,
         };
-        let mut frozen = Vec::new();
-        search.first.freeze(&search.store, &mut frozen);
+        let mut snapshot = Vec::new();
+        search.first.save(&search.store, &mut snapshot);
         search.visited.insert(search.first.fingerprint());
         search.parents.push(0);
         if search.first.world.observers.is_settled() {
@@ -188,7 +188,7 @@ impl Search {
             search.found.push(Found { violated, run: Vec::new(), states: 1 });
         }
         if search.found.is_empty() {
-            search.frontier.push(0, &frozen);
+            search.frontier.push(0, &snapshot);
         }
         search
     }
@@ -247,13 +247,13 @@ impl Search {
             Arrived::Again(place) => place,
             Arrived::Fresh(place) => {
                 self.parents.push(parent);
-                self.note(place, new, block.frozen(new));
+                self.note(place, new, block.snapshot(new));
                 place
             }
         }
     }
 
-    fn note(&mut self, place: u32, new: &New, frozen: &[u8]) {
+    fn note(&mut self, place: u32, new: &New, snapshot: &[u8]) {
         if new.is_good {
             self.good.set(place);
         }
@@ -265,12 +265,12 @@ impl Search {
         }
         // A run ends where it breaks something.
         if new.violated.is_empty() && !new.is_beyond {
-            self.frontier.push(place, frozen);
+            self.frontier.push(place, snapshot);
             return;
         }
         self.ends.set(place);
         if new.violated.is_empty() && !new.is_good {
-            self.beyond.push(place, frozen);
+            self.beyond.push(place, snapshot);
         }
     }
 

@@ -51,11 +51,11 @@ pub enum Order {
     Fifo,
 }
 
-/// The number that stands for a situation; mail is given link by link, each in order of sending.
+/// The number that stands for a situation; messages is given link by link, each in order of sending.
 pub(crate) fn situation(
     machines: impl Iterator<Item = u128>,
     memories: u128,
-    mail: impl Iterator<Item = u128>,
+    messages: impl Iterator<Item = u128>,
     order: Order,
 ) -> u128 {
     let mut digester = Digester::new();
@@ -63,8 +63,8 @@ pub(crate) fn situation(
     digester.write_u128(memories);
     match order {
         // A sum does not depend on the order.
-        Order::Any => digester.write_u128(mail.fold(0, u128::wrapping_add)),
-        Order::Fifo => mail.for_each(|letter| digester.write_u128(letter)),
+        Order::Any => digester.write_u128(messages.fold(0, u128::wrapping_add)),
+        Order::Fifo => messages.for_each(|message| digester.write_u128(message)),
     }
     digester.wide()
 }
@@ -194,7 +194,7 @@ impl World {
     }
 
     /// Forgets every message to a node that is down.
-    pub fn forget_mail_to_the_dead(&mut self) {
+    pub fn drop_messages_to_crashed_nodes(&mut self) {
         let dead: Vec<u64> = self
             .schedule
             .entries()
@@ -215,7 +215,7 @@ impl World {
     #[must_use]
     pub fn fingerprint(&self, order: Order) -> u128 {
         let machines = (0..self.hosts.len()).map(|at| self.host_digest(at));
-        let mut mail: Vec<(usize, NodeId, u64, u128)> = self
+        let mut messages: Vec<(usize, NodeId, u64, u128)> = self
             .schedule
             .entries()
             .filter_map(|(number, scheduled)| match scheduled {
@@ -225,9 +225,9 @@ impl World {
                 Scheduled::At { .. } | Scheduled::Fault(_) | Scheduled::Look => None,
             })
             .collect();
-        mail.sort_unstable_by_key(|(host, from, number, _)| (*host, *from, *number));
-        let mail = mail.into_iter().map(|(.., digest)| digest);
-        situation(machines, self.observers.memories_digest(), mail, order)
+        messages.sort_unstable_by_key(|(host, from, number, _)| (*host, *from, *number));
+        let messages = messages.into_iter().map(|(.., digest)| digest);
+        situation(machines, self.observers.memories_digest(), messages, order)
     }
 
     /// The number that stands for a machine and its seat.

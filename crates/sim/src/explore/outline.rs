@@ -1,7 +1,7 @@
-//! A frozen situation looked at without thawing it, and what an event makes of it.
+//! A snapshot looked at without restoring it, and what an event makes of it.
 //!
-//! What an event does depends on the machines and on what the monitors remember, never on other mail
-//! that is under way. So a [`Change`] that was found once, in a thawed world, holds for every
+//! What an event does depends on the machines and on what the monitors remember, never on other messages
+//! that is under way. So a [`Change`] that was found once, in a restored world, holds for every
 //! situation with the same machines and memories, whatever is under way there. Leaves out clocks:
 //! with them it matters what time it is.
 
@@ -16,14 +16,14 @@ use crate::explore::varint::{read, write};
 use crate::world::World;
 use crate::world::faults::Action;
 
-use super::snapshot::{Shelf, Store};
+use super::snapshot::{Interner, Store};
 
 /// The parts of a situation.
 #[derive(Clone, Debug)]
 pub struct Outline {
     machines: Vec<Machine>,
     monitor_states: Place,
-    mail: Vec<Letter>,
+    messages: Vec<InFlight>,
     /// The timers that run, at which machine: what is numbered first.
     timers: Vec<(usize, Timer)>,
 }
@@ -42,7 +42,7 @@ struct Machine {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Letter {
+struct InFlight {
     place: Place,
     host: usize,
     from: NodeId,
@@ -72,7 +72,7 @@ pub struct Change {
     host: usize,
     machine: Machine,
     monitor_states: Place,
-    sent: Box<[Letter]>,
+    sent: Box<[InFlight]>,
 }
 
 impl Change {
@@ -84,60 +84,60 @@ impl Change {
 }
 
 impl Store {
-    /// Looks at what was frozen of a world with so many machines.
+    /// Reads the snapshot of a world with this many machines.
     #[must_use]
     pub fn outline(&self, mut from: &[u8], machine_count: usize) -> Outline {
-        let shelf = self.machines.read();
+        let interner = self.machines.read();
         let mut timers = Vec::new();
         let machines = (0..machine_count).map(|at| {
-            let (part, digest, machine) = shelf.get(read(&mut from));
+            let (part, digest, machine) = interner.get(read(&mut from));
             timers.extend(machine.host.timers.iter().map(|timer| (at, *timer)));
             Machine { place: Place { part, digest }, is_up: machine.host.is_up() }
         });
         let machines = machines.collect();
-        drop(shelf);
+        drop(interner);
         let monitor_states = place(&self.monitor_states.read(), read(&mut from));
-        let shelf = self.mail.read();
-        let mut mail = Vec::new();
+        let interner = self.messages.read();
+        let mut messages = Vec::new();
         while !from.is_empty() {
             let number = read(&mut from);
-            let (_, _, letter) = shelf.get(number);
-            mail.push(Letter {
-                place: place(&shelf, number),
-                host: letter.host,
-                from: letter.from,
+            let (_, _, message) = interner.get(number);
+            messages.push(InFlight {
+                place: place(&interner, number),
+                host: message.host,
+                from: message.from,
             });
         }
-        Outline { machines, monitor_states, mail, timers }
+        Outline { machines, monitor_states, messages, timers }
     }
 
-    /// Everything that is under way, as the thawed world would tell it.
+    /// Everything that is under way, as the restored world would tell it.
     #[must_use]
     pub fn choices(&self, outline: &Outline, nodes: &[NodeId]) -> Vec<Choice> {
         let timers = outline.timers.iter().map(|(at, timer)| {
             let key = digest(&(1, *at, *timer));
             (key, nodes[*at], What::Timer(*timer))
         });
-        let shelf = self.mail.read();
-        let mail = outline.mail.iter().map(|letter| {
-            let (_, key, mail) = shelf.get(u64::from(letter.place.part));
-            (key, nodes[letter.host], What::Message { from: letter.from, facts: mail.facts })
+        let interner = self.messages.read();
+        let messages = outline.messages.iter().map(|message| {
+            let (_, key, stored) = interner.get(u64::from(message.place.part));
+            (key, nodes[message.host], What::Message { from: message.from, facts: stored.facts })
         });
         let mut all: Vec<(u128, Choice)> = (1..)
-            .zip(timers.chain(mail))
+            .zip(timers.chain(messages))
             .map(|(number, (key, node, what))| (key, Choice { number, node, what }))
             .collect();
         all.sort_unstable_by_key(|(key, _)| *key);
         all.into_iter().map(|(_, choice)| choice).collect()
     }
 
-    /// Lets an event happen in a world that is made what the outline says, other mail left out;
+    /// Lets an event happen in a world that is made what the outline says, other messages left out;
     /// afterwards the world is what became of it.
     pub fn change(&self, outline: &Outline, event: Event, world: &mut World) -> Change {
         let mut bytes = Vec::new();
         let before = outline.with_only(event);
         before.write(&mut bytes);
-        self.thaw(&bytes, world);
+        self.restore(&bytes, world);
         let node = match event {
             Event::Take { number, crash_after } => {
                 let node = world.hosts[outline.host(number)].id;
@@ -159,40 +159,40 @@ impl Store {
             Event::Nothing => world.hosts[0].id,
         };
         bytes.clear();
-        self.freeze(world, &mut bytes);
+        self.save(world, &mut bytes);
         let after = self.outline(&bytes, world.hosts.len());
         let host = world.position(node).unwrap_or(0);
         let (machine, monitor_states) = (after.machines[host], after.monitor_states);
-        Change { host, machine, monitor_states, sent: after.mail.into() }
+        Change { host, machine, monitor_states, sent: after.messages.into() }
     }
 }
 
 impl Outline {
-    /// Writes it down as it was frozen.
+    /// Writes the snapshot that it is an outline of.
     pub fn write(&self, to: &mut Vec<u8>) {
         let machines = self.machines.iter().map(|machine| machine.place);
-        let mail = self.mail.iter().map(|letter| letter.place);
-        for place in machines.chain([self.monitor_states]).chain(mail) {
+        let messages = self.messages.iter().map(|message| message.place);
+        for place in machines.chain([self.monitor_states]).chain(messages) {
             write(to, u64::from(place.part));
         }
     }
 
-    /// The number that stands for the situation, as the thawed world would tell it.
+    /// The number that stands for the situation, as the restored world would tell it.
     #[must_use]
     pub fn fingerprint(&self, order: Order) -> u128 {
         let machines = self.machines.iter().map(|machine| machine.place.digest);
         let memories = self.monitor_states.digest;
         match order {
             Order::Any => {
-                let mail = self.mail.iter().map(|letter| letter.place.digest);
-                situation(machines, memories, mail, order)
+                let messages = self.messages.iter().map(|message| message.place.digest);
+                situation(machines, memories, messages, order)
             }
             Order::Fifo => {
-                let mut mail: Vec<&Letter> = self.mail.iter().collect();
+                let mut messages: Vec<&InFlight> = self.messages.iter().collect();
                 // A stable sort keeps the order of sending on each link.
-                mail.sort_by_key(|letter| (letter.host, letter.from));
-                let mail = mail.into_iter().map(|letter| letter.place.digest);
-                situation(machines, memories, mail, order)
+                messages.sort_by_key(|message| (message.host, message.from));
+                let messages = messages.into_iter().map(|message| message.place.digest);
+                situation(machines, memories, messages, order)
             }
         }
     }
@@ -211,9 +211,9 @@ impl Outline {
             digester.write_u32(machine.place.part);
         }
         let what = match event {
-            Event::Take { number, crash_after } => match self.letter(number) {
+            Event::Take { number, crash_after } => match self.message_at(number) {
                 None => (0, number, crash_after.unwrap_or(0)),
-                Some(at) => (1, u64::from(self.mail[at].place.part), crash_after.unwrap_or(0)),
+                Some(at) => (1, u64::from(self.messages[at].place.part), crash_after.unwrap_or(0)),
             },
             Event::Crash(node) => (2, u64::from(node.0), 0),
             Event::Recover(node) => (3, u64::from(node.0), 0),
@@ -229,10 +229,10 @@ impl Outline {
         let mut next = self.clone();
         next.machines[change.host] = change.machine;
         next.monitor_states = change.monitor_states;
-        for letter in &change.sent {
+        for message in &change.sent {
             // Equal messages that are under way are one, and the first of them counts.
-            if next.mail.iter().all(|known| known.place.part != letter.place.part) {
-                next.mail.push(*letter);
+            if next.messages.iter().all(|known| known.place.part != message.place.part) {
+                next.messages.push(*message);
             }
         }
         next
@@ -240,43 +240,43 @@ impl Outline {
 
     /// Forgets a message.
     pub fn lose(&mut self, number: u64) {
-        if let Some(at) = self.letter(number) {
-            self.mail.remove(at);
+        if let Some(at) = self.message_at(number) {
+            self.messages.remove(at);
         }
     }
 
     /// Whether something is under way to a node that is up.
     #[must_use]
-    pub fn has_mail_for_the_living(&self) -> bool {
-        self.mail.iter().any(|letter| self.machines[letter.host].is_up)
+    pub fn has_messages_to_live_nodes(&self) -> bool {
+        self.messages.iter().any(|message| self.machines[message.host].is_up)
     }
 
     /// Forgets every message to a node that is down.
-    pub fn forget_mail_to_the_dead(&mut self) {
+    pub fn drop_messages_to_crashed_nodes(&mut self) {
         let machines = &self.machines;
-        self.mail.retain(|letter| machines[letter.host].is_up);
+        self.messages.retain(|message| machines[message.host].is_up);
     }
 
     /// The message of this number.
-    fn letter(&self, number: u64) -> Option<usize> {
+    fn message_at(&self, number: u64) -> Option<usize> {
         let at = usize::try_from(number).ok()?.checked_sub(self.timers.len() + 1)?;
-        (at < self.mail.len()).then_some(at)
+        (at < self.messages.len()).then_some(at)
     }
 
-    /// The same machines, with no mail but what the event takes.
+    /// The same machines, with no messages but what the event takes.
     fn with_only(&self, event: Event) -> Self {
         let taken = match event {
-            Event::Take { number, .. } => self.letter(number),
+            Event::Take { number, .. } => self.message_at(number),
             Event::Crash(_) | Event::Recover(_) | Event::Nothing => None,
         };
-        let mail = taken.map(|at| self.mail[at]).into_iter().collect();
-        Self { mail, ..self.clone() }
+        let messages = taken.map(|at| self.messages[at]).into_iter().collect();
+        Self { messages, ..self.clone() }
     }
 
     /// The machine that something under way happens to.
     fn host(&self, number: u64) -> usize {
-        match self.letter(number) {
-            Some(at) => self.mail[at].host,
+        match self.message_at(number) {
+            Some(at) => self.messages[at].host,
             None => {
                 let at = usize::try_from(number).unwrap_or(0).saturating_sub(1);
                 self.timers.get(at).map_or(0, |(host, _)| *host)
@@ -285,7 +285,7 @@ impl Outline {
     }
 }
 
-fn place<T>(shelf: &Shelf<T>, number: u64) -> Place {
-    let (part, digest, _) = shelf.get(number);
+fn place<T>(interner: &Interner<T>, number: u64) -> Place {
+    let (part, digest, _) = interner.get(number);
     Place { part, digest }
 }

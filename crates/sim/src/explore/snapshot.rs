@@ -2,8 +2,8 @@
 //!
 //! A situation is a handful of machines, what the monitors remember, and messages under way. Each of
 //! these has few different values even where their combinations are many millions, so a [`Store`]
-//! keeps every value once, and a frozen world is the list of their places: some tens of bytes
-//! instead of some thousands. Thawing puts back only what differs from the world at hand.
+//! keeps every value once, and a snapshot is the list of their places: some tens of bytes
+//! instead of some thousands. Restoring puts back only what differs from the world at hand.
 //!
 //! Assumes a settled world ([`World::settle`]) of machines that run, with right clocks, links as they
 //! were at the beginning, and nothing on the schedule but messages and timers. Leaves out whatever
@@ -22,7 +22,7 @@ use crate::observe::global_state::NodeView;
 use crate::world::host::{Due, HostPart, Mark};
 use crate::world::{Scheduled, World};
 
-/// Whether a frozen world remembers how long its messages and timers have left.
+/// Whether a snapshot remembers how long its messages and timers have left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// No: anything may happen at any moment.
@@ -31,11 +31,11 @@ pub enum Clock {
     Ticks(u64),
 }
 
-/// Every value that some frozen world is made of, once.
+/// Every value that some snapshot is made of, once.
 pub struct Store {
     clock: Clock,
     pub(super) machines: Parts<Machine>,
-    pub(super) mail: Parts<Mail>,
+    pub(super) messages: Parts<StoredMessage>,
     pub(super) monitor_states: Parts<MonitorStates>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Machine {
 }
 
 /// A message under way.
-pub(super) struct Mail {
+pub(super) struct StoredMessage {
     pub(super) host: usize,
     pub(super) from: NodeId,
     message: Message,
@@ -62,7 +62,7 @@ pub struct Holdings {
     /// Different states of machines.
     pub machines: usize,
     /// Different messages.
-    pub mail: usize,
+    pub messages: usize,
     /// Different memories of all monitors together.
     pub monitor_states: usize,
 }
@@ -71,7 +71,7 @@ impl Store {
     /// An empty store.
     #[must_use]
     pub const fn new(clock: Clock) -> Self {
-        Self { clock, machines: Parts::new(), mail: Parts::new(), monitor_states: Parts::new() }
+        Self { clock, machines: Parts::new(), messages: Parts::new(), monitor_states: Parts::new() }
     }
 
     /// How much it holds.
@@ -79,13 +79,13 @@ impl Store {
     pub fn holdings(&self) -> Holdings {
         Holdings {
             machines: self.machines.read().items.len(),
-            mail: self.mail.read().items.len(),
+            messages: self.messages.read().items.len(),
             monitor_states: self.monitor_states.read().items.len(),
         }
     }
 
     /// Writes a world down; equal worlds need not give equal bytes.
-    pub fn freeze(&self, world: &World, to: &mut Vec<u8>) {
+    pub fn save(&self, world: &World, to: &mut Vec<u8>) {
         for (at, host) in world.hosts.iter().enumerate() {
             let place = host.mark.map(|mark| mark.part);
             let place = place.unwrap_or_else(|| {
@@ -100,22 +100,22 @@ impl Store {
         write(to, u64::from(place));
         let mut entries: Vec<(u64, Time, &Scheduled)> = world.schedule.all().collect();
         entries.sort_unstable_by_key(|(number, ..)| *number);
-        self.freeze_timers(world, &entries, to);
+        self.save_timers(world, &entries, to);
         for (_, due_at, scheduled) in entries {
             if let Scheduled::At { host, due: Due::Deliver { from, message, .. } } = scheduled {
                 let (host, from) = (*host, *from);
                 let make = || {
                     let facts = message.facts(world.config.algorithm());
-                    Mail { host, from, message: message.clone(), facts }
+                    StoredMessage { host, from, message: message.clone(), facts }
                 };
-                write(to, u64::from(self.mail.place(world.digest_of(scheduled), make)));
-                self.freeze_time(world.now, due_at, to);
+                write(to, u64::from(self.messages.place(world.digest_of(scheduled), make)));
+                self.save_time(world.now, due_at, to);
             }
         }
     }
 
     /// Which timers run is known of the machines; how long they have left is not.
-    fn freeze_timers(&self, world: &World, entries: &[(u64, Time, &Scheduled)], to: &mut Vec<u8>) {
+    fn save_timers(&self, world: &World, entries: &[(u64, Time, &Scheduled)], to: &mut Vec<u8>) {
         if self.clock == Clock::Ignored {
             return;
         }
@@ -125,21 +125,21 @@ impl Store {
                     Scheduled::At { host: of, .. } => *of == at && host.is_running(timer, *number),
                     Scheduled::Fault(_) | Scheduled::Look => false,
                 });
-                self.freeze_time(world.now, set.map_or(world.now, |(_, due_at, _)| *due_at), to);
+                self.save_time(world.now, set.map_or(world.now, |(_, due_at, _)| *due_at), to);
             }
         }
     }
 
-    fn freeze_time(&self, now: Time, due_at: Time, to: &mut Vec<u8>) {
+    fn save_time(&self, now: Time, due_at: Time, to: &mut Vec<u8>) {
         if let Clock::Ticks(tick) = self.clock {
             let whole = |time: Time| time.as_micros() / tick;
             write(to, whole(due_at).saturating_sub(whole(now)));
         }
     }
 
-    /// Makes a world what another one was when it was frozen. Both must have begun alike.
-    pub fn thaw(&self, mut from: &[u8], world: &mut World) {
-        world.begin_anew();
+    /// Makes a world what another one was when the snapshot was saved. Both must have begun alike.
+    pub fn restore(&self, mut from: &[u8], world: &mut World) {
+        world.reset();
         let machines = self.machines.read();
         let places: Vec<u64> = world.hosts.iter().map(|_| read(&mut from)).collect();
         for (at, place) in places.iter().enumerate() {
@@ -157,20 +157,20 @@ impl Store {
             let (_, _, machine) = machines.get(*place);
             world.hosts[at].clear_timers();
             for timer in &machine.host.timers {
-                let due_at = self.thaw_time(&mut from);
+                let due_at = self.restore_time(&mut from);
                 world.set_timer_at(at, *timer, due_at);
             }
         }
-        let mail = self.mail.read();
+        let messages = self.messages.read();
         while !from.is_empty() {
-            let (_, _, letter) = mail.get(read(&mut from));
-            let due_at = self.thaw_time(&mut from);
-            let due = Due::Deliver { from: letter.from, id: 0, message: letter.message.clone() };
-            world.deliver(letter.host, due_at, due);
+            let (_, _, stored) = messages.get(read(&mut from));
+            let due_at = self.restore_time(&mut from);
+            let due = Due::Deliver { from: stored.from, id: 0, message: stored.message.clone() };
+            world.deliver(stored.host, due_at, due);
         }
     }
 
-    fn thaw_time(&self, from: &mut &[u8]) -> Time {
+    fn restore_time(&self, from: &mut &[u8]) -> Time {
         match self.clock {
             Clock::Ignored => Time::ZERO,
             Clock::Ticks(tick) => Time::from_micros(read(from) * tick),
@@ -179,19 +179,19 @@ impl Store {
 }
 
 /// Values of one sort, each once, found by the number that stands for it.
-pub(super) struct Parts<T>(RwLock<Shelf<T>>);
+pub(super) struct Parts<T>(RwLock<Interner<T>>);
 
-pub(super) struct Shelf<T> {
+pub(super) struct Interner<T> {
     places: BTreeMap<u128, u32>,
     items: Vec<(u128, T)>,
 }
 
 impl<T> Parts<T> {
     const fn new() -> Self {
-        Self(RwLock::new(Shelf { places: BTreeMap::new(), items: Vec::new() }))
+        Self(RwLock::new(Interner { places: BTreeMap::new(), items: Vec::new() }))
     }
 
-    pub(super) fn read(&self) -> RwLockReadGuard<'_, Shelf<T>> {
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, Interner<T>> {
         // Whoever panicked had either added a value or not.
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -201,8 +201,8 @@ impl<T> Parts<T> {
         if let Some(place) = self.read().places.get(&digest) {
             return *place;
         }
-        let mut shelf = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let Shelf { places, items } = &mut *shelf;
+        let mut interner = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let Interner { places, items } = &mut *interner;
         *places.entry(digest).or_insert_with(|| {
             items.push((digest, make()));
             u32::try_from(items.len() - 1).expect("four billion parts do not fit into memory")
@@ -210,9 +210,9 @@ impl<T> Parts<T> {
     }
 }
 
-impl<T> Shelf<T> {
+impl<T> Interner<T> {
     pub(super) fn get(&self, place: u64) -> (u32, u128, &T) {
-        let part = u32::try_from(place).expect("only places of this store are frozen");
+        let part = u32::try_from(place).expect("a snapshot has only places of its own store");
         let (digest, item) = &self.items[part as usize];
         (part, *digest, item)
     }

@@ -44,7 +44,7 @@ pub struct Host {
     pub(crate) mark: Option<Mark>,
 }
 
-/// A machine's place in a store of frozen worlds, and the number that stands for it.
+/// A machine's place in a store of snapshots, and the number that stands for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) part: u32,

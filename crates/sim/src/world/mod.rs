@@ -307,7 +307,7 @@ impl World {
     }
 
     /// Nothing is under way, nothing was counted, and the clock stands where it began.
-    pub(crate) fn begin_anew(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.schedule.clear();
         self.now = Time::ZERO;
         (self.messages, self.events) = (0, 0);
