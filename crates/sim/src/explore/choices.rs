@@ -51,8 +51,8 @@ pub enum Order {
     Fifo,
 }
 
-/// The number that stands for a situation; messages is given link by link, each in order of sending.
-pub(crate) fn situation(
+/// The number that stands for a global state; messages are given link by link, each in order of sending.
+pub(crate) fn state_digest(
     machines: impl Iterator<Item = u128>,
     memories: u128,
     messages: impl Iterator<Item = u128>,
@@ -210,7 +210,7 @@ impl World {
     }
 
     /// A number that two settled worlds share if and, but for a collision, only if they are in the
-    /// same situation: nodes, disks, timers, what the global state and the monitors remember, and messages
+    /// same global state: nodes, disks, timers, what the global state and the monitors remember, and messages
     /// under way.
     #[must_use]
     pub fn fingerprint(&self, order: Order) -> u128 {
@@ -227,7 +227,7 @@ impl World {
             .collect();
         messages.sort_unstable_by_key(|(host, from, number, _)| (*host, *from, *number));
         let messages = messages.into_iter().map(|(.., digest)| digest);
-        situation(machines, self.observers.memories_digest(), messages, order)
+        state_digest(machines, self.observers.memories_digest(), messages, order)
     }
 
     /// The number that stands for a machine and its seat.

@@ -2,7 +2,7 @@
 //!
 //! What an event does depends on the machines and on what the monitors remember, never on other messages
 //! that is under way. So a [`Change`] that was found once, in a restored world, holds for every
-//! situation with the same machines and memories, whatever is under way there. Leaves out clocks:
+//! global state with the same machines and memories, whatever is under way there. Leaves out clocks:
 //! with them it matters what time it is.
 
 use std::hash::{Hash, Hasher};
@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use tanist_core::NodeId;
 use tanist_core::node::Timer;
 
-use crate::explore::choices::{Choice, Order, What, situation};
+use crate::explore::choices::{Choice, Order, What, state_digest};
 use crate::explore::digest::{Digester, digest};
 use crate::explore::varint::{read, write};
 use crate::world::World;
@@ -18,7 +18,7 @@ use crate::world::faults::Action;
 
 use super::snapshot::{Interner, Store};
 
-/// The parts of a situation.
+/// The parts of a global state.
 #[derive(Clone, Debug)]
 pub struct Outline {
     machines: Vec<Machine>,
@@ -66,7 +66,7 @@ pub enum Event {
     Nothing,
 }
 
-/// What an event does to a situation.
+/// What an event does to a global state.
 #[derive(Clone, Debug)]
 pub struct Change {
     host: usize,
@@ -177,7 +177,7 @@ impl Outline {
         }
     }
 
-    /// The number that stands for the situation, as the restored world would tell it.
+    /// The number that stands for the global state, as the restored world would tell it.
     #[must_use]
     pub fn fingerprint(&self, order: Order) -> u128 {
         let machines = self.machines.iter().map(|machine| machine.place.digest);
@@ -185,14 +185,14 @@ impl Outline {
         match order {
             Order::Any => {
                 let messages = self.messages.iter().map(|message| message.place.digest);
-                situation(machines, memories, messages, order)
+                state_digest(machines, memories, messages, order)
             }
             Order::Fifo => {
                 let mut messages: Vec<&InFlight> = self.messages.iter().collect();
                 // A stable sort keeps the order of sending on each link.
                 messages.sort_by_key(|message| (message.host, message.from));
                 let messages = messages.into_iter().map(|message| message.place.digest);
-                situation(machines, memories, messages, order)
+                state_digest(machines, memories, messages, order)
             }
         }
     }
@@ -223,7 +223,7 @@ impl Outline {
         digester.wide()
     }
 
-    /// What a change makes of the situation; the timers are not told of it.
+    /// What a change makes of the global state; the timers are not told of it.
     #[must_use]
     pub fn after(&self, change: &Change) -> Self {
         let mut next = self.clone();

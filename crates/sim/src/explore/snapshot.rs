@@ -1,6 +1,6 @@
 //! Worlds that are driven by choice, kept in a few bytes each.
 //!
-//! A situation is a handful of machines, what the monitors remember, and messages under way. Each of
+//! A global state is a handful of machines, what the monitors remember, and messages under way. Each of
 //! these has few different values even where their combinations are many millions, so a [`Store`]
 //! keeps every value once, and a snapshot is the list of their places: some tens of bytes
 //! instead of some thousands. Restoring puts back only what differs from the world at hand.

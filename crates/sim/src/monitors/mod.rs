@@ -138,7 +138,7 @@ pub enum Verdict {
     Holds,
     /// It did not.
     Violated,
-    /// It speaks of another algorithm, or of a situation that the run did not end in.
+    /// It speaks of another algorithm, or of a global state that the run did not end in.
     NotApplicable,
 }
 

@@ -157,7 +157,7 @@ impl GlobalState {
         self.cuts == 0 || self.is_clique(&self.live().map(|view| view.id).collect())
     }
 
-    /// Forgets what only the last step is judged by, so that it does not tell situations apart.
+    /// Forgets what only the last step is judged by, so that it does not tell global states apart.
     pub(crate) fn forget_step(&mut self) {
         self.nodes.iter_mut().for_each(NodeView::forget_step);
     }

@@ -313,7 +313,7 @@ impl World {
         (self.messages, self.events) = (0, 0);
     }
 
-    /// What is left to chance where nothing has a length: the same in every situation.
+    /// What is left to chance where nothing has a length: the same in every global state.
     pub(crate) fn reset_dice(&mut self) {
         self.dice = SeededDice::new(0);
     }
