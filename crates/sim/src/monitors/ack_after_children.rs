@@ -43,7 +43,7 @@ impl AckAfterChildren {
     ) -> Option<NodeId> {
         let is_there = |id| {
             let view = global.view(id);
-            view.is_some_and(|view| view.is_up && !view.is_paused && !view.is_aside)
+            view.is_some_and(|view| view.is_up && !view.is_paused && !view.is_withdrawn)
         };
         let mut open = self.open.iter().filter(|question| {
             question.asker == node

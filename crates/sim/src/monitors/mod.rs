@@ -65,7 +65,7 @@ pub(crate) use self::same_coordinator::SameCoordinator;
 pub(crate) use self::same_definition::SameDefinition;
 pub(crate) use self::stop_before_acknowledge::StopBeforeAcknowledge;
 pub(crate) use self::unique_numbers::UniqueNumbers;
-pub(crate) use self::withdrawn_takes_no_part::AsideTakesNoPart;
+pub(crate) use self::withdrawn_takes_no_part::WithdrawnTakesNoPart;
 
 /// Watches one assertion.
 pub trait Monitor: Replicate + Send + Sync {
@@ -233,7 +233,7 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
     let mut monitors: Vec<Box<dyn Monitor>> = vec![
         Box::new(OneElectionAtATime),
         Box::new(UniqueNumbers::default()),
-        Box::new(AsideTakesNoPart::default()),
+        Box::new(WithdrawnTakesNoPart::default()),
     ];
     let study = algorithms::study(algorithm);
     monitors.extend((study.monitors)(header, selection));

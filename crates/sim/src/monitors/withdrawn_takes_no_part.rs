@@ -9,11 +9,11 @@ use super::{Interest, Monitor, Violation};
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone, Default)]
-pub(crate) struct AsideTakesNoPart {
+pub(crate) struct WithdrawnTakesNoPart {
     has_been_aside: bool,
 }
 
-impl Monitor for AsideTakesNoPart {
+impl Monitor for WithdrawnTakesNoPart {
     fn id(&self) -> &'static str {
         "P-01"
     }
@@ -25,7 +25,7 @@ impl Monitor for AsideTakesNoPart {
     fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         self.has_been_aside |= matches!(event, Event::Withdraw { .. });
         let node = event.actor()?;
-        if !global.view(node)?.is_aside {
+        if !global.view(node)?.is_withdrawn {
             return None;
         }
         let what = if let Event::Send { message, .. } | Event::Broadcast { message, .. } = event

@@ -33,8 +33,8 @@ pub struct NodeView {
     pub is_up: bool,
     /// Whether it stands still.
     pub is_paused: bool,
-    /// Whether it has stepped aside; it does not count as up then.
-    pub is_aside: bool,
+    /// Whether it is withdrawn; it does not count as up then.
+    pub is_withdrawn: bool,
     /// Whether it asks the others for its own numbers and takes part in nothing yet.
     pub is_recalling: bool,
     /// Since when it has been up.
@@ -214,7 +214,7 @@ impl GlobalState {
                     let (lives, state, has_shown) =
                         (view.lives, view.state.clone(), view.has_shown);
                     *view = NodeView {
-                        is_aside: true,
+                        is_withdrawn: true,
                         lives,
                         state,
                         has_shown,
@@ -225,7 +225,7 @@ impl GlobalState {
             Event::Rejoin { node } => {
                 self.disturbed_at = at;
                 self.change(*node, |view| {
-                    (view.is_up, view.is_aside, view.started_at) = (true, false, at);
+                    (view.is_up, view.is_withdrawn, view.started_at) = (true, false, at);
                     view.lives += 1;
                 });
             }
@@ -311,7 +311,7 @@ impl NodeView {
             id,
             is_up: false,
             is_paused: false,
-            is_aside: false,
+            is_withdrawn: false,
             is_recalling: false,
             started_at: Time::ZERO,
             lives: 0,

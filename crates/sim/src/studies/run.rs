@@ -191,7 +191,7 @@ fn nodes_at_end(global: &GlobalState) -> Vec<NodeAtEnd> {
 
 /// The status variable, or why it does not count.
 fn status_at_end(view: &NodeView) -> String {
-    match (view.is_up, view.is_aside) {
+    match (view.is_up, view.is_withdrawn) {
         (true, _) => view.state.status.to_string(),
         (false, true) => "Aside".to_owned(),
         (false, false) => "Crashed".to_owned(),
