@@ -55,7 +55,7 @@ fn whoever_answers_as_the_world_does_gets_the_same_trace() {
             .faults
             .iter()
             .any(|fault| matches!(fault.action, Action::Crash(_) | Action::CrashAfterEffects(..)));
-        // The built-in plan tells in which life it was made, which is not known outside.
+        // The built-in plan tells in which incarnation it was made, which is not known outside.
         if has_restarts {
             continue;
         }
@@ -92,7 +92,7 @@ fn an_answer_to_an_earlier_life_is_not_delivered() {
     };
     for _ in 0..2000 {
         world.step();
-        assert!(!begun(&mut world), "a plan of an earlier life was used");
+        assert!(!begun(&mut world), "a plan of an earlier incarnation was used");
     }
     let view = world.observers.global.view(node).unwrap();
     assert_ne!(view.state.status, Status::Normal);

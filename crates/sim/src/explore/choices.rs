@@ -82,9 +82,9 @@ impl World {
                     let facts = message.facts(self.config.algorithm());
                     What::Message { from: *from, facts }
                 }
-                Due::Timer { timer, life } => {
+                Due::Timer { timer, incarnation } => {
                     let host = &self.hosts[*host];
-                    if *life != host.life || !host.is_running(*timer, number) {
+                    if *incarnation != host.incarnation || !host.is_running(*timer, number) {
                         continue;
                     }
                     What::Timer(*timer)
@@ -156,9 +156,9 @@ impl World {
         let mut stale: Vec<u64> = Vec::new();
         for (number, scheduled) in self.schedule.entries() {
             match scheduled {
-                Scheduled::At { host, due: Due::Timer { timer, life } } => {
+                Scheduled::At { host, due: Due::Timer { timer, incarnation } } => {
                     let host = &self.hosts[*host];
-                    if *life != host.life || !host.is_running(*timer, number) {
+                    if *incarnation != host.incarnation || !host.is_running(*timer, number) {
                         stale.push(number);
                     }
                 }

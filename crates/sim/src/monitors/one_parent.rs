@@ -15,7 +15,7 @@ pub(crate) struct OneParent {
 #[derive(Clone, Copy)]
 struct Answer {
     node: NodeId,
-    life: u32,
+    incarnation: u32,
     computation: GroupNumber,
     parent: NodeId,
 }
@@ -29,8 +29,8 @@ impl Monitor for OneParent {
         self.answers
             .iter()
             .map(|answer| {
-                let Answer { node, life, computation, parent } = *answer;
-                let numbers = [node.0, life, computation.node.0, parent.0].map(u64::from);
+                let Answer { node, incarnation, computation, parent } = *answer;
+                let numbers = [node.0, incarnation, computation.node.0, parent.0].map(u64::from);
                 mix(&numbers).wrapping_add(mix(&[computation.counter]))
             })
             .fold(0, u64::wrapping_add)
@@ -45,13 +45,13 @@ impl Monitor for OneParent {
         if message.kind != Kind::Ack || message.ok != Some(true) {
             return None;
         }
-        let life = global.view(*node)?.lives;
-        let answer = Answer { node: *node, life, computation: message.group?, parent: *to };
+        let incarnation = global.view(*node)?.incarnations;
+        let answer = Answer { node: *node, incarnation, computation: message.group?, parent: *to };
         let Some(last) = self.answers.iter_mut().find(|last| last.node == *node) else {
             self.answers.push(answer);
             return None;
         };
-        let is_same = last.life == life && last.computation == answer.computation;
+        let is_same = last.incarnation == incarnation && last.computation == answer.computation;
         let first = last.parent;
         *last = answer;
         (is_same && first != *to).then(|| Violation {

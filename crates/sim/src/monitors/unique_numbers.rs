@@ -6,7 +6,7 @@ use tanist_core::{GroupNumber, NodeId, Time};
 use super::{Interest, Monitor, Violation, mix};
 use crate::observe::global_state::GlobalState;
 
-/// The highest number that each node has used, with the life it was used in.
+/// The highest number that each node has used, with the incarnation it was used in.
 #[derive(Clone, Default)]
 pub(crate) struct UniqueNumbers {
     used: Vec<Used>,
@@ -16,7 +16,7 @@ pub(crate) struct UniqueNumbers {
 struct Used {
     node: NodeId,
     counter: u64,
-    life: u32,
+    incarnation: u32,
     /// Whether a plan was asked for under this number.
     is_planned: bool,
 }
@@ -31,7 +31,7 @@ impl Monitor for UniqueNumbers {
             .iter()
             .map(|used| {
                 let planned = u64::from(used.is_planned);
-                mix(&[u64::from(used.node.0), used.counter, u64::from(used.life), planned])
+                mix(&[u64::from(used.node.0), used.counter, u64::from(used.incarnation), planned])
             })
             .fold(0, u64::wrapping_add)
     }
@@ -66,20 +66,20 @@ impl Monitor for UniqueNumbers {
 
 impl UniqueNumbers {
     fn use_number(&mut self, global: &GlobalState, group: GroupNumber) -> Option<Violation> {
-        let life = global.view(group.node)?.lives;
+        let incarnation = global.view(group.node)?.incarnations;
         let Some(used) = self.used.iter_mut().find(|used| used.node == group.node) else {
             let (node, counter) = (group.node, group.counter);
-            self.used.push(Used { node, counter, life, is_planned: false });
+            self.used.push(Used { node, counter, incarnation, is_planned: false });
             return None;
         };
-        let is_reused =
-            group.counter < used.counter || (group.counter == used.counter && life != used.life);
+        let is_reused = group.counter < used.counter
+            || (group.counter == used.counter && incarnation != used.incarnation);
         if is_reused {
             let why = format!("{} uses number {group}, which was used before", group.node);
             return Some(Violation { nodes: vec![group.node], why });
         }
         if group.counter > used.counter {
-            (used.counter, used.life, used.is_planned) = (group.counter, life, false);
+            (used.counter, used.incarnation, used.is_planned) = (group.counter, incarnation, false);
         }
         None
     }

@@ -39,8 +39,8 @@ pub struct NodeView {
     pub is_recalling: bool,
     /// Since when it has been up.
     pub started_at: Time,
-    /// How often it has come up.
-    pub lives: u32,
+    /// How often it has started: the number of its incarnations.
+    pub incarnations: u32,
     /// Its defining state.
     pub state: NodeState,
     /// Whether it has shown its state since it came up.
@@ -188,15 +188,20 @@ impl GlobalState {
             Event::Start { node, .. } => {
                 self.disturbed_at = at;
                 self.change(*node, |view| {
-                    let lives = view.lives + 1;
-                    *view =
-                        NodeView { is_up: true, started_at: at, lives, ..NodeView::empty(view.id) };
+                    let incarnations = view.incarnations + 1;
+                    *view = NodeView {
+                        is_up: true,
+                        started_at: at,
+                        incarnations,
+                        ..NodeView::empty(view.id)
+                    };
                 });
             }
             Event::Crash { node } => {
                 self.disturbed_at = at;
                 self.change(*node, |view| {
-                    *view = NodeView { lives: view.lives, ..NodeView::empty(view.id) };
+                    *view =
+                        NodeView { incarnations: view.incarnations, ..NodeView::empty(view.id) };
                 });
             }
             Event::Pause { node } => {
@@ -211,11 +216,11 @@ impl GlobalState {
             Event::Withdraw { node } => {
                 self.disturbed_at = at;
                 self.change(*node, |view| {
-                    let (lives, state, has_shown) =
-                        (view.lives, view.state.clone(), view.has_shown);
+                    let (incarnations, state, has_shown) =
+                        (view.incarnations, view.state.clone(), view.has_shown);
                     *view = NodeView {
                         is_withdrawn: true,
-                        lives,
+                        incarnations,
                         state,
                         has_shown,
                         ..NodeView::empty(view.id)
@@ -226,7 +231,7 @@ impl GlobalState {
                 self.disturbed_at = at;
                 self.change(*node, |view| {
                     (view.is_up, view.is_withdrawn, view.started_at) = (true, false, at);
-                    view.lives += 1;
+                    view.incarnations += 1;
                 });
             }
             Event::State { node, state } => self.change(*node, |view| {
@@ -314,7 +319,7 @@ impl NodeView {
             is_withdrawn: false,
             is_recalling: false,
             started_at: Time::ZERO,
-            lives: 0,
+            incarnations: 0,
             state: NodeState {
                 status: Status::Down,
                 coordinator: None,

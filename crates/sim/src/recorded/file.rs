@@ -1,4 +1,4 @@
-//! One file as its writer left it: one header for each life of the process, and lines up to where
+//! One file as its writer left it: one header for each incarnation of the process, and lines up to where
 //! it was killed.
 //!
 //! A process that is killed may leave half a line, and its successor goes on right behind it. Such
@@ -21,7 +21,7 @@ pub struct TraceFile {
     pub(super) header: Header,
     pub(super) lines: Vec<Line>,
     pub(super) half_lines: usize,
-    /// The headers of later lives.
+    /// The headers of later incarnations.
     further: Vec<Header>,
 }
 

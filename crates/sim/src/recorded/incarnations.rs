@@ -1,7 +1,7 @@
-//! Who was up when, as far as files tell: each life of a node from its start to its last line.
+//! Who was up when, as far as files tell: each incarnation of a node from its start to its last line.
 //!
-//! A harness stamps a crash right before it kills, so the crash belongs to the life that had begun
-//! by then, and a last word of that life may be stamped after it. A death that nobody noted is
+//! A harness stamps a crash right before it kills, so the crash belongs to the incarnation that had begun
+//! by then, and a last word of that incarnation may be stamped after it. A death that nobody noted is
 //! inferred: surely where the node starts again, and for a live run also where it fell silent and
 //! did not take up what others wrote to it. The earliest possible moment is taken, right after the
 //! last line; the judge looks at the latest one, too.
@@ -23,14 +23,14 @@ pub(super) struct Place {
     pub(super) line: usize,
 }
 
-/// The lives of every node, in order.
-pub(super) struct Lives {
-    by_node: BTreeMap<NodeId, Vec<Life>>,
+/// The incarnations of every node, in order.
+pub(super) struct Incarnations {
+    by_node: BTreeMap<NodeId, Vec<Incarnation>>,
 }
 
-/// One life of one node.
+/// One incarnation of one node.
 #[derive(Clone, Debug)]
-pub(super) struct Life {
+pub(super) struct Incarnation {
     /// Its first line.
     pub(super) start: Place,
     /// Its last line.
@@ -41,11 +41,11 @@ pub(super) struct Life {
     last_at: Time,
 }
 
-impl Lives {
-    /// Finds all lives, and puts the crashes into the files that nobody wrote there.
+impl Incarnations {
+    /// Finds all incarnations, and puts the crashes into the files that nobody wrote there.
     pub(super) fn find(files: &mut [TraceFile], header: &Header) -> Result<Self, MergeError> {
-        let lives = Self::read(files)?;
-        let mut deaths = lives.unseen_deaths(files, header);
+        let incarnations = Self::read(files)?;
+        let mut deaths = incarnations.unseen_deaths(files, header);
         // From the back, so that earlier places stay what they are.
         deaths.sort_by_key(|(_, last)| std::cmp::Reverse(*last));
         for (node, last) in &deaths {
@@ -54,11 +54,11 @@ impl Lives {
             let entry = Entry { at: entry.at, event: Event::Crash { node: *node } };
             lines.insert(last.line + 1, Line { entry, number, by: Source::Inferred });
         }
-        if deaths.is_empty() { Ok(lives) } else { Self::read(files) }
+        if deaths.is_empty() { Ok(incarnations) } else { Self::read(files) }
     }
 
-    /// All lives.
-    pub(super) fn all(&self) -> impl Iterator<Item = &[Life]> + '_ {
+    /// All incarnations.
+    pub(super) fn all(&self) -> impl Iterator<Item = &[Incarnation]> + '_ {
         self.by_node.values().map(Vec::as_slice)
     }
 
@@ -82,75 +82,80 @@ impl Lives {
     }
 
     fn read(files: &[TraceFile]) -> Result<Self, MergeError> {
-        let mut by_node: BTreeMap<NodeId, Vec<Life>> = BTreeMap::new();
+        let mut by_node: BTreeMap<NodeId, Vec<Incarnation>> = BTreeMap::new();
         for (file, text) in files.iter().enumerate() {
-            let mut current: BTreeMap<NodeId, Life> = BTreeMap::new();
+            let mut current: BTreeMap<NodeId, Incarnation> = BTreeMap::new();
             for (line, Line { entry, number, .. }) in text.lines.iter().enumerate() {
                 let Some(node) = own(&entry.event) else { continue };
                 let here = Place { file, line };
                 if let Event::Start { .. } = entry.event {
                     let (started_at, last_at) = (entry.at, entry.at);
-                    let life = Life { start: here, last: here, crash: None, started_at, last_at };
-                    let before = current.insert(node, life);
+                    let incarnation =
+                        Incarnation { start: here, last: here, crash: None, started_at, last_at };
+                    let before = current.insert(node, incarnation);
                     by_node.entry(node).or_default().extend(before);
                     continue;
                 }
-                let Some(life) = current.get_mut(&node) else {
+                let Some(incarnation) = current.get_mut(&node) else {
                     let (file, line) = (text.name.clone(), *number);
                     return Err(MergeError::NotStarted { file, line, node });
                 };
-                (life.last, life.last_at) = (here, entry.at);
+                (incarnation.last, incarnation.last_at) = (here, entry.at);
             }
-            for (node, life) in current {
-                by_node.entry(node).or_default().push(life);
+            for (node, incarnation) in current {
+                by_node.entry(node).or_default().push(incarnation);
             }
         }
-        for (node, lives) in &mut by_node {
-            lives.sort_by_key(|life| (life.started_at, life.start));
-            no_overlap(files, *node, lives)?;
+        for (node, incarnations) in &mut by_node {
+            incarnations.sort_by_key(|incarnation| (incarnation.started_at, incarnation.start));
+            no_overlap(files, *node, incarnations)?;
         }
-        let mut lives = Self { by_node };
-        lives.note_crashes(files);
-        Ok(lives)
+        let mut incarnations = Self { by_node };
+        incarnations.note_crashes(files);
+        Ok(incarnations)
     }
 
     fn note_crashes(&mut self, files: &[TraceFile]) {
         for (file, text) in files.iter().enumerate() {
             for (line, Line { entry, .. }) in text.lines.iter().enumerate() {
                 let Event::Crash { node } = entry.event else { continue };
-                let Some(lives) = self.by_node.get_mut(&node) else { continue };
+                let Some(incarnations) = self.by_node.get_mut(&node) else { continue };
                 let here = Place { file, line };
-                let has_begun = |life: &&mut Life| {
+                let has_begun = |incarnation: &&mut Incarnation| {
                     // In one file the order of lines says more than stamps.
-                    if life.start.file == file {
-                        life.start < here
+                    if incarnation.start.file == file {
+                        incarnation.start < here
                     } else {
-                        life.started_at <= entry.at
+                        incarnation.started_at <= entry.at
                     }
                 };
                 // A crash and a restart of one moment: the crash was first.
-                let is_restart =
-                    |life: &Life| life.start.file != file && life.started_at == entry.at;
-                let mut begun: Vec<&mut Life> = lives.iter_mut().filter(has_begun).collect();
-                if begun.len() > 1 && begun.last().is_some_and(|life| is_restart(life)) {
+                let is_restart = |incarnation: &Incarnation| {
+                    incarnation.start.file != file && incarnation.started_at == entry.at
+                };
+                let mut begun: Vec<&mut Incarnation> =
+                    incarnations.iter_mut().filter(has_begun).collect();
+                if begun.len() > 1
+                    && begun.last().is_some_and(|incarnation| is_restart(incarnation))
+                {
                     begun.pop();
                 }
-                if let Some(life) = begun.pop() {
-                    life.crash.get_or_insert(here);
+                if let Some(incarnation) = begun.pop() {
+                    incarnation.crash.get_or_insert(here);
                 }
             }
         }
     }
 
-    /// Deaths that nobody noted: whose, and the last line of that life.
+    /// Deaths that nobody noted: whose, and the last line of that incarnation.
     fn unseen_deaths(&self, files: &[TraceFile], header: &Header) -> Vec<(NodeId, Place)> {
         let silent = self.silent(files, header);
         let mut deaths = Vec::new();
-        for (node, lives) in &self.by_node {
-            let Some((latest, earlier)) = lives.split_last() else { continue };
+        for (node, incarnations) in &self.by_node {
+            let Some((latest, earlier)) = incarnations.split_last() else { continue };
             let ended = earlier.iter().chain(silent.contains(*node).then_some(latest));
-            let unseen = ended.filter(|life| life.crash.is_none());
-            deaths.extend(unseen.map(|life| (*node, life.last)));
+            let unseen = ended.filter(|incarnation| incarnation.crash.is_none());
+            deaths.extend(unseen.map(|incarnation| (*node, incarnation.last)));
         }
         deaths
     }
@@ -169,10 +174,15 @@ impl Lives {
                     && faults.cut(from, node, entry.at, entry.at + answer).is_none()
             })
         };
-        let last = self.by_node.iter().filter_map(|(node, lives)| Some((*node, lives.last()?)));
-        last.filter(|(node, life)| header.source == Writer::Live && is_ignored(*node, life.last_at))
-            .map(|(node, _)| node)
-            .collect()
+        let last = self
+            .by_node
+            .iter()
+            .filter_map(|(node, incarnations)| Some((*node, incarnations.last()?)));
+        last.filter(|(node, incarnation)| {
+            header.source == Writer::Live && is_ignored(*node, incarnation.last_at)
+        })
+        .map(|(node, _)| node)
+        .collect()
     }
 }
 
@@ -192,14 +202,18 @@ fn entries(files: &[TraceFile]) -> impl Iterator<Item = &Entry> {
 }
 
 /// Refuses lines of one node that two files have from one time.
-fn no_overlap(files: &[TraceFile], node: NodeId, lives: &[Life]) -> Result<(), MergeError> {
-    let pair = lives.windows(2).find(|pair| {
+fn no_overlap(
+    files: &[TraceFile],
+    node: NodeId,
+    incarnations: &[Incarnation],
+) -> Result<(), MergeError> {
+    let pair = incarnations.windows(2).find(|pair| {
         pair[0].start.file != pair[1].start.file && pair[0].last_at >= pair[1].started_at
     });
     match pair {
         None => Ok(()),
         Some(pair) => {
-            let name = |life: &Life| files[life.start.file].name.clone();
+            let name = |incarnation: &Incarnation| files[incarnation.start.file].name.clone();
             Err(MergeError::Twice { node, file: name(&pair[1]), other: name(&pair[0]) })
         }
     }

@@ -5,11 +5,11 @@
 //! monitors that look at simulated runs.
 //!
 //! ```text
-//!   file     a file, read line by line          \
-//!   lives    who was up when; deaths unseen      | recorded lines, plus what follows from them
-//!   order    one order: causes before effects    |
-//!   losses   sendings that nobody took up       /
-//!   judge    monitors, and what they cannot say      window   a part of it, for a picture
+//!   file          a file, read line by line         \
+//!   incarnations  who was up when; unseen crashes    | recorded lines, plus what follows from them
+//!   order         one order: causes before effects   |
+//!   losses        messages that were not received   /
+//!   judge         monitors, and what they cannot say     window   a part of it, for a picture
 //! ```
 //!
 //! Assumes that all files stamp with one clock, as the processes of one machine do. Stamps of
@@ -37,7 +37,7 @@ use tanist_core::membership::MembershipError;
 use tanist_core::trace::{Entry, Event, Header};
 use tanist_core::{Membership, NodeId, NodeSet, Time};
 
-use self::incarnations::Lives;
+use self::incarnations::Incarnations;
 
 pub use self::file::{FileError, TraceFile};
 pub use self::judge::{Judged, Ruling};
@@ -101,10 +101,10 @@ impl Recorded {
         // Where stamps are equal, faults come first, as in the simulator; then nodes by id. So the
         // order of the arguments does not matter.
         files.sort_by_cached_key(|file| (file.first_node(), file.name.clone()));
-        let lives = Lives::find(&mut files, &header)?;
-        let (mut entries, nudges) = order::order(&files, &lives, tolerance)?;
+        let incarnations = Incarnations::find(&mut files, &header)?;
+        let (mut entries, nudges) = order::order(&files, &incarnations, tolerance)?;
         begin_at_zero(&mut entries);
-        let gaps = lives.gaps(&files);
+        let gaps = incarnations.gaps(&files);
         let lost = losses::find(&header, &entries, &gaps);
         let fit = Fit {
             files: files.len(),

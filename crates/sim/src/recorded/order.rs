@@ -1,7 +1,7 @@
 //! One order for the lines of several files.
 //!
 //! Lines go by their stamps, and the lines of one file stay in their order. A cause comes before
-//! its effect: the sending before the receipt, the last line of a life before its crash, the crash
+//! its effect: the sending before the receipt, the last line of an incarnation before its crash, the crash
 //! before the next start. Where stamps say otherwise the effect waits for its cause and takes over
 //! its time, so that the result is in order of time, too.
 
@@ -12,7 +12,7 @@ use tanist_core::Time;
 use tanist_core::trace::{Entry, Event};
 
 use super::file::TraceFile;
-use super::incarnations::{Lives, Place};
+use super::incarnations::{Incarnations, Place};
 use super::{Known, MergeError};
 
 /// What was moved.
@@ -27,18 +27,18 @@ pub(super) struct Nudges {
 /// Puts all lines into one order.
 pub(super) fn order(
     files: &[TraceFile],
-    lives: &Lives,
+    incarnations: &Incarnations,
     tolerance: Duration,
 ) -> Result<(Vec<Known>, Nudges), MergeError> {
     forward(files, tolerance)?;
     let (mut causes, nudges) = sendings(files, tolerance)?;
-    for lives in lives.all() {
-        for life in lives {
-            if let Some(crash) = life.crash {
-                causes.entry(crash).or_default().push(life.last);
+    for incarnations in incarnations.all() {
+        for incarnation in incarnations {
+            if let Some(crash) = incarnation.crash {
+                causes.entry(crash).or_default().push(incarnation.last);
             }
         }
-        for pair in lives.windows(2) {
+        for pair in incarnations.windows(2) {
             causes.entry(pair[1].start).or_default().extend(pair[0].crash);
         }
     }
@@ -161,6 +161,6 @@ fn name(event: &Event) -> String {
     } else if matches!(event, Event::Start { .. }) {
         of("starts")
     } else {
-        "the last line of a life".to_owned()
+        "the last line of an incarnation".to_owned()
     }
 }

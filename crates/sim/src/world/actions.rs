@@ -102,7 +102,7 @@ impl World {
             return;
         }
         self.hosts[at].mark = None;
-        let restarted = self.hosts[at].life > 0;
+        let restarted = self.hosts[at].incarnation > 0;
         self.hosts[at].lose_writes(lost_writes);
         self.emit(Event::Start { node: id, restarted });
         let saved = self.hosts[at].saved();
@@ -249,8 +249,8 @@ impl World {
 
     pub(super) fn command(&mut self, id: NodeId, command: Command) {
         if let Some(at) = self.position(id) {
-            let life = self.hosts[at].life;
-            self.take_up(at, 0, Due::Command { command, life });
+            let incarnation = self.hosts[at].incarnation;
+            self.take_up(at, 0, Due::Command { command, incarnation });
         }
     }
 

@@ -28,11 +28,11 @@ pub struct Told {
     pub notice: Notice,
 }
 
-/// One life of a node: what is answered to it reaches no other.
+/// One incarnation of a node: what is answered to it reaches no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listener {
     pub(crate) node: NodeId,
-    pub(crate) life: u32,
+    pub(crate) incarnation: u32,
 }
 
 impl Listener {
@@ -60,10 +60,15 @@ pub fn report(node: NodeId) -> Report {
 
 /// A plan for a group: whose it is, for whom, and from whose reports.
 ///
-/// The coordinator's life is in it, so that a number used again after a restart gives another plan.
+/// The coordinator's incarnation is in it, so that a number used again after a restart gives another plan.
 #[must_use]
-pub fn plan(life: u32, group: GroupNumber, members: &NodeSet, reports: &Reports) -> Definition {
-    let mut text = format!("plan {} for {group} {members} from", life + 1);
+pub fn plan(
+    incarnation: u32,
+    group: GroupNumber,
+    members: &NodeSet,
+    reports: &Reports,
+) -> Definition {
+    let mut text = format!("plan {} for {group} {members} from", incarnation + 1);
     for (node, _) in reports {
         // Writing to a String cannot fail.
         let _ = write!(text, " {node}");

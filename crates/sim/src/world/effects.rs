@@ -57,7 +57,11 @@ impl World {
         let Some(sender) = self.position(sender) else { return };
         if self.network.is_open(at, sender) {
             let when = self.now + self.network.refusal_delay(&mut self.dice);
-            let due = Due::Refusal { peer: self.hosts[at].id, id, life: self.hosts[sender].life };
+            let due = Due::Refusal {
+                peer: self.hosts[at].id,
+                id,
+                incarnation: self.hosts[sender].incarnation,
+            };
             self.deliver(sender, when, due);
         }
     }
@@ -82,10 +86,10 @@ impl World {
 
     /// Carries out effects in order; a crash may come between any two.
     pub(super) fn carry_out(&mut self, at: usize, mut effects: Effects<Node>) {
-        let life = self.hosts[at].life;
+        let incarnation = self.hosts[at].incarnation;
         let mut done = 0;
         for effect in effects.drain() {
-            if self.hosts[at].life != life {
+            if self.hosts[at].incarnation != incarnation {
                 break;
             }
             match effect {
@@ -188,14 +192,14 @@ impl World {
 
     pub(crate) fn set_timer_at(&mut self, at: usize, timer: Timer, when: Time) {
         let host = &mut self.hosts[at];
-        let due = Due::Timer { timer, life: host.life };
+        let due = Due::Timer { timer, incarnation: host.incarnation };
         let number = self.schedule.add(when, Class::Timer, Scheduled::At { host: at, due });
         host.set_timer(timer, number);
     }
 
     pub(super) fn notify(&mut self, at: usize, notice: Notice) {
         let node = self.hosts[at].id;
-        let listener = Listener { node, life: self.hosts[at].life };
+        let listener = Listener { node, incarnation: self.hosts[at].incarnation };
         match &notice {
             Notice::Called => return self.emit(Event::Call { node }),
             Notice::Ended(outcome) => return self.emit(Event::End { node, outcome: *outcome }),
@@ -221,7 +225,8 @@ impl World {
                 self.come_back(at, pace.stop, stopped);
             }
             Notice::Plan { group, members, reports } => {
-                let definition = application::plan(self.hosts[at].life, group, &members, &reports);
+                let definition =
+                    application::plan(self.hosts[at].incarnation, group, &members, &reports);
                 self.come_back(at, pace.plan, Command::Define { group, definition });
             }
             Notice::Begin { .. }
@@ -236,7 +241,7 @@ impl World {
     }
 
     pub(super) fn come_back(&mut self, at: usize, after: Duration, command: Command) {
-        let due = Due::Command { command, life: self.hosts[at].life };
+        let due = Due::Command { command, incarnation: self.hosts[at].incarnation };
         self.deliver(at, self.now + after, due);
     }
 

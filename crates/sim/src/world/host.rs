@@ -32,13 +32,13 @@ pub struct Host {
     pub(crate) slow: Duration,
     /// How fast its clock runs, in millionths of the right rate.
     pub(crate) rate: u32,
-    /// Distinguishes the lives of a machine, so that nothing from an earlier one reaches it.
-    pub(crate) life: u32,
+    /// Distinguishes the incarnations of a machine, so that nothing from an earlier one reaches it.
+    pub(crate) incarnation: u32,
     /// Crash in the next step that has this many effects, after carrying them out.
     pub(crate) crash_after: Option<u32>,
     /// The last message to each peer: evidence about an earlier one is void.
     last_sent: Vec<(NodeId, u64)>,
-    /// The highest group number of each node that this life heard of, where recall is on.
+    /// The highest group number of each node that this incarnation heard of, where recall is on.
     heard: Vec<GroupNumber>,
     /// Which part of a store this machine is, unless something happened to it since.
     pub(crate) mark: Option<Mark>,
@@ -58,7 +58,7 @@ pub(crate) struct HostPart {
     told: Option<NodeState>,
     saved: Option<NodeRecord>,
     pub(crate) timers: Vec<Timer>,
-    life: u32,
+    incarnation: u32,
     heard: Vec<GroupNumber>,
 }
 
@@ -84,8 +84,8 @@ pub enum Due {
     Timer {
         /// Which.
         timer: Timer,
-        /// In which life it was set.
-        life: u32,
+        /// In which incarnation it was set.
+        incarnation: u32,
     },
     /// The transport learns that a message found nobody listening.
     Refusal {
@@ -93,15 +93,15 @@ pub enum Due {
         peer: NodeId,
         /// Its number in the trace.
         id: u64,
-        /// In which life it was sent.
-        life: u32,
+        /// In which incarnation it was sent.
+        incarnation: u32,
     },
     /// The application comes back.
     Command {
         /// With what.
         command: Command,
-        /// In which life it was asked.
-        life: u32,
+        /// In which incarnation it was asked.
+        incarnation: u32,
     },
 }
 
@@ -118,7 +118,7 @@ impl Host {
             held: None,
             slow: Duration::ZERO,
             rate: RATE,
-            life: 0,
+            incarnation: 0,
             crash_after: None,
             last_sent: Vec::new(),
             heard: Vec::new(),
@@ -133,7 +133,7 @@ impl Host {
             told: self.told.clone(),
             saved: self.saved(),
             timers: self.running(),
-            life: self.life,
+            incarnation: self.incarnation,
             heard: self.heard.clone(),
         }
     }
@@ -144,7 +144,7 @@ impl Host {
         // What was told is what the node is in: it says nothing new.
         self.saved().hash(hasher);
         self.running().hash(hasher);
-        self.life.hash(hasher);
+        self.incarnation.hash(hasher);
         self.heard.hash(hasher);
     }
 
@@ -154,7 +154,7 @@ impl Host {
         self.told.clone_from(&part.told);
         self.disk.clear();
         self.disk.extend(part.saved);
-        self.life = part.life;
+        self.incarnation = part.incarnation;
         self.heard.clone_from(&part.heard);
         self.timers.clear();
         (self.crash_after, self.held) = (None, None);
@@ -190,7 +190,7 @@ impl Host {
         self.told = None;
         self.timers.clear();
         self.held = None;
-        self.life += 1;
+        self.incarnation += 1;
         self.crash_after = None;
         self.heard.clear();
     }

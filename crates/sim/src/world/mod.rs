@@ -233,14 +233,14 @@ impl World {
     /// the node has crashed by then.
     pub fn answer(&mut self, listener: Listener, command: Command, after: Duration) {
         if let Some(at) = self.position(listener.node) {
-            let due = Due::Command { command, life: listener.life };
+            let due = Due::Command { command, incarnation: listener.incarnation };
             self.deliver(at, self.now + after, due);
         }
     }
 
     fn is_alive(&self, listener: Listener) -> bool {
         let host = self.position(listener.node).map(|at| &self.hosts[at]);
-        host.is_some_and(|host| host.node.is_some() && host.life == listener.life)
+        host.is_some_and(|host| host.node.is_some() && host.incarnation == listener.incarnation)
     }
 
     /// Where the nodes are, in order of id; nowhere in a world without places.
@@ -265,23 +265,23 @@ impl World {
         let host = &mut self.hosts[at];
         host.mark = None;
         let event = match due {
-            Due::Timer { timer, life } => {
-                if life != host.life || !host.take_timer(timer, number) {
+            Due::Timer { timer, incarnation } => {
+                if incarnation != host.incarnation || !host.take_timer(timer, number) {
                     return;
                 }
                 if let Some(held) = &mut host.held {
-                    return held.push(Due::Timer { timer, life });
+                    return held.push(Due::Timer { timer, incarnation });
                 }
                 let node = host.id;
                 self.emit(Event::Timer { node, timer: timer.name() });
                 tanist_core::Event::Timer(timer)
             }
-            Due::Command { command, life } => {
-                if life != host.life || host.node.is_none() {
+            Due::Command { command, incarnation } => {
+                if incarnation != host.incarnation || host.node.is_none() {
                     return;
                 }
                 if let Some(held) = &mut host.held {
-                    return held.push(Due::Command { command, life });
+                    return held.push(Due::Command { command, incarnation });
                 }
                 let node = host.id;
                 if let Command::Stopped(_) = command {
@@ -289,12 +289,15 @@ impl World {
                 }
                 tanist_core::Event::Command(command)
             }
-            Due::Refusal { peer, id, life } => {
-                if life != host.life || host.node.is_none() || !host.is_last_sent(peer, id) {
+            Due::Refusal { peer, id, incarnation } => {
+                if incarnation != host.incarnation
+                    || host.node.is_none()
+                    || !host.is_last_sent(peer, id)
+                {
                     return;
                 }
                 if let Some(held) = &mut host.held {
-                    return held.push(Due::Refusal { peer, id, life });
+                    return held.push(Due::Refusal { peer, id, incarnation });
                 }
                 tanist_core::Event::Command(Command::Refused(peer))
             }

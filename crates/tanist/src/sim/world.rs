@@ -285,7 +285,7 @@ impl<T: GroupTask> World<T> {
         for at in 0..self.seats.len() {
             let node = node_at(at);
             let Some(seen) = self.inner.observers.global.view(node) else { continue };
-            let incarnation = seen.is_up.then_some(seen.lives);
+            let incarnation = seen.is_up.then_some(seen.incarnations);
             if self.seats[at].as_ref().map(|(known, _)| *known) != incarnation {
                 self.seats[at] = incarnation.map(|number| (number, Seat::new((self.make)(node))));
             }

@@ -60,7 +60,7 @@ fn nodes(global: &GlobalState) -> Table {
 }
 
 fn status(view: &NodeView) -> String {
-    match (view.is_up, view.lives) {
+    match (view.is_up, view.incarnations) {
         (true, _) => view.state.status.to_string(),
         (false, 0) => "never up".to_owned(),
         (false, _) => "Crashed".to_owned(),
