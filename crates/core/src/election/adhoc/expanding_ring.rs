@@ -1,22 +1,22 @@
-//! Election by rings that widen (W-04, W-05; the rules are ours, E-34).
+//! Election by expanding ring search (W-04, W-05; the sources leave the rules open, E-34).
 //!
-//! A candidate floods its number as far as TTL 1, then 2, 4 and so on. Whoever is better and stands
-//! as well, or leads, answers and does not pass the flood on; a candidate that hears of somebody
-//! better yields. One that nobody opposed as far as the limit announces itself to all.
+//! A candidate floods its number as far as TTL 1, then 2, 4 and so on. A better node that is a
+//! candidate or leads answers, and does not pass the flood on; a candidate that learns of a better
+//! node yields. A candidate that met no better node within the limit announces itself to all.
 //!
 //! ```text
-//!                 nobody better within ttl: twice as far
+//!                 no better node within ttl: double it
 //!                    +--------+
-//!                    v        |   ... as far as the limit
-//!   silence ----> EstablishedGroup ---+------------------------> leads: Settled
+//!                    v        |   ... up to the limit
+//!   silence ----> Candidate --+----------------------------> leads: Settled
 //!      ^             | a better flood, or an answer             ^
-//!      |             v                                          | heartbeat of a better one
+//!      |             v                                          | heartbeat of a better leader
 //!      +---------- Waiting -------------------------------------+
-//!       nothing came of it
+//!       no announcement in time
 //! ```
 //!
-//! Whoever follows a leader goes on doing so, and passes floods on: if the leader is there it
-//! answers for itself. An answer goes back the way the flood came, link by link.
+//! A node that follows a leader keeps following it, and passes floods on: if the leader is in reach
+//! it answers for itself. An answer goes back the way the flood came, link by link.
 //!
 //! Assumes and leaves out: see [`super`].
 
@@ -44,7 +44,7 @@ use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
 
 pub use limit::{OPTIONS, Options};
 
-/// A node that elects by rings that widen.
+/// A node that elects by expanding ring search.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExpandingRing {
     status: Status,
@@ -53,7 +53,7 @@ pub struct ExpandingRing {
     phase: Phase,
     /// The last flood of each candidate that passed here.
     seen: BTreeMap<NodeId, Seen>,
-    /// Nobody keeps a list of members here.
+    /// Always empty: this algorithm keeps no list of members.
     up: NodeSet,
 }
 
@@ -61,9 +61,10 @@ pub struct ExpandingRing {
 enum Phase {
     /// Following or leading.
     Settled,
-    /// A candidate, unopposed so far; this far its last flood went.
-    EstablishedGroup { number: GroupNumber, ttl: u32 },
-    /// Somebody better stands and should announce itself; the election that was given up.
+    /// A candidate that no better node has answered, and how far its last flood went.
+    Candidate { number: GroupNumber, ttl: u32 },
+    /// A better candidate should announce itself; the number is that of this node's own abandoned
+    /// election.
     Waiting { number: GroupNumber },
 }
 
@@ -71,19 +72,19 @@ enum Phase {
 struct Seen {
     counter: u64,
     ttl: u32,
-    /// Who was first to bring it: the way back.
+    /// The neighbour that delivered it first: the way back.
     via: NodeId,
-    /// One answer is enough.
+    /// Whether an answer has gone back; one is enough.
     is_answered: bool,
 }
 
-/// What nodes say to each other.
+/// The messages of the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
-    /// Somebody stands; flooded.
+    /// A candidacy; flooded.
     #[n(0)]
     Election {
-        /// Who, and in which election of its own.
+        /// The candidate, and the number of its election.
         #[n(0)]
         number: GroupNumber,
         /// How many links this crosses at most.
@@ -93,17 +94,17 @@ pub enum Message {
         #[n(2)]
         hops: u32,
     },
-    /// Somebody better is there; goes back the way that the flood came.
+    /// A better node exists; goes back the way that the flood came.
     #[n(1)]
     Answer {
-        /// Whose flood it was.
+        /// The candidacy that it answers.
         #[n(0)]
         number: GroupNumber,
-        /// The group of the one who answers, if it leads.
+        /// The group of the answering node, if it leads.
         #[n(1)]
         leader: Option<GroupNumber>,
     },
-    /// Somebody leads; flooded.
+    /// A leader's heartbeat; flooded.
     #[n(2)]
     Beat(#[n(0)] Beat),
 }
@@ -115,7 +116,7 @@ pub enum Timer {
     Leadership(leadership::Timer),
     /// The ring traversal time: the wait for answers to a flood.
     Ring,
-    /// The wait for somebody better to announce itself.
+    /// The wait for a better node to announce itself.
     Stall,
 }
 
@@ -142,12 +143,14 @@ impl Protocol for ExpandingRing {
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
             Event::Message { from, message: Message::Election { number, ttl, hops } } => {
-                self.hear_flood(cx, from, number, ttl, hops, out);
+                self.on_flood(cx, from, number, ttl, hops, out);
             }
             Event::Message { message: Message::Answer { number, leader }, .. } => {
-                self.hear_answer(cx, number, leader, out);
+                self.on_answer(cx, number, leader, out);
             }
-            Event::Message { message: Message::Beat(beat), .. } => self.hear_beat(cx, &beat, out),
+            Event::Message { message: Message::Beat(beat), .. } => {
+                self.on_heartbeat(cx, &beat, out)
+            }
             Event::Timer(Timer::Ring) => self.widen(cx, out),
             Event::Timer(Timer::Stall) => self.restart(cx, out),
             Event::Timer(Timer::Leadership(leadership::Timer::Beat)) => {
@@ -182,10 +185,10 @@ impl ExpandingRing {
         }
     }
 
-    /// Stands; one election of one's own at a time (G-09).
+    /// Becomes a candidate; a node runs one election of its own at a time (G-09).
     fn call(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         match self.phase {
-            Phase::EstablishedGroup { .. } => return,
+            Phase::Candidate { .. } => return,
             Phase::Settled | Phase::Waiting { .. } => {}
         }
         out.notify(Notice::Called);
@@ -199,14 +202,14 @@ impl ExpandingRing {
     }
 
     fn flood(&mut self, cx: &Context<'_>, number: GroupNumber, ttl: u32, out: &mut Effects<Self>) {
-        self.phase = Phase::EstablishedGroup { number, ttl };
+        self.phase = Phase::Candidate { number, ttl };
         out.broadcast(Message::Election { number, ttl, hops: 1 });
         out.set_timer(Timer::Ring, pace::ring(cx.config, ttl));
     }
 
-    /// Nobody has opposed this candidate as far as its last flood went.
+    /// No better node has answered within the reach of the last flood.
     fn widen(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let Phase::EstablishedGroup { number, ttl } = self.phase else { return };
+        let Phase::Candidate { number, ttl } = self.phase else { return };
         let limit = limit::of(cx.config, cx.members);
         if ttl >= limit {
             self.announce(cx, number, out);
@@ -225,8 +228,9 @@ impl ExpandingRing {
         out.notify(Notice::Followed { group, coordinator: cx.me });
     }
 
-    /// W-05: whoever is better and stands, or leads, answers; everybody else passes the flood on.
-    fn hear_flood(
+    /// W-05: a better node that is a candidate or leads answers; every other node passes the flood
+    /// on.
+    fn on_flood(
         &mut self,
         cx: &mut Context<'_>,
         from: NodeId,
@@ -243,7 +247,7 @@ impl ExpandingRing {
             return;
         }
         let is_better = cx.members.outranks(cx.me, number.node);
-        let is_standing = matches!(self.phase, Phase::EstablishedGroup { .. });
+        let is_standing = matches!(self.phase, Phase::Candidate { .. });
         let answers = is_better && (is_standing || self.leadership.is_own(cx.me));
         let seen = Seen { counter: number.counter, ttl, via: from, is_answered: answers };
         self.seen.insert(number.node, seen);
@@ -259,7 +263,7 @@ impl ExpandingRing {
         }
     }
 
-    fn hear_answer(
+    fn on_answer(
         &mut self,
         cx: &mut Context<'_>,
         number: GroupNumber,
@@ -269,7 +273,7 @@ impl ExpandingRing {
         if number.node != cx.me {
             return self.pass_back(number, leader, out);
         }
-        let Phase::EstablishedGroup { number: established, .. } = self.phase else { return };
+        let Phase::Candidate { number: established, .. } = self.phase else { return };
         if established != number {
             return;
         }
@@ -298,11 +302,11 @@ impl ExpandingRing {
         }
     }
 
-    /// Somebody better stands: it has the time that an election takes.
+    /// There is a better candidate: waits for it as long as an election takes.
     fn wait(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let number = match self.phase {
             Phase::Settled => return,
-            Phase::EstablishedGroup { number, .. } | Phase::Waiting { number } => number,
+            Phase::Candidate { number, .. } | Phase::Waiting { number } => number,
         };
         self.end_candidacy(out);
         self.phase = Phase::Waiting { number };
@@ -310,7 +314,7 @@ impl ExpandingRing {
     }
 
     fn end_candidacy(&self, out: &mut Effects<Self>) {
-        if let Phase::EstablishedGroup { .. } = self.phase {
+        if let Phase::Candidate { .. } = self.phase {
             out.notify(Notice::Ended(Outcome::Yielded));
             out.cancel_timer(Timer::Ring);
         }
@@ -322,7 +326,7 @@ impl ExpandingRing {
         }
     }
 
-    fn hear_beat(&mut self, cx: &mut Context<'_>, beat: &Beat, out: &mut Effects<Self>) {
+    fn on_heartbeat(&mut self, cx: &mut Context<'_>, beat: &Beat, out: &mut Effects<Self>) {
         match self.leadership.weigh(cx, beat) {
             Meaning::Nothing => {}
             Meaning::Known => self.leadership.renew(cx, beat, out),
@@ -385,12 +389,12 @@ impl ElectionAlgorithm for ExpandingRing {
         let coordinator = self.leadership.leader().map(|leader| leader.node);
         let group = match self.phase {
             Phase::Settled => self.leadership.leader(),
-            Phase::EstablishedGroup { number, .. } | Phase::Waiting { number } => Some(number),
+            Phase::Candidate { number, .. } | Phase::Waiting { number } => Some(number),
         };
         View { status: self.status, coordinator, group, up: &self.up }
     }
 
-    /// Signs of life are the leader's, and flooded.
+    /// None: heartbeats are the leader's, and flooded.
     fn heartbeat_peers(&self, _: &Context<'_>) -> NodeSet {
         NodeSet::new()
     }
@@ -455,7 +459,7 @@ impl ElectionAlgorithm for ExpandingRing {
     }
 }
 
-/// What there is to know of the expanding ring.
+/// The facts about the expanding ring search.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "adhoc-expanding-ring",
     source: "the lectures' broadcasts in rings that widen, with rules of our own",
@@ -482,7 +486,7 @@ pub(crate) const TIMERS: &[TimerInfo] = &[
     TimerInfo {
         is_wait: true,
         blocked_by: rows::CIRCULATING,
-        ..TimerInfo::new(TimerName::Ring, "has heard of nobody better in this ring")
+        ..TimerInfo::new(TimerName::Ring, "has heard of no better node in this ring")
     },
     rows::STALL,
 ];

@@ -1,9 +1,10 @@
-//! Whom a node follows, and the heartbeats by which it knows that there is somebody to follow.
+//! The leader that a node follows, and the heartbeats by which it knows that the leader is in
+//! reach.
 //!
-//! A heartbeat is flooded: whoever hears it from its own leader passes it on, once. It counts the
-//! links that it has crossed and is void beyond the limit. So a heartbeat of a leader that is dead
-//! dies out, whatever the network does to it, and no sequence number is needed to tell old from
-//! new: for as long as copies of the one that was passed on may arrive, no other is passed on.
+//! A heartbeat is flooded: every follower of its leader passes it on once. It counts the links that
+//! it has crossed and is void beyond the limit. So the last heartbeat of a crashed leader is not
+//! passed on forever, and no sequence number is needed to tell old heartbeats from new ones: for as
+//! long as copies of the one that was passed on may arrive, no other is passed on.
 
 use core::time::Duration;
 
@@ -21,16 +22,16 @@ use crate::trace::{Kind, MessageFacts, TimerName};
 /// What a node knows of leaders.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Leadership {
-    /// The one that it follows, itself perhaps; none while it elects.
+    /// The leader that it follows, possibly itself; none during an election.
     leader: Option<GroupNumber>,
-    /// Copies of the last heartbeat may still arrive.
+    /// Whether copies of the last heartbeat may still arrive.
     is_echoing: bool,
 }
 
-/// A sign of life of a leader, passed on by everybody who follows it.
+/// A heartbeat of a leader, passed on by every node that follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Beat {
-    /// Whose, and since when it leads.
+    /// The leader, and the number under which it leads.
     #[n(0)]
     pub group: GroupNumber,
     /// How many links it has crossed when it arrives.
@@ -46,22 +47,22 @@ pub struct Beat {
 pub enum Timer {
     /// The time between two heartbeats of a leader.
     Beat,
-    /// How long a follower does without heartbeats.
+    /// The longest time that a follower waits for a heartbeat.
     Silence,
     /// The time in which copies of a heartbeat arrive.
     Relay,
 }
 
-/// What a heartbeat means to the one who hears it.
+/// What a heartbeat means to its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// Nothing.
     Nothing,
-    /// The leader that is followed is there.
+    /// It is from the leader that this node follows.
     Known,
-    /// Here is one to follow.
+    /// It is from a leader that this node should follow.
     Better,
-    /// This node leads and is better.
+    /// It is from a worse leader than this node, which leads.
     Worse,
 }
 
@@ -72,7 +73,7 @@ pub(super) trait Floods: ElectionAlgorithm {
 }
 
 impl Leadership {
-    /// Somebody's follower, or a leader, for a while already.
+    /// A node that has been a follower or a leader for a while.
     pub(super) fn established<P: Floods>(
         cx: &mut Context<'_>,
         group: GroupNumber,
@@ -131,7 +132,7 @@ impl Leadership {
         self.tell(cx, group, true, out);
     }
 
-    /// A leader's sign of life; it is its own follower and does not pass it on.
+    /// Sends the leader's heartbeat; the leader does not pass it on itself.
     pub(super) fn beat<P: Floods>(&mut self, cx: &Context<'_>, out: &mut Effects<P>) {
         if let Some(group) = self.leader
             && group.node == cx.me
@@ -140,7 +141,7 @@ impl Leadership {
         }
     }
 
-    /// A worse leader is in reach and should hear of this one before the next heartbeat is due.
+    /// A worse leader is in reach and should learn of this one before the next heartbeat is due.
     pub(super) fn oppose<P: Floods>(&mut self, cx: &Context<'_>, out: &mut Effects<P>) {
         if !self.is_echoing {
             self.beat(cx, out);
@@ -159,7 +160,7 @@ impl Leadership {
         self.mute(cx, out);
     }
 
-    /// Follows whoever this heartbeat is of, and passes it on.
+    /// Follows the sender of this heartbeat, and passes it on.
     pub(super) fn follow<P: Floods>(
         &mut self,
         cx: &mut Context<'_>,
@@ -170,7 +171,7 @@ impl Leadership {
         self.relay(cx, beat, out);
     }
 
-    /// Follows a leader that was heard of in another way.
+    /// Follows a leader that became known in another way.
     pub(super) fn adopt<P: Floods>(
         &mut self,
         cx: &mut Context<'_>,
@@ -182,7 +183,7 @@ impl Leadership {
         out.set_timer(P::timer(Timer::Silence), pace::silence(cx));
     }
 
-    /// The leader is there: others behind this node should know.
+    /// The leader is in reach: passes its heartbeat on to nodes further away.
     pub(super) fn renew<P: Floods>(
         &mut self,
         cx: &mut Context<'_>,
@@ -210,14 +211,14 @@ impl Leadership {
         self.is_echoing = false;
     }
 
-    /// Nobody is followed from here on.
+    /// Stops following and leading.
     pub(super) fn leave<P: Floods>(&mut self, out: &mut Effects<P>) {
         *self = Self::default();
         timers().for_each(|timer| out.cancel_timer(P::timer(timer)));
     }
 }
 
-/// All that there are.
+/// All timers.
 pub(super) fn timers() -> impl Iterator<Item = Timer> {
     [Timer::Beat, Timer::Silence, Timer::Relay].into_iter()
 }
@@ -231,7 +232,7 @@ impl Timer {
         }
     }
 
-    /// A follower's patience begins an election when it ends.
+    /// The end of a follower's wait begins an election.
     pub(super) const fn period(self, timing: &Timing) -> Option<Duration> {
         match self {
             Self::Silence => Some(timing.silence()),

@@ -1,4 +1,4 @@
-//! How far a flood goes: the switch that both ad-hoc algorithms have.
+//! The reach of a flood: the option that both ad-hoc algorithms have.
 
 use crate::config::GroupConfig;
 use crate::election::Algorithm;
@@ -7,7 +7,7 @@ use crate::options::options;
 
 options! {
     /// How many links a flood crosses at most (E-34). A group whose nodes are further apart than
-    /// that has several leaders, for ever (CE-W1); waits grow with it.
+    /// that has several leaders forever (CE-W1); waits grow with it.
     ttl_limit / "ttl-limit": TtlLimit {
         /// One less than there are configured nodes: no two nodes are further apart than that.
         #[default] Nodes = "nodes",
@@ -23,7 +23,7 @@ options! {
         Four = "4" [literal],
         /// Two links.
         Two = "2" [literal],
-        /// Whoever hears the sender.
+        /// One link: the neighbours of the sender.
         One = "1" [literal],
     },
 }

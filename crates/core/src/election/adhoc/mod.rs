@@ -1,8 +1,8 @@
-//! Elections in networks without infrastructure: whoever is in range hears, nobody knows who that
-//! is, and it changes all the time (W-01 to W-03).
+//! Elections in ad-hoc radio networks, where a node reaches only nodes in range, does not know them
+//! beforehand, and they change all the time (W-01 to W-03).
 //!
 //! Two algorithms find a leader; from there on both do the same. A leader floods heartbeats, and
-//! everybody follows the best leader of whom heartbeats arrive ([`leadership`]):
+//! every node follows the best leader whose heartbeats it receives ([`leadership`]):
 //!
 //! ```text
 //!   no heartbeat for 3h, or none ever         a better leader's heartbeat arrives
@@ -11,10 +11,10 @@
 //!        +-----------+-----------------------------------> following
 //! ```
 //!
-//! So where components meet the better leader wins, and whatever went wrong in an election is put
-//! right by the next heartbeat. At any moment there may be several leaders, also in one component:
-//! what is promised is that a component whose links stay as they are has one leader in the end, its
-//! best node, that everybody in it follows it, and that it stays so.
+//! So where components meet the better leader wins, and the next heartbeat corrects the result of
+//! an election that went wrong. At any moment there may be several leaders, also in one component:
+//! the guarantee is that a component whose links stay as they are ends with one leader, its best
+//! node, that all its nodes follow it, and that this is stable.
 //!
 //! Assumes links that work in both directions, and that no two nodes are further apart than the
 //! limit on floods ([`limit`]). Leaves out: the hand-over of a state (members are many links away,
@@ -33,6 +33,6 @@ pub use diffusing::Diffusing;
 pub use expanding_ring::ExpandingRing;
 
 /// What both algorithms guarantee.
-const GUARANTEE: &str = "once links stay as they are, every component has one leader, its best node, \
-                         and everybody in it follows it. Until then there may be several, and no \
-                         state is handed over";
+const GUARANTEE: &str = "once links stay as they are, every component has one leader, its best \
+                         node, and everybody in it follows it. Until then there may be several, \
+                         and no state is handed over";

@@ -1,16 +1,17 @@
-//! Whom a node hears: known by what they say, forgotten when they say nothing for a while.
+//! The neighbours of a node: known by their messages, forgotten after a while without one.
 //!
-//! Everybody passes heartbeats on, so everybody is heard once in a period. A neighbour is forgotten
-//! when nothing was heard of it for one whole [`pace`](super::pace)-given span; no time is kept.
+//! Every node passes heartbeats on, so every neighbour sends something once in a period. A
+//! neighbour is forgotten when nothing came from it for one whole [`pace`](super::pace)-given span;
+//! no time is kept.
 
 use crate::membership::{NodeId, NodeSet};
 
-/// The nodes in range, as far as is known.
+/// The nodes in range, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Neighbours {
-    /// Heard of in the span before this one.
+    /// Nodes that sent something in the span before this one.
     before: NodeSet,
-    /// Heard of in this span.
+    /// Nodes that sent something in this span.
     lately: NodeSet,
 }
 
@@ -19,7 +20,7 @@ impl Neighbours {
         self.lately.insert(node);
     }
 
-    /// There is evidence that it is gone.
+    /// There is evidence that a node has failed or is out of range.
     pub(super) fn forget(&mut self, node: NodeId) {
         self.before.remove(node);
         self.lately.remove(node);

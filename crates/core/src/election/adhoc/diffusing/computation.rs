@@ -1,4 +1,4 @@
-//! One computation: asking, answering, and what comes of it.
+//! One computation: asking, answering, and its result.
 
 use alloc::collections::BTreeMap;
 
@@ -17,23 +17,23 @@ pub(super) struct Computation {
     index: GroupNumber,
     /// Whether this node began it.
     is_own: bool,
-    /// Who asked first; none for the source, and when the parent is lost.
+    /// The node that asked first; none for the source, and when the parent is lost.
     pub(super) parent: Option<Parent>,
-    /// Who was asked and has not answered, with the questions that went unanswered since.
+    /// Nodes that were asked and have not answered, each with the number of probes since.
     pub(super) awaiting: BTreeMap<NodeId, u8>,
-    /// Whoever calls this node its parent.
+    /// Nodes that have this node as their parent.
     children: NodeSet,
-    /// The number of the best node below, as far as is known; this node's own if it is better, and
-    /// in place as soon as it was told to anybody.
+    /// The number of the best node below, as far as is known; this node's own if it is better.
+    /// Final once it was reported.
     pub(super) best: Option<GroupNumber>,
-    /// The parent was told.
+    /// Whether the result was reported to the parent.
     pub(super) has_reported: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Parent {
     pub(super) node: NodeId,
-    /// Questions that it left unanswered.
+    /// Probes that it left unanswered.
     pub(super) missed: u8,
 }
 
@@ -50,7 +50,8 @@ impl Computation {
         self.parent.is_some_and(|parent| parent.node == node)
     }
 
-    /// Whether a node in it may turn to a leader: its part is done, and nobody below is better.
+    /// Whether the node may follow a leader before the result: it has reported, and no node below
+    /// it is better.
     pub(super) fn may_follow(&self, cx: &Context<'_>, leader: NodeId) -> bool {
         let is_outranked = |best: GroupNumber| cx.members.outranks(best.node, leader);
         self.has_reported && !self.best.is_some_and(is_outranked)
@@ -58,7 +59,7 @@ impl Computation {
 }
 
 impl Diffusing {
-    /// Begins a computation above all that this node has heard of.
+    /// Begins a computation with a higher index than all that this node knows.
     pub(super) fn call(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         self.end_computation(Outcome::Failed, out);
         out.notify(Notice::Called);
@@ -67,7 +68,7 @@ impl Diffusing {
         save_late(cx, self.counter, out);
     }
 
-    /// Takes part: from here on nobody is followed.
+    /// Takes part: this node follows no leader from here on.
     fn join(
         &mut self,
         cx: &mut Context<'_>,
@@ -101,7 +102,7 @@ impl Diffusing {
         self.report_when_done(cx, out);
     }
 
-    /// Somebody asks this node to take part.
+    /// A neighbour asks this node to take part.
     pub(super) fn asked(
         &mut self,
         cx: &mut Context<'_>,
@@ -113,14 +114,14 @@ impl Diffusing {
             if index > self.last {
                 return self.join(cx, index, Some(from), out);
             }
-            // That computation is over here, or a later one is.
+            // That computation, or a later one, is over at this node.
             return out.send(from, Message::Ack { index, best: None });
         };
         if index > computation.index {
             self.join(cx, index, Some(from), out);
         } else if index < computation.index {
-            // The lower one is given up: it shall take part in the higher one. A parent does so
-            // already and said this before, and so it will be with whoever was asked.
+            // The lower computation is abandoned: its sender is asked to take part in the higher
+            // one. A parent takes part already, and a node that was asked will.
             let index = computation.index;
             if computation.has_parent(from) || computation.awaiting.contains_key(&from) {
                 return;
@@ -140,7 +141,7 @@ impl Diffusing {
         }
     }
 
-    /// Somebody who was asked has answered.
+    /// A node that was asked has answered.
     pub(super) fn answered(
         &mut self,
         cx: &mut Context<'_>,
@@ -150,7 +151,7 @@ impl Diffusing {
         out: &mut Effects<Self>,
     ) {
         let Phase::Computing(computation) = &mut self.phase else {
-            // A child whose parent has gone on without it still has to know.
+            // A child whose parent went on without it still needs the result.
             if let (Some(_), Some(group)) = (best, self.leadership.leader())
                 && index == self.last
             {
@@ -173,11 +174,12 @@ impl Diffusing {
         self.report_when_done(cx, out);
     }
 
-    /// Tells the parent, or all, when everybody who was asked has answered or is gone.
+    /// Reports to the parent, or decides at the root, when every node that was asked has answered
+    /// or is lost.
     pub(super) fn report_when_done(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Phase::Computing(computation) = &mut self.phase else { return };
-        let is_hasty = cx.is_mutated(Mutant::ACK_BEFORE_CHILDREN) && computation.parent.is_some();
-        if computation.has_reported || !(computation.awaiting.is_empty() || is_hasty) {
+        let is_early = cx.is_mutated(Mutant::ACK_BEFORE_CHILDREN) && computation.parent.is_some();
+        if computation.has_reported || !(computation.awaiting.is_empty() || is_early) {
             return;
         }
         let below = computation.best;
@@ -198,7 +200,7 @@ impl Diffusing {
         save_late(cx, self.counter, out);
     }
 
-    /// The root of a tree tells it who has won.
+    /// The root of a tree sends the winner down the tree.
     pub(super) fn decide(
         &mut self,
         cx: &mut Context<'_>,
@@ -214,7 +216,7 @@ impl Diffusing {
         }
     }
 
-    /// The parent says who has won.
+    /// The parent has sent the winner.
     pub(super) fn told(
         &mut self,
         cx: &mut Context<'_>,
@@ -228,7 +230,8 @@ impl Diffusing {
             return;
         }
         if group.node == cx.me && computation.best != Some(group) {
-            // Somebody still follows this node under an earlier number; it leads under none.
+            // The sender follows this node under an earlier number, under which it does not lead
+            // any more.
             return;
         }
         if cx.members.outranks(cx.me, group.node) {
@@ -253,7 +256,7 @@ impl Diffusing {
         }
     }
 
-    /// Nothing came of it in time.
+    /// The computation has not ended in time.
     pub(super) fn restart(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         if let Phase::Computing(_) = self.phase {
             self.call(cx, out);

@@ -1,22 +1,22 @@
 //! Election by a diffusing computation, after Vasudevan, Kurose and Towsley (2004).
 //!
-//! A source asks its neighbours, those ask theirs: whoever asked first is the parent. A node
-//! answers its parent when all others have answered it, with the best node below it; anybody else
-//! it answers at once. So the source learns of the best node of all, and tells it down the tree.
+//! A source asks its neighbours, and those ask theirs; the first node that asks becomes the parent.
+//! A node answers its parent when all others have answered it, with the best node below it; other
+//! nodes it answers at once. So the source learns the best node of all, and sends it down the tree.
 //!
 //! ```text
-//!   comes up --> Greeting --nobody leads--> Computing --the best is known--> Settled
+//!   start -----> Greeting --no leader-----> Computing --the best is known--> Settled
 //!                    |                       ^    ^                             |
-//!                    +--somebody leads-------|----|---------------------------> |
+//!                    +--a leader-------------|----|---------------------------> |
 //!                                  a better computation, or: no heartbeat <-----+
 //! ```
 //!
-//! Computations are ordered by (counter, source), and a lower one is given up for a higher one. An
-//! answer carries a group number that the best node has on its disk, so whoever hears who won can
-//! follow at once. Questions, answers and the result go to one neighbour each: the counts of the
-//! theory are per link. Who the neighbours are is learned from what they say; a node that comes up
-//! greets everybody in reach, and if somebody leads there it needs no computation: it follows, or
-//! leads, whoever is better.
+//! Computations are ordered by (counter, source), and a lower one is abandoned for a higher one. An
+//! answer carries a group number that the best node has on its disk, so a node that learns the
+//! winner can follow it at once. Questions, answers and the result are sent to one neighbour each,
+//! since the message counts of the theory are per link. A node learns its neighbours from the
+//! messages that it receives; a node that starts greets all nodes in reach, and if they have a
+//! leader it needs no computation: it follows that leader, or leads if it is better.
 //!
 //! Assumes and leaves out: see [`super`].
 
@@ -52,13 +52,13 @@ pub use limit::{OPTIONS, Options};
 pub struct Diffusing {
     status: Status,
     leadership: Leadership,
-    /// The highest counter that this node has used or heard of.
+    /// The highest counter that this node has used or received.
     counter: Counter,
     /// The highest computation that it has taken part in.
     last: GroupNumber,
     phase: Phase,
     neighbours: Neighbours,
-    /// Nobody keeps a list of members here.
+    /// Always empty: this algorithm keeps no list of members.
     up: NodeSet,
 }
 
@@ -66,73 +66,73 @@ pub struct Diffusing {
 enum Phase {
     /// Following or leading.
     Settled,
-    /// Just came up; the best leader that a neighbour follows.
-    Greeting { heard: Option<GroupNumber> },
-    /// Taking part.
+    /// Just started; the best leader that a neighbour follows, as far as is known.
+    Greeting { best: Option<GroupNumber> },
+    /// Taking part in a computation.
     Computing(Computation),
 }
 
-/// What nodes say to each other.
+/// The messages of the algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
-    /// Who is in reach?
+    /// A greeting: which nodes are in reach?
     #[n(0)]
     Hello {
         /// Whether this is an answer.
         #[n(0)]
         is_answer: bool,
-        /// Whom the sender follows.
+        /// The leader that the sender follows.
         #[n(1)]
         leader: Option<GroupNumber>,
     },
-    /// Take part in this computation.
+    /// The receiver is asked to take part in a computation.
     #[n(1)]
     Election {
-        /// Which: its source, and how many it had begun.
+        /// The computation: its source, and the source's counter.
         #[n(0)]
         index: GroupNumber,
     },
-    /// The sender has asked everybody, or somebody else asked it first.
+    /// The answer: all that the sender asked have answered, or another node asked it first.
     #[n(2)]
     Ack {
-        /// In which computation.
+        /// The computation.
         #[n(0)]
         index: GroupNumber,
-        /// The best node below the sender, if the addressee is its parent.
+        /// The best node below the sender, if the receiver is its parent.
         #[n(1)]
         best: Option<GroupNumber>,
     },
-    /// Who has won.
+    /// The winner of a computation.
     #[n(3)]
     Leader {
-        /// In which computation.
+        /// The computation.
         #[n(0)]
         index: GroupNumber,
         /// Its group.
         #[n(1)]
         group: GroupNumber,
     },
-    /// Are you there?
+    /// Is the receiver still in reach?
     #[n(4)]
     Probe {
-        /// In which computation.
+        /// The computation.
         #[n(0)]
         index: GroupNumber,
         /// Whether the sender waits for an ack; a child that waits for the result does not.
         #[n(1)]
         awaits_ack: bool,
     },
-    /// The sender is there.
+    /// The sender is in reach.
     #[n(5)]
     Reply {
-        /// In which computation.
+        /// The computation.
         #[n(0)]
         index: GroupNumber,
-        /// Whether it takes part in it.
+        /// Whether the sender takes part in it.
         #[n(1)]
         takes_part: bool,
     },
-    /// Somebody leads; flooded.
+    /// A leader's heartbeat; flooded.
     #[n(6)]
     Beat(#[n(0)] Beat),
 }
@@ -144,7 +144,7 @@ pub enum Timer {
     Leadership(leadership::Timer),
     /// T: the wait for greetings.
     Hello,
-    /// T: the time between two questions whether a neighbour is still there.
+    /// T: the time between two probes of a neighbour.
     Probe,
     /// The wait for a computation to end.
     Stall,
@@ -169,7 +169,7 @@ impl Protocol for Diffusing {
             leadership: Leadership::default(),
             counter,
             last: Counter::default().group(cx.me),
-            phase: Phase::Greeting { heard: None },
+            phase: Phase::Greeting { best: None },
             neighbours: Neighbours::default(),
             up: NodeSet::new(),
         }
@@ -221,7 +221,7 @@ impl Diffusing {
             Message::Reply { index, takes_part } => {
                 self.replied(cx, from, index, takes_part, out);
             }
-            Message::Beat(beat) => self.hear_beat(cx, &beat, out),
+            Message::Beat(beat) => self.on_heartbeat(cx, &beat, out),
         }
     }
 
@@ -241,7 +241,7 @@ impl Diffusing {
         }
     }
 
-    /// One computation of one's own at a time (G-09): whoever takes part needs no other.
+    /// A node that takes part in a computation begins no other (G-09).
     fn call_unless_computing(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         match self.phase {
             Phase::Settled | Phase::Greeting { .. } => self.call(cx, out),
@@ -250,23 +250,23 @@ impl Diffusing {
     }
 
     fn note_leader(&mut self, cx: &Context<'_>, leader: Option<GroupNumber>) {
-        let Phase::Greeting { heard } = &mut self.phase else { return };
+        let Phase::Greeting { best } = &mut self.phase else { return };
         let Some(leader) = leader else { return };
         let members = cx.members;
-        if heard.is_none_or(|heard| heard < leader && !members.outranks(heard.node, leader.node)) {
-            *heard = Some(leader);
+        if best.is_none_or(|best| best < leader && !members.outranks(best.node, leader.node)) {
+            *best = Some(leader);
         }
     }
 
-    /// All who are in reach have answered the greeting.
+    /// All nodes in reach have answered the greeting.
     fn look_round(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let Phase::Greeting { heard } = self.phase else { return };
-        match heard {
+        let Phase::Greeting { best } = self.phase else { return };
+        match best {
             Some(leader) if cx.members.outranks(leader.node, cx.me) => {
                 self.leadership.adopt(cx, leader, out);
                 self.settle(leader, out);
             }
-            // A component of one meets a component with a worse leader.
+            // This node, a component of one, meets a component with a worse leader.
             Some(_) => {
                 out.notify(Notice::Called);
                 let group = next_number(cx, &mut self.counter, out);
@@ -276,7 +276,7 @@ impl Diffusing {
         }
     }
 
-    fn hear_beat(&mut self, cx: &mut Context<'_>, beat: &Beat, out: &mut Effects<Self>) {
+    fn on_heartbeat(&mut self, cx: &mut Context<'_>, beat: &Beat, out: &mut Effects<Self>) {
         self.counter = self.counter.max(Counter(beat.group.counter));
         if let Phase::Computing(computation) = &self.phase
             && !computation.may_follow(cx, beat.group.node)
@@ -320,7 +320,7 @@ impl Diffusing {
         out.notify(Notice::Followed { group, coordinator: cx.me });
     }
 
-    /// Whatever was computed is over for this node.
+    /// Ends the computation at this node.
     fn end_computation(&mut self, outcome: Outcome, out: &mut Effects<Self>) {
         if let Phase::Computing(computation) = &self.phase
             && computation.is_own()
@@ -374,7 +374,7 @@ impl ElectionAlgorithm for Diffusing {
         View { status: self.status, coordinator, group, up: &self.up }
     }
 
-    /// Signs of life are the leader's, and flooded.
+    /// None: heartbeats are the leader's, and flooded.
     fn heartbeat_peers(&self, _: &Context<'_>) -> NodeSet {
         NodeSet::new()
     }
@@ -450,7 +450,7 @@ impl ElectionAlgorithm for Diffusing {
     }
 }
 
-/// What there is to know of the diffusing computation.
+/// The facts about the diffusing computation.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "adhoc-diffusing",
     source: "Vasudevan, Kurose and Towsley 2004: a diffusing computation",

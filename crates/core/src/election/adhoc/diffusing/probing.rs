@@ -1,4 +1,4 @@
-//! Whether those that a node waits for are still there: links break while it waits (W-03).
+//! Probes of the nodes that a node waits for, since links break while it waits (W-03).
 
 use super::computation::Parent;
 use super::{Diffusing, Message, Phase, Timer};
@@ -6,11 +6,12 @@ use crate::group::GroupNumber;
 use crate::membership::NodeId;
 use crate::protocol::{Context, Effects};
 
-/// How many questions in a row may be lost.
+/// How many probes in a row may be lost.
 const MISSED_MAX: u8 = 2;
 
 impl Diffusing {
-    /// Asks everybody who has not answered, and the parent, unless they are gone.
+    /// Probes the nodes that have not answered, and the parent; gives up on those that missed too
+    /// many.
     pub(super) fn probe(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Phase::Computing(computation) = &mut self.phase else { return };
         let index = computation.index();
@@ -62,7 +63,7 @@ impl Diffusing {
         } else if is_deferring {
             out.send(from, Message::Reply { index, takes_part });
         } else {
-            // The question was lost, or the answer.
+            // The request was lost, or the answer.
             self.asked(cx, from, index, out);
         }
     }
@@ -90,7 +91,7 @@ impl Diffusing {
         }
     }
 
-    /// There is evidence that a node is gone, or it has said so.
+    /// There is evidence that a node has failed, or it has withdrawn.
     pub(super) fn lose(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         self.neighbours.forget(peer);
         self.give_up_on(cx, peer, out);
@@ -99,7 +100,7 @@ impl Diffusing {
         }
     }
 
-    /// Goes on without a node that was waited for.
+    /// Goes on without a node whose answer was awaited.
     fn give_up_on(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         let Phase::Computing(computation) = &mut self.phase else { return };
         computation.awaiting.remove(&peer);
@@ -109,7 +110,7 @@ impl Diffusing {
         self.report_when_done(cx, out);
     }
 
-    /// Whoever has lost its parent is the root of what is below it.
+    /// A node that has lost its parent becomes the root of the tree below it.
     fn lose_parent(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Phase::Computing(computation) = &mut self.phase else { return };
         computation.parent = None;

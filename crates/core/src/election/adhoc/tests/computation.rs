@@ -10,7 +10,7 @@ use crate::testing::{Bench, NOTHING, number};
 
 use super::{diffusing_of, said};
 
-/// A follower of node 5 that hears these.
+/// A follower of node 5 with these neighbours.
 pub(super) fn member<const N: usize>(me: u32, neighbours: [u32; N]) -> Bench<Diffusing> {
     let mut bench = Bench::established(diffusing_of(5), me, 5);
     for neighbour in neighbours {

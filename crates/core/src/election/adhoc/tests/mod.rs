@@ -1,4 +1,4 @@
-//! One node of an ad-hoc network on the bench, situation by situation.
+//! One node of an ad-hoc network on the test bench, state by state.
 //!
 //! Five nodes: a flood crosses four links, a link takes 15 ms, T = 25 ms, h = 500 ms, and a leader
 //! may be silent for 1.56 s.

@@ -1,4 +1,4 @@
-//! Links that break while a computation is on.
+//! Links that break during a computation.
 
 use super::computation::{ack, election, member};
 use super::said;

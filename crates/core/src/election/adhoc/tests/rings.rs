@@ -1,4 +1,4 @@
-//! Elections by rings that widen.
+//! Elections by expanding ring search.
 
 use crate::election::Command;
 use crate::election::adhoc::ExpandingRing;
@@ -9,7 +9,7 @@ use crate::testing::{Bench, NOTHING, number};
 
 use super::{ring_of, said};
 
-/// A node that has come up and stands.
+/// A node that has started and is a candidate.
 fn candidate(me: u32) -> Bench<ExpandingRing> {
     Bench::coming_up(ring_of(5, &[]), me, Some(Counter(2)))
 }
