@@ -1,15 +1,15 @@
-//! Taking a seat and leaving it, and finding out who has the others.
+//! Enrolment: how a node takes and leaves a seat, and finds the holders of the other seats.
 //!
-//! As long as nothing happens the seats of a group belong to its node of highest rank, so that one
-//! is asked first. If it does not answer within T, everybody of its group is, and whoever answers
-//! says whom the group has selected. Those who are not sure to know of this node are asked again
-//! every check period. So of two nodes that take seats one after the other, the later one tells the
-//! earlier; a seat is taken T after the group was formed, so that its members know by then. What
-//! was true once may not be any more, so who is not in the group that was elected is asked for
-//! again, and everybody is in an election that does not end.
+//! Without failures the seat of a group belongs to its node of highest rank, so that node is asked
+//! first. If it does not answer within T, all nodes of its group are asked, and any of them answers
+//! whom the group has selected. Holders that may not know of this node are asked again every check
+//! period. So of two nodes that take seats one after the other, the later one tells the earlier; a
+//! seat is taken T after the group was formed, so that its members know it by then. Holders change,
+//! so those outside the elected group are asked for again, and during an election that does not end
+//! all of them are.
 //!
-//! Assumes that somebody of a group that has a super-peer is in reach. Leaves out: groups of which
-//! nobody answers; their place stays empty until somebody does.
+//! Assumes that a node of every group with a super-peer can be reached. Leaves out: groups of which
+//! no node answers; their place stays empty until one does.
 
 use alloc::vec::Vec;
 
@@ -21,11 +21,11 @@ use crate::membership::{Hierarchy, NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects, Event};
 
-/// After so many rounds of questions the election begins with whom was found.
+/// After this many rounds of questions the election begins with the holders found by then.
 const ROUNDS_BEFORE_START: u16 = 2;
 
 impl SuperPeer {
-    /// Takes or leaves the seat above a level, as its group there has selected.
+    /// Takes or leaves the seat above a level, according to the selection of its group there.
     pub(super) fn sit_or_leave(
         &mut self,
         cx: &mut Context<'_>,
@@ -52,7 +52,7 @@ impl SuperPeer {
         }
     }
 
-    /// The wait is over: looks for those who have the other seats.
+    /// The wait is over: looks for the holders of the other seats.
     pub(super) fn take_seat(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
         let Some(seat) = self.seat_mut(level) else { return };
         if seat.stage != Stage::Settling {
@@ -71,7 +71,7 @@ impl SuperPeer {
         seat.asked = NodeSet::new();
         seat.round = if seat.round < rounds { seat.round + 1 } else { ROUNDS_BEFORE_START };
         if seat.stage == Stage::Enrolling && seat.round >= ROUNDS_BEFORE_START {
-            // Of whom nobody has heard is nobody.
+            // A group of which no node has answered has no holder.
             let guesses = seat.places.iter_mut().filter(|place| !place.is_known);
             guesses.for_each(|place| place.holders = NodeSet::new());
             self.start_seat(cx, level, out);
@@ -79,7 +79,7 @@ impl SuperPeer {
         self.ask(cx, level, out);
     }
 
-    /// Somebody has a seat beside one of ours, or where one of ours might be.
+    /// A node has a seat in a group in which this node has one, or might have one.
     pub(super) fn enrol(
         &mut self,
         cx: &mut Context<'_>,
@@ -108,7 +108,7 @@ impl SuperPeer {
         }
     }
 
-    /// An answer: who has the seats of the answering node's group.
+    /// An answer: the holders of the seats of the answering node's group.
     pub(super) fn enrolled(
         &mut self,
         cx: &mut Context<'_>,
@@ -120,7 +120,7 @@ impl SuperPeer {
     ) {
         let Some(place) = place_of(cx, level, from) else { return };
         let Some(seat) = self.seat(level) else { return };
-        // Whoever has a seat knows better than those who have none.
+        // The answer of a holder counts more than that of another node.
         let is_outdone = !is_holder && seat.places.get(place).is_some_and(Place::is_confirmed);
         if is_outdone || seat.stage == Stage::Settling {
             return;
@@ -133,7 +133,7 @@ impl SuperPeer {
         self.go_on_enrolling(cx, level, out);
     }
 
-    /// Somebody else should know.
+    /// The asked node refers to another one that should know.
     pub(super) fn referred(
         &mut self,
         cx: &mut Context<'_>,
@@ -151,7 +151,8 @@ impl SuperPeer {
         }
     }
 
-    /// Asks whoever is not sure to know of this node, and those who should know where nobody is.
+    /// Asks the holders that may not know of this node, and for each place without a known holder
+    /// the nodes that should know one.
     fn ask(&mut self, cx: &Context<'_>, level: u8, out: &mut Effects<Self>) {
         let Some(hierarchy) = cx.members.hierarchy().cloned() else { return };
         let Some(own) = hierarchy.place(cx.me, usize::from(level)) else { return };
@@ -201,7 +202,8 @@ impl SuperPeer {
         }
     }
 
-    /// Takes note of who has the seats of another group; whoever lost one is gone from this level.
+    /// Records the holders of another group's seats; a node that lost its seat counts as failed at
+    /// this level.
     fn note(
         &mut self,
         cx: &mut Context<'_>,
@@ -231,7 +233,7 @@ impl SuperPeer {
         self.go_on_enrolling(cx, level, out);
     }
 
-    /// The group below has selected others beside this node: all must hear of it.
+    /// The group below has selected others beside this node: all holders must learn it.
     fn sit_with_others(
         &mut self,
         cx: &mut Context<'_>,
@@ -272,7 +274,7 @@ impl Seat {
         out.send(to, Message::Enrol { level, holders: self.own_holders.clone() });
     }
 
-    /// The group that this node is in here, if it knows: nobody while an election is on.
+    /// The members of this node's group here, if it knows them; empty during an election.
     fn joined(&self, cx: &Context<'_>) -> Option<NodeSet> {
         let view = self.view()?;
         match view.status {
@@ -293,7 +295,7 @@ impl Seat {
         }
     }
 
-    /// Waits for answers, if any are missing and nobody waits yet.
+    /// Waits for answers, if any are missing and no wait is running.
     pub(super) fn wait(&mut self, cx: &Context<'_>, level: u8, out: &mut Effects<SuperPeer>) {
         let joined = self.joined(cx);
         let is_open = self.places.iter().any(|place| !place.is_complete(joined.as_ref()));
@@ -320,7 +322,7 @@ impl Place {
         !self.confirmed.is_empty()
     }
 
-    /// Whether all who have its seats know of this node, and are in its group.
+    /// Whether all its holders know of this node, and are in its group.
     fn is_complete(&self, joined: Option<&NodeSet>) -> bool {
         let is_filled = self.is_known && self.confirmed.len() == self.holders.len();
         let is_joined =
@@ -329,7 +331,7 @@ impl Place {
     }
 }
 
-/// The places of a seat, each with a guess at who has it.
+/// The places of a seat, each with its likely holder.
 fn places(cx: &Context<'_>, hierarchy: &Hierarchy, level: u8) -> Vec<Place> {
     let below = usize::from(level) - 1;
     let Some(group) = hierarchy.place(cx.me, below + 1) else { return Vec::new() };
@@ -344,7 +346,7 @@ fn places(cx: &Context<'_>, hierarchy: &Hierarchy, level: u8) -> Vec<Place> {
     hierarchy.children(below + 1, group).map(place).collect()
 }
 
-/// Which of the places at a level is that of a node's group; none if it is not beside ours.
+/// The place of a node's group at a level; none if it does not meet there with this node's group.
 fn place_of(cx: &Context<'_>, level: u8, node: NodeId) -> Option<usize> {
     let hierarchy = cx.members.hierarchy()?;
     let below = usize::from(level).checked_sub(1)?;
@@ -354,8 +356,8 @@ fn place_of(cx: &Context<'_>, level: u8, node: NodeId) -> Option<usize> {
     (theirs != own && children.contains(&theirs)).then(|| theirs - children.start)
 }
 
-/// In how many rounds everybody who might have a seat at a level is asked; then it begins again with
-/// those after the first, so that a node that asks for ever does not count for ever.
+/// In how many rounds all possible holders of a level's seats are asked. Then the rounds after the
+/// first repeat, so that the round number of a node that keeps asking stays bounded.
 fn rounds(cx: &Context<'_>, level: u8) -> u16 {
     let longest = || {
         let hierarchy = cx.members.hierarchy()?;
@@ -369,7 +371,7 @@ fn rounds(cx: &Context<'_>, level: u8) -> u16 {
     ROUNDS_BEFORE_START.max(after_the_first.unwrap_or(u16::MAX - 1) + 1)
 }
 
-/// In how many parts so many nodes are asked.
+/// In how many parts this many nodes are asked.
 fn chunks(nodes: usize, cx: &Context<'_>) -> usize {
     nodes.div_ceil(cx.config.options().super_peer.max.count()).max(1)
 }

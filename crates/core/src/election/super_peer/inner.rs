@@ -62,7 +62,7 @@ macro_rules! inner {
                 }
             }
 
-            /// The same message without the name of its place; none if it is of no inner algorithm.
+            /// The same message as one of an inner algorithm; none if it is not of one.
             pub(super) fn of(message: election::Message) -> Option<Self> {
                 match message {
                     $( election::Message::$variant(message) => Some(Self::$variant(message)), )+
@@ -72,7 +72,7 @@ macro_rules! inner {
         }
 
         impl Timer {
-            /// The same timer without the name of its place; none if it is of no inner algorithm.
+            /// The same timer as one of an inner algorithm; none if it is not of one.
             pub(super) fn of(timer: election::Timer) -> Option<Self> {
                 match timer {
                     $( election::Timer::$variant(timer) => Some(Self::$variant(timer)), )+
@@ -83,7 +83,8 @@ macro_rules! inner {
     };
 }
 
-// The one list of algorithms that can be inside. As on the wire everywhere: never change a number, never use one again.
+// The one list of algorithms that can be inside. The numbers are on the wire: never change one,
+// never use one again.
 inner! {
     0 Bully(Bully),
     1 BullyLecture(BullyLecture),

@@ -1,26 +1,28 @@
-//! Super-peers: elections in groups of bounded size, and among those whom the groups select.
+//! Super-peers: elections in groups of bounded size, and among the nodes that the groups select.
 //!
-//! Every peer belongs to one group of a [`Hierarchy`](crate::membership::Hierarchy), which elects with any of the other algorithms.
-//! The coordinator selects the group's super-peers: itself, and with k > 1 others. They take part
-//! in the election of a group of the next level, as any node takes part in any election, and so on
-//! up to a group that is alone on its level. Its coordinator is the top.
+//! Every peer belongs to one group of a [`Hierarchy`](crate::membership::Hierarchy), which elects
+//! with any of the other algorithms. The coordinator selects the group's super-peers: itself, and
+//! with k > 1 others. They take part in the election of a group of the next level, as any node takes
+//! part in any election, and so on up to a group that is alone on its level. Its coordinator is the
+//! top.
 //!
 //! ```text
-//!             leads for T            everybody found, or 2T          selected there
+//!             leads for T            all found, or 2T                selected there
 //!   peer  -------------> Settling -------------------> Electing ---------------------> next level
 //!     ^                  the seat is taken             an inner Election, a hand-over of nothing
 //!     +------ Normal in a group that selects others: all seats are left ----------------------+
 //! ```
 //!
-//! A node keeps the election of its own group and, for each seat, who else sits in that group: its
-//! state grows with the sizes of its groups, never with the network. A seat that is left or whose
-//! holder dies is to the others what a crashed node is to an election, and whoever takes it next is
-//! a node that comes up.
+//! A node keeps the election of its own group and, for each seat, the holders of the other seats in
+//! that group: its state grows with the sizes of its groups, never with the network. To the other
+//! holders a seat that is left, or whose holder crashes, is a crashed node, and its next holder is
+//! a node that restarts.
 //!
 //! Assumes what the inner algorithm assumes, in each group. Guarantees inside the peer groups what
 //! the inner algorithm does; above them, where the members of a group change with the super-peers,
-//! agreement once things are quiet. Leaves out: any task of the levels above, merging groups whose
-//! members have died (sizes are bounded as configured), and recall of numbers that were used above.
+//! agreement once failures stop. Leaves out: any task of the levels above, merging groups whose
+//! members have failed (sizes are bounded as configured), and recall of numbers that were used
+//! above.
 
 mod enrolment;
 pub mod inner;
@@ -60,13 +62,13 @@ use crate::trace::{Kind, MessageFacts, SuperPeerStatus, TimerName};
 pub struct SuperPeer {
     /// The election of its own group.
     home: Box<Election>,
-    /// Whom that group has selected.
+    /// The super-peers that this group has selected.
     selection: Selection,
     /// The peers that the election of its own group wants watched.
     watched: NodeSet,
     /// Its seats in the groups above, the lowest first.
     seats: Vec<Seat>,
-    /// The highest number that it has used, at whatever level.
+    /// The highest number that it has used, at any level.
     counter: Counter,
 }
 
@@ -118,14 +120,14 @@ impl SuperPeer {
         }
     }
 
-    /// Whom this node takes for the super-peers of its own group, and what it is above.
+    /// The super-peers of its own group, as this node knows them, and its own seats above.
     #[must_use]
     pub fn super_peer_status(&self) -> SuperPeerStatus {
         let seats = self.seats.iter().map(Seat::state).collect();
         SuperPeerStatus { super_peers: self.selection.chosen.clone(), seats }
     }
 
-    /// Whether that is so, without building it.
+    /// Whether such a status exists, without building it.
     pub(crate) fn is_super_peer_status(&self, status: &SuperPeerStatus) -> bool {
         self.selection.chosen == status.super_peers
             && self.seats.len() == status.seats.len()
@@ -141,7 +143,7 @@ impl SuperPeer {
     ) {
         match message {
             Message::Home(message) => {
-                // A peer of another group is misconfigured: not understood.
+                // A peer of another group is misconfigured: its message is dropped.
                 if cx.members.peer_group(cx.me).contains(from) {
                     self.step_home(cx, Event::Message { from, message: message.into() }, out);
                 }
@@ -178,7 +180,7 @@ impl SuperPeer {
             Command::Suspect | Command::Check => {
                 self.step_home(cx, Event::Command(command), out);
                 for level in self.levels() {
-                    // Whoever leads above looks after the others, whoever follows after its leader.
+                    // A leader above checks the others; a follower checks its leader.
                     let leads = self.seats[usize::from(level) - 1].coordinator() == Some(cx.me);
                     let command = if leads { Command::Check } else { Command::Suspect };
                     self.step_seat(cx, level, Event::Command(command), out);
@@ -188,7 +190,7 @@ impl SuperPeer {
         }
     }
 
-    /// A peer is silent or dead, in whichever groups we share with it.
+    /// A peer is silent or has failed, in every group that this node shares with it.
     fn lose(
         &mut self,
         cx: &mut Context<'_>,
@@ -234,7 +236,7 @@ impl SuperPeer {
         });
     }
 
-    /// Whoever is watched in any of its groups.
+    /// Watches the peers that are watched in any of its groups.
     fn watch(&self, out: &mut Effects<Self>) {
         let above = self.seats.iter().flat_map(|seat| seat.watched.iter());
         out.notify(Notice::Watch(self.watched.iter().chain(above).collect()));
@@ -259,8 +261,8 @@ impl SuperPeer {
 }
 
 impl ElectionAlgorithm for SuperPeer {
-    /// The peer groups stand; whoever leads one takes its seat above as ever. Whoever stands under
-    /// a node of another group has just come up.
+    /// The peer groups are established; the coordinator of one takes its seat above as usual. A
+    /// node whose coordinator is in another group starts as after a restart.
     fn established(
         cx: &mut Context<'_>,
         saved: Counter,
@@ -399,7 +401,7 @@ fn at_home<R>(cx: &mut Context<'_>, work: impl FnOnce(&mut Context<'_>) -> R) ->
     cx.within(&inner_config(cx), members, work)
 }
 
-/// The same for work that only looks, and draws nothing.
+/// The same for work that only reads, and draws no random number.
 fn look_home<R>(cx: &Context<'_>, look: impl FnOnce(&Context<'_>) -> R) -> R {
     let members = cx.members.peer_group(cx.me);
     cx.looking_within(&inner_config(cx), members, look)
@@ -411,15 +413,15 @@ fn inner_config<'a>(cx: &Context<'a>) -> Cow<'a, GroupConfig> {
     made.unwrap_or_else(|| Cow::Owned(cx.config.inner()))
 }
 
-/// Numbers are unique across levels: an election goes on from what the others have used, which is
-/// on disk.
+/// Numbers are unique across levels: an election goes on from the highest counter of the others,
+/// which is on disk.
 fn catch_up(cx: &mut Context<'_>, election: &mut Election, counter: Counter) {
     if election.counter() < counter {
         election.step(cx, Event::Command(Command::AdvanceTo(counter)), &mut Effects::new());
     }
 }
 
-/// What there is to know of super-peers.
+/// The facts about super-peers.
 pub const DESCRIPTOR: Descriptor = Descriptor {
     name: "super-peer",
     source: "super-peers: elections in groups of bounded size, and among those they select",

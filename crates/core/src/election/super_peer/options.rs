@@ -1,4 +1,4 @@
-//! The switches of the super-peers.
+//! The options of the super-peers.
 
 use crate::options::options;
 
@@ -7,7 +7,8 @@ options! {
     inner / "inner": Inner {
         /// The textbook's bully.
         #[default] Bully = "bully",
-        /// The lectures' bully; one super-peer per group, since nobody keeps a list.
+        /// The lectures' bully; one super-peer per group, since the coordinator keeps no list of
+        /// members.
         BullyLecture = "bully-lecture",
         /// Invitation.
         Invitation = "invitation",
@@ -40,7 +41,7 @@ options! {
         /// The coordinator and the next three.
         Four = "4",
     },
-    /// How many super-peers a group selects, as a part of its living members, rounded up (V-02).
+    /// How many super-peers a group selects, as a fraction of its live members, rounded up (V-02).
     ratio / "ratio": Ratio {
         /// As `k` says.
         #[default] Off = "off",
@@ -53,7 +54,7 @@ options! {
     },
     /// How many configured nodes a group has at least; a smaller one is merged with its neighbour.
     min / "min": Min {
-        /// Nobody is alone.
+        /// Two: no node is alone in its group.
         #[default] Two = "2",
         /// Any size.
         One = "1",
@@ -89,13 +90,13 @@ options! {
     disperse / "disperse": Disperse {
         /// The highest are taken, wherever they are.
         #[default] Off = "off",
-        /// No two of one rack; rather fewer than k.
+        /// No two of one rack, even if that leaves fewer than k.
         On = "on",
     },
 }
 
 impl Options {
-    /// How many super-peers a group of so many living members selects at most.
+    /// How many super-peers a group of this many live members selects at most.
     #[must_use]
     pub fn super_peers(&self, living: usize) -> usize {
         match self.ratio.part() {
@@ -119,7 +120,7 @@ impl K {
 }
 
 impl Ratio {
-    /// One in how many.
+    /// The denominator of the fraction.
     #[must_use]
     pub const fn part(self) -> Option<usize> {
         match self {

@@ -1,6 +1,6 @@
-//! What super-peers say to each other, and what they wait for.
+//! The messages and timers of super-peers.
 //!
-//! Whatever is of an inner algorithm carries the level of its group, but for the lowest.
+//! Those of an inner algorithm carry the level of their group, except at the lowest level.
 
 use minicbor::{Decode, Encode};
 
@@ -9,7 +9,7 @@ use crate::group::GroupNumber;
 use crate::membership::{NodeId, NodeSet};
 use crate::reorganization;
 
-/// What nodes say to each other.
+/// The messages of the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
     /// Of the election in the peer group.
@@ -18,66 +18,66 @@ pub enum Message {
     /// Of the election in a group above.
     #[n(1)]
     Above {
-        /// At which level.
+        /// The level.
         #[n(0)]
         level: u8,
-        /// What it says.
+        /// The inner message.
         #[n(1)]
         message: inner::Message,
     },
     /// Of the hand-over in a group above.
     #[n(2)]
     HandOver {
-        /// At which level.
+        /// The level.
         #[n(0)]
         level: u8,
-        /// What it says.
+        /// The inner message.
         #[n(1)]
         message: reorganization::Message,
     },
     /// The coordinator has selected these super-peers.
     #[n(3)]
     Selected {
-        /// At which level.
+        /// The level.
         #[n(0)]
         level: u8,
         /// The group that it coordinates.
         #[n(1)]
         group: GroupNumber,
-        /// Whom.
+        /// The super-peers.
         #[n(2)]
         super_peers: NodeSet,
     },
-    /// The sender has a seat at this level; who has those of the addressee's group?
+    /// The sender has a seat at this level, and asks for the holders of the receiver's group.
     #[n(4)]
     Enrol {
-        /// At which level.
+        /// The level.
         #[n(0)]
         level: u8,
-        /// All that its group has selected, the sender among them.
+        /// All nodes that its group has selected, the sender among them.
         #[n(1)]
         holders: NodeSet,
     },
-    /// Who has the seats, as far as the sender knows.
+    /// The holders of the seats of its group, as far as the sender knows.
     #[n(5)]
     Enrolled {
-        /// At which level.
+        /// The level.
         #[n(0)]
         level: u8,
-        /// Whom its group has selected.
+        /// The nodes that its group has selected.
         #[n(1)]
         holders: NodeSet,
-        /// Whether the sender has one of them, and knows of the asker from here on.
+        /// Whether the sender is one of them, and has recorded the asking node.
         #[n(2)]
         is_holder: bool,
     },
-    /// This one should know.
+    /// Refers to a node that should know the holders.
     #[n(6)]
     Refer {
-        /// At which level.
+        /// The level.
         #[n(0)]
         level: u8,
-        /// Whom to ask.
+        /// The node to ask.
         #[n(1)]
         to: NodeId,
     },
@@ -92,10 +92,10 @@ pub enum Timer {
     Above(u8, inner::Timer),
     /// Of the hand-over in a group above.
     HandOver(u8),
-    /// The time for which a group must have stood before its super-peer takes its seat.
+    /// The time for which a group must have existed before its super-peer takes its seat.
     Settle(u8),
-    /// The wait for those who should know who has the other seats.
+    /// The wait for answers about the holders of the other seats.
     Enrol(u8),
-    /// The time between two tellings of a selection.
+    /// The time between two announcements of a selection.
     Tell(u8),
 }

@@ -1,8 +1,8 @@
-//! A seat in a group above: an inner election among those who have the other seats, and a hand-over
-//! of nothing.
+//! A seat in a group above: an inner election among the holders of its seats, and an empty
+//! hand-over.
 //!
-//! What the election says to the layer above is answered here: there is no task above the peer
-//! groups, so whoever is to stop has stopped, and a definition is empty.
+//! The notices of that election are answered here: there is no task above the peer groups, so a
+//! request to stop is answered at once, and a definition is empty.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -23,41 +23,41 @@ use crate::trace::SeatState;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Seat {
     pub(super) stage: Stage,
-    /// Who was selected with this node, itself included.
+    /// The nodes that were selected with this node, itself included.
     pub(super) own_holders: NodeSet,
-    /// Who has the seats of the other groups, in their order; its own place is empty.
+    /// The holders of the other groups' seats, in the order of the groups; its own place is empty.
     pub(super) places: Vec<Place>,
-    /// How often those who should know were asked.
+    /// The number of the round of questions.
     pub(super) round: u16,
-    /// Who was asked in this round.
+    /// The nodes that were asked in this round.
     pub(super) asked: NodeSet,
-    /// Whether somebody will be asked again.
+    /// Whether a wait for answers is running.
     pub(super) is_asking: bool,
     pub(super) watched: NodeSet,
-    /// Whom this group has selected.
+    /// The super-peers that this group has selected.
     pub(super) selection: Selection,
     hand_over: Reorganization,
 }
 
-/// How far it has come.
+/// The state of a seat.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Stage {
-    /// The group below may not last.
+    /// Waiting until the group below has lasted for T.
     Settling,
-    /// Others are asked who has the other seats.
+    /// Asking for the holders of the other seats.
     Enrolling,
-    /// It takes part.
+    /// Taking part in the election.
     Electing(Box<Election>),
 }
 
-/// Who has the seats of another group.
+/// The holders of another group's seats.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Place {
-    /// Whoever has them, as far as is known.
+    /// The holders, as far as they are known.
     pub(super) holders: NodeSet,
-    /// Those of them that know of this node.
+    /// Holders that know of this node.
     pub(super) confirmed: NodeSet,
-    /// Whether the holders are more than a guess.
+    /// Whether the holders are known from an answer.
     pub(super) is_known: bool,
     /// Whether it is the place of this node's own group, whose holders are `own_holders`.
     pub(super) is_own: bool,
@@ -89,7 +89,7 @@ impl SuperPeer {
         self.work(cx, level, Work::HandOver(event), out);
     }
 
-    /// Begins to take part, as a node that comes up.
+    /// Starts the election of this seat, as a node that restarts.
     pub(super) fn start_seat(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
         let counter = self.counter;
         let Some(seat) = self.seat_mut(level) else { return };
@@ -108,7 +108,7 @@ impl SuperPeer {
         self.finish(cx, level, VecDeque::from([work]), out);
     }
 
-    /// Lets the election and the hand-over answer each other until neither has more to say.
+    /// Lets the election and the hand-over exchange events until there are no more.
     fn finish(
         &mut self,
         cx: &mut Context<'_>,
@@ -170,7 +170,7 @@ impl Seat {
         }
     }
 
-    /// Everybody who has a seat in this group, as far as is known, this node included.
+    /// All known holders of a seat in this group, this node included.
     pub(super) fn members(&self) -> impl Iterator<Item = NodeId> + '_ {
         let others = self.places.iter().flat_map(|place| place.holders.iter());
         self.own_holders.iter().chain(others)
@@ -206,7 +206,7 @@ impl Seat {
             && state.super_peers == self.selection.chosen
     }
 
-    /// To whom the election of this seat owes signs of life.
+    /// The peers to which the election of this seat owes heartbeats.
     pub(super) fn heartbeat_peers(&self, cx: &Context<'_>) -> NodeSet {
         let Stage::Electing(election) = &self.stage else { return NodeSet::new() };
         let Some(members) = self.membership(cx) else { return NodeSet::new() };

@@ -1,9 +1,9 @@
-//! Whom a group selects: its coordinator first, then the next in rank, kept apart if that is
-//! wanted.
+//! How a group selects super-peers: its coordinator first, then the next in rank, on different
+//! racks if configured.
 //!
-//! The coordinator selects, since it knows who is in its group; with one super-peer everybody knows
-//! it without being told. What it tells is told again every check period, so a lost message does
-//! not matter for long.
+//! The coordinator selects, since it knows the members of its group; with one super-peer all
+//! members know it without a message. The coordinator repeats its selection every check period, so
+//! a lost message does not matter for long.
 
 use alloc::vec::Vec;
 
@@ -14,10 +14,10 @@ use crate::membership::{Label, NodeId, NodeSet};
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 
-/// Whom a group has selected, as this member of it knows.
+/// The super-peers that a group has selected, as this member knows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Selection {
-    /// In which formation of the group.
+    /// The formation of the group that selected them.
     pub(super) group: Option<GroupNumber>,
     pub(super) chosen: NodeSet,
 }
@@ -30,9 +30,10 @@ struct Look {
 }
 
 impl SuperPeer {
-    /// After each step: has the group settled on other super-peers, and is this node one of them?
+    /// After each step: checks whether the group has other super-peers, and whether this node is
+    /// one.
     pub(super) fn review(&mut self, cx: &mut Context<'_>, level: u8, out: &mut Effects<Self>) {
-        // While an election is on the super-peers stay what they were.
+        // During an election the super-peers stay the same.
         if self.is_as_it_was(cx, level) {
             return self.go_on_asking(cx, level, out);
         }
@@ -60,8 +61,8 @@ impl SuperPeer {
         self.go_on_asking(cx, level, out);
     }
 
-    /// What most steps leave: the same formation of the group, and whoever follows was told, or one
-    /// super-peer is all that there is to tell.
+    /// Whether nothing changed, which is so after most steps: the same formation of the group, and
+    /// this node only follows, or the coordinator is the only super-peer.
     fn is_as_it_was(&self, cx: &Context<'_>, level: u8) -> bool {
         let Some(view) = self.view_at(level) else { return true };
         let known = self.selection(level);
@@ -86,7 +87,7 @@ impl SuperPeer {
         }
     }
 
-    /// The coordinator has told whom it selected.
+    /// The coordinator has sent its selection.
     pub(super) fn selected(
         &mut self,
         cx: &mut Context<'_>,
@@ -133,13 +134,13 @@ impl SuperPeer {
             return None;
         }
         let coordinator = view.coordinator?;
-        // Whoever has lost its seat may be listed until the next election there.
+        // A node that has lost its seat may be listed until the next election there.
         let has_left = |node| seat.is_some_and(|seat| !seat.members().any(|member| member == node));
         let up = view.up.iter().filter(|node| !has_left(*node)).collect();
         Some(Look { coordinator, group: view.group, up })
     }
 
-    /// Whom its group at a level has selected; nobody at a level where it has no seat.
+    /// The selection of its group at a level; empty at a level where it has no seat.
     pub(super) fn selection(&self, level: u8) -> &Selection {
         match level {
             0 => &self.selection,
@@ -159,7 +160,8 @@ impl SuperPeer {
     }
 }
 
-/// The coordinator, and others of highest rank: as many as the options say, or as there are.
+/// The coordinator, and others of highest rank: as many as the options say, or fewer if there are
+/// not enough.
 fn select(cx: &Context<'_>, look: &Look) -> NodeSet {
     let options = &cx.config.options().super_peer;
     let members = cx.members;
@@ -177,7 +179,7 @@ fn select(cx: &Context<'_>, look: &Look) -> NodeSet {
             break;
         }
         let place = rack(member.id);
-        // Of a node whose rack nobody named it is not known that it is on another one.
+        // A node without a configured rack may be on the same one.
         let is_apart = place.is_some() && racks[0].is_some() && !racks.contains(&place);
         match options.disperse {
             Disperse::On if !is_apart => continue,
@@ -189,7 +191,7 @@ fn select(cx: &Context<'_>, look: &Look) -> NodeSet {
     chosen
 }
 
-/// The best of another group, for the mutant that follows it.
+/// The best node of another group, for the mutant that follows it.
 fn stranger(cx: &Context<'_>) -> Option<NodeId> {
     let hierarchy = cx.members.hierarchy()?;
     let own = hierarchy.place(cx.me, 0)?;

@@ -40,7 +40,7 @@ fn groups(config: &TestGroup) -> Vec<Vec<u32>> {
 fn peers_of_one_rack_are_a_group() {
     let racks = [(1, "a"), (2, "b"), (3, "a"), (4, "b")];
     assert_eq!(groups(&config(4, &racks, &[])), [[1, 3], [2, 4]]);
-    // By hash nobody asks for racks, and four fit into one group.
+    // By hash racks do not matter, and four nodes fit into one group.
     assert_eq!(groups(&config(4, &racks, &[("by", "hash")])), [[1, 2, 3, 4]]);
 }
 
