@@ -1,4 +1,4 @@
-//! What can be asked of the name of an algorithm.
+//! The methods of [`Algorithm`]: its descriptor, its name, its options.
 
 use super::{Algorithm, DESCRIPTORS, Descriptor};
 use crate::options::OptionInfo;

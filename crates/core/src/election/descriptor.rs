@@ -29,8 +29,8 @@ pub struct Descriptor {
     /// The messages with which its coordinator hands a definition to the group; none: it hands over
     /// nothing, and does not say who is in the group (E-08).
     pub handover: Option<Handover>,
-    /// How far the order of nodes may differ from one node to another; none: all nodes need one
-    /// order at all times, and the highest always takes over.
+    /// What the algorithm allows if nodes may know different priorities; none: all nodes need the
+    /// same priorities at all times, and the highest always takes over.
     pub adjustable: Option<Adjustable>,
     /// Its options.
     pub options: &'static [OptionInfo],
@@ -51,7 +51,7 @@ pub enum Network {
     Partitions,
     /// Wired: every node has a link to every other, and messages go round a logical ring.
     Ring,
-    /// By radio: a node hears only the nodes in range (W-01).
+    /// By radio: a node receives only from nodes in range (W-01).
     Radio,
     /// Very large: nodes are in groups, and groups have levels.
     Hierarchy,
@@ -65,7 +65,9 @@ impl Network {
             Self::Links => "wired, every node reaches every other",
             Self::Partitions => "wired, with partitions",
             Self::Ring => "wired, a logical ring in which every node reaches every other",
-            Self::Radio => "ad hoc, by radio: a node hears whoever is in range, and nodes move",
+            Self::Radio => {
+                "ad hoc, by radio: a node reaches only the nodes in range, and nodes move"
+            }
             Self::Hierarchy => {
                 "very large: in groups by rack, zone or hash, as many levels as it takes"
             }
@@ -76,7 +78,7 @@ impl Network {
 /// What is assumed of time and failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
-    /// Messages and answers keep their bounds; nodes crash and recover.
+    /// Messages and answers arrive within their bounds; nodes crash and recover.
     Synchronous,
     /// Messages may be late, lost, duplicated and reordered; links may be cut; nodes crash and
     /// recover.
@@ -93,14 +95,15 @@ impl Model {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Synchronous => {
-                "synchronous: messages within Tm, answers within Tp, crash and recovery, no partition"
+                "synchronous: messages within Tm, answers within Tp, crash and recovery, no \
+                 partition"
             }
             Self::Asynchronous => {
-                "asynchronous: late, lost, doubled and reordered messages, partitions, crash and \
+                "asynchronous: late, lost, duplicated and reordered messages, partitions, crash and \
                  recovery with a counter on stable storage"
             }
             Self::Roaming => {
-                "late, lost, doubled and reordered messages, links that come and go in both \
+                "late, lost, duplicated and reordered messages, links that come and go in both \
                  directions, crash and recovery with a counter on stable storage"
             }
             Self::Inner => "what the inner algorithm assumes, in each group",
@@ -128,7 +131,7 @@ pub enum Groups {
     Several,
 }
 
-/// What an algorithm allows that does not need one order of nodes at all times.
+/// What an algorithm allows that does not need the same priorities at all nodes at all times.
 #[derive(Clone, Copy, Debug)]
 pub struct Adjustable {
     /// Whether priorities may change while nodes run.
@@ -144,7 +147,7 @@ pub struct Handover {
     pub request: Kind,
     /// Says whether it was taken.
     pub answer: Kind,
-    /// Whether an answer says the truth about a definition that was ignored (E-12).
+    /// Whether an answer says that a definition was ignored (E-12).
     pub has_verdict: fn(&Options) -> bool,
 }
 
@@ -166,7 +169,7 @@ pub struct MessageInfo {
     pub is_request: bool,
     /// Whether its arrival may end a wait of its receiver.
     pub is_awaited: bool,
-    /// The kinds that it is the answer to, where `why` tells of questions and answers.
+    /// The kinds that it is the answer to, for `why`.
     pub answers: &'static [Kind],
     /// What it is about; pictures give each topic a colour.
     pub topic: Topic,
@@ -216,19 +219,19 @@ impl MessageInfo {
 /// What a message is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Who is there.
+    /// Which nodes are up.
     Discovery,
-    /// Whether a node that is known still lives.
+    /// Whether a known node is still up.
     Liveness,
-    /// Who should coordinate.
+    /// Which node should coordinate.
     Election,
-    /// Who does coordinate.
+    /// Which node coordinates.
     Announcement,
     /// The definition of a group.
     Handover,
-    /// Withdrawals, pauses, priorities, selections: what everybody is told.
+    /// Withdrawals, pauses, priorities, selections: what all nodes are told.
     Operation,
-    /// What super-peers say to each other above their groups.
+    /// Super-peers above their groups.
     Levels,
 }
 
@@ -237,9 +240,9 @@ pub enum Topic {
 pub struct TimerInfo {
     /// Which timer.
     pub name: TimerName,
-    /// Whether it ends a wait for an answer; others make a node look after something.
+    /// Whether it ends a wait for an answer; other timers are for housekeeping.
     pub is_wait: bool,
-    /// Whether `why` tells it as the end of a wait.
+    /// Whether `why` reports it as the end of a wait.
     pub is_told_as_wait: bool,
     /// Kinds of message that count as requests of this wait only.
     pub also_requests: &'static [Kind],
@@ -252,7 +255,7 @@ pub struct TimerInfo {
 }
 
 impl TimerInfo {
-    /// A timer that makes a node look after something, and is not drawn.
+    /// A housekeeping timer that is not drawn.
     #[must_use]
     pub const fn new(name: TimerName, text: &'static str) -> Self {
         Self {
@@ -266,7 +269,7 @@ impl TimerInfo {
         }
     }
 
-    /// A timer that makes a node look after something, and is drawn.
+    /// A housekeeping timer that is drawn.
     #[must_use]
     pub const fn drawn(name: TimerName, text: &'static str) -> Self {
         Self { is_drawn: true, ..Self::new(name, text) }
@@ -328,7 +331,7 @@ pub(crate) mod rows {
         ..TimerInfo::drawn(TimerName::Stall, "gives up on an election that stalls")
     };
 
-    /// What goes round a ring: it concerns every node that waits for it, or for those it passes.
+    /// The tokens of a ring: they hold back every wait for them, and for nodes that they pass.
     pub(crate) const CIRCULATING: &[Kind] =
         &[Kind::Election, Kind::Elected, Kind::Elect, Kind::Coordinator];
 }

@@ -1,8 +1,8 @@
-//! Who coordinates whom, under which group number.
+//! Elections: which node coordinates which members, under which group number.
 //!
-//! One file per algorithm; each says only what its paper says. [`Election`] is the one that the
-//! configuration names. All algorithms speak to the layer above in the same [`Notice`]s and
-//! [`Command`]s, so stopping, reports and hand-over exist once, in [`crate::reorganization`].
+//! One file per algorithm, which contains only the rules of its source. [`Election`] is the one
+//! that the configuration names. All algorithms use the same [`Notice`]s and [`Command`]s towards
+//! the layer above, so stopping, reports and hand-over exist once, in [`crate::reorganization`].
 
 pub mod adhoc;
 mod algorithm;
@@ -50,7 +50,7 @@ pub enum Command {
     Settled {
         /// Members that did not take the definition and are left out.
         missing: NodeSet,
-        /// Everybody in the group, the coordinator included.
+        /// All members of the group, the coordinator included.
         members: NodeSet,
     },
     /// The hand-over failed: these members did not take the definition.
@@ -58,17 +58,17 @@ pub enum Command {
         /// Who they are.
         missing: NodeSet,
     },
-    /// Nothing was heard for S from this peer, which is watched or, with heartbeats, tied to us.
+    /// Nothing came for S from this peer, which is watched or, with heartbeats, a heartbeat peer.
     Silent(NodeId),
-    /// There is evidence that this peer is dead.
+    /// There is evidence that this peer has failed.
     Failed(NodeId),
-    /// The user takes the coordinator for suspiciously silent, whoever it is.
+    /// The user suspects the current coordinator.
     Suspect,
     /// The user wants an election now (G-08).
     Call,
     /// The user wants the periodic check now.
     Check,
-    /// A peer knows of this counter of ours: the next number must be higher.
+    /// A peer knows of this counter of this node: the next number must be higher.
     AdvanceTo(Counter),
 }
 
@@ -81,16 +81,16 @@ pub enum Notice {
     Formed(Formation),
     /// This node follows a coordinator and waits for its definition.
     Joined {
-        /// In which group.
+        /// The group.
         group: GroupNumber,
-        /// Whose.
+        /// The coordinator.
         coordinator: NodeId,
     },
     /// This node follows a coordinator, or is one, that hands out no definition (E-08).
     Followed {
-        /// In which group.
+        /// The group.
         group: GroupNumber,
-        /// Whose.
+        /// The coordinator.
         coordinator: NodeId,
     },
     /// Watch these peers for silence.
@@ -108,20 +108,20 @@ pub struct Formation {
     pub group: GroupNumber,
     /// The participants, without the coordinator.
     pub members: NodeSet,
-    /// What everybody handed up, the coordinator's own report included.
+    /// The reports of all members, the coordinator's own included.
     pub reports: Reports,
     /// Whether a member that does not take the definition fails the formation.
     pub is_strict: bool,
-    /// Whether the round lasts T even if everybody has answered.
+    /// Whether the round lasts T even if all members have answered.
     pub waits_full: bool,
 }
 
-/// What every algorithm shows of itself.
+/// The state that every algorithm exposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View<'a> {
     /// The status variable.
     pub status: Status,
-    /// Whom it takes for its coordinator.
+    /// The coordinator that it follows, if any.
     pub coordinator: Option<NodeId>,
     /// Its group.
     pub group: Option<GroupNumber>,
@@ -129,18 +129,18 @@ pub struct View<'a> {
     pub up: &'a NodeSet,
 }
 
-/// A group as it stands, for a world that begins in the middle.
+/// A group that exists already, for a simulation that begins in the middle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EstablishedGroup {
     /// Its number.
     pub group: GroupNumber,
     /// Its coordinator.
     pub coordinator: NodeId,
-    /// Everybody in it, the coordinator included.
+    /// All its members, the coordinator included.
     pub members: NodeSet,
 }
 
-/// The rules that all algorithms share, beyond those of a [`Protocol`].
+/// What an algorithm provides beyond a [`Protocol`].
 pub(crate) trait ElectionAlgorithm:
     Protocol<Record = Counter, Command = Command, Notice = Notice>
 {
@@ -152,11 +152,11 @@ pub(crate) trait ElectionAlgorithm:
         out: &mut Effects<Self>,
     ) -> Self;
 
-    /// What it shows.
+    /// Its exposed state.
     fn view(&self) -> View<'_>;
 
-    /// The peers that a sign of life is owed to and expected of: a coordinator's participants, a
-    /// participant's coordinator.
+    /// The heartbeat peers, which exchange heartbeats with this node: a coordinator's participants,
+    /// a participant's coordinator.
     fn heartbeat_peers(&self, cx: &Context<'_>) -> NodeSet {
         let view = self.view();
         match view.coordinator {
@@ -171,18 +171,18 @@ pub(crate) trait ElectionAlgorithm:
         }
     }
 
-    /// The counter, which outlives the election of a node that steps aside.
+    /// The counter, which outlives the election of a node that withdraws.
     fn counter(&self) -> Counter;
 
     /// Every timer that may be running.
     fn timers(cx: &Context<'_>) -> Vec<Self::Timer>;
 
-    /// The same for one whose timers depend on what it is doing.
+    /// The same for an algorithm whose timers depend on its state.
     fn timers_now(&self, cx: &Context<'_>) -> Vec<Self::Timer> {
         Self::timers(cx)
     }
 
-    /// The period of a timer that begins something by itself; none for one that ends a wait.
+    /// The period of a periodic timer; none for one that ends a wait.
     fn period(timer: &Self::Timer, timing: &Timing) -> Option<Duration>;
 
     /// What a trace says of a message.
@@ -214,7 +214,7 @@ macro_rules! algorithms {
         pub(crate) const DESCRIPTORS: &[Descriptor] = &[$( $($module)::+::DESCRIPTOR ),+];
 
         impl Algorithm {
-            /// All that there are.
+            /// All algorithms.
             pub const ALL: &'static [Self] = &[$( Self::$variant ),+];
         }
 
@@ -302,8 +302,8 @@ macro_rules! algorithms {
                         #[allow(irrefutable_let_patterns, reason = "one algorithm is enough")]
                         let event = match event {
                             Event::Message { from, message } => {
-                                // A peer that runs another algorithm is misconfigured: not
-                                // understood.
+                                // A peer that runs another algorithm is misconfigured: its message
+                                // is dropped.
                                 let Message::$variant(message) = message else { return };
                                 Event::Message { from, message }
                             }
@@ -339,7 +339,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// What it shows.
+            /// Its exposed state.
             #[must_use]
             pub fn view(&self) -> View<'_> {
                 match self {
@@ -347,7 +347,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// The peers that a sign of life is owed to and expected of.
+            /// The heartbeat peers, which exchange heartbeats with this node.
             #[must_use]
             pub fn heartbeat_peers(&self, cx: &Context<'_>) -> NodeSet {
                 match self {
@@ -355,7 +355,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// The counter, which outlives the election of a node that steps aside.
+            /// The counter, which outlives the election of a node that withdraws.
             #[must_use]
             pub fn counter(&self) -> Counter {
                 match self {
@@ -402,8 +402,7 @@ macro_rules! algorithms {
         }
 
         impl Timer {
-            /// The period of a timer that begins something by itself; none for one that ends a
-            /// wait.
+            /// The period of a periodic timer; none for one that ends a wait.
             #[must_use]
             pub fn period(&self, timing: &Timing) -> Option<Duration> {
                 match self {
@@ -439,11 +438,11 @@ algorithms! {
     5 ring_list => RingList(Ring) in ring::list,
     /// The active-list ring.
     6 ring_active_list => RingActiveList(Ring) in ring::active_list,
-    /// Rings of broadcasts that widen, for ad-hoc networks.
+    /// Expanding ring search, for ad-hoc networks.
     7 adhoc_expanding_ring => AdhocExpandingRing(ExpandingRing) in adhoc::expanding_ring,
     /// Vasudevan, Kurose and Towsley's diffusing computation, for ad-hoc networks.
     8 adhoc_diffusing => AdhocDiffusing(Diffusing) in adhoc::diffusing,
-    /// Super-peers: groups of bounded size, and elections among those whom they select.
+    /// Super-peers: groups of bounded size, and elections among the nodes that they select.
     9 super_peer => SuperPeer(SuperPeer) in super_peer,
 }
 
@@ -462,14 +461,14 @@ fn lift<P: ElectionAlgorithm>(
 }
 
 impl Election {
-    /// Whom a node takes for its super-peers, and what it is above its group; none where no
-    /// algorithm selects any.
+    /// The super-peers of a node, as it knows them, and its seats above its group; none where the
+    /// algorithm selects none.
     #[must_use]
     pub fn super_peer_status(&self) -> Option<SuperPeerStatus> {
         self.super_peer().map(SuperPeer::super_peer_status)
     }
 
-    /// Whether that is so, without building it.
+    /// Whether such a status exists, without building it.
     pub(crate) fn is_super_peer_status(&self, told: Option<&SuperPeerStatus>) -> bool {
         match (self.super_peer(), told) {
             (Some(node), Some(told)) => node.is_super_peer_status(told),

@@ -1,11 +1,12 @@
-//! Group numbers: a node counts on, and saves the counter before a message can carry the number.
+//! Group numbers: a node increments its counter, and saves it before a message can carry the
+//! number.
 
 use super::ElectionAlgorithm;
 use crate::group::{Counter, GroupNumber};
 use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects};
 
-/// Takes the next group number and saves its counter before anybody can hear of it (I-08).
+/// Takes the next group number and saves its counter before it can be sent (I-08).
 pub(crate) fn next_number<P: ElectionAlgorithm>(
     cx: &Context<'_>,
     counter: &mut Counter,
@@ -20,7 +21,7 @@ pub(crate) fn next_number<P: ElectionAlgorithm>(
     counter.group(cx.me)
 }
 
-/// Goes on from a counter that somebody else saw, if it is higher; it is saved before it is used.
+/// Advances to a counter that another node saw, if it is higher; it is saved before it is used.
 pub(crate) fn advance_to<P: ElectionAlgorithm>(
     counter: &mut Counter,
     seen: Counter,
@@ -32,7 +33,7 @@ pub(crate) fn advance_to<P: ElectionAlgorithm>(
     }
 }
 
-/// What the `save-after-send` mutant calls where the messages have left.
+/// Saves the counter after the messages were sent; only the mutant `save-after-send` does so.
 pub(crate) fn save_late<P: ElectionAlgorithm>(
     cx: &Context<'_>,
     counter: Counter,

@@ -1,6 +1,6 @@
-//! The facts of every kind of message and of every timer, found by its name.
+//! The facts of every kind of message and of every timer, looked up by name.
 //!
-//! The tables are joined at compile time from those of the algorithms and of the layers around them:
+//! The tables are built at compile time from those of the algorithms and of the layers around them:
 //! a kind or timer that none of them describes does not compile.
 
 use super::DESCRIPTORS;
@@ -24,7 +24,7 @@ impl TimerName {
     }
 }
 
-/// The facts of a layer that works around every algorithm.
+/// The facts of a layer around every algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct LayerInfo {
     /// What the layer is called.
