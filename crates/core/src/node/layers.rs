@@ -1,8 +1,8 @@
 //! The layers of a node: where each one is kept, and how its messages and timers are wrapped.
 //!
-//! A layer is a [`Protocol`] of its own. [`Node::step_layer`] lets one take an event and passes on
-//! its effects; what it saves and notifies is routed by the caller. Leaves out: which notice goes to
-//! which layer.
+//! A layer is a [`Protocol`] of its own. [`Node::step_layer`] lets one handle an event and passes
+//! on its effects; what it saves and notifies is routed by the caller. Leaves out: which notice
+//! goes to which layer.
 
 use super::{Message, Node, Timer};
 use crate::detector::Detector;

@@ -4,15 +4,15 @@
 //!   user            application, CLI, HTTP, hooks
 //!   (mandate)       its place is here, between the user and reorganization
 //!   reorganization  stop, reports up, definition down
-//!   election        who coordinates whom
-//!   detector        whom do we suspect
-//!   policy          does this node take part; tells the others when it does not
-//!   memory          which numbers were seen; holds the election back until the counter is known
+//!   election        which node coordinates which members
+//!   detector        which peers are suspected
+//!   policy          withdrawal, pauses and priorities: what operators ask for
+//!   recall          group numbers that were seen; delays the election until the counter is known
 //! ```
 //!
-//! A layer's notice to its neighbour is handed over where it stands in the order of effects, so
-//! "stop, then answer" holds across layers as well. What a layer answers is taken up when the layer
-//! that spoke has finished its step.
+//! A layer's notice is delivered at its place in the order of effects, so "stop, then answer" holds
+//! across layers as well. The answer to a notice is handled when the layer that sent the notice has
+//! finished its step.
 
 mod layers;
 mod pause;
@@ -44,11 +44,11 @@ use crate::trace::NodeState;
 pub struct Node {
     recall: Recall,
     detector: Detector,
-    /// None until the counter is known, and while the node is aside.
+    /// None until the counter is known, and while the node is withdrawn.
     election: Option<Election>,
     reorganization: Reorganization,
     policy: Policy,
-    /// The counter while the node is aside, as far as it is known.
+    /// The counter while the node is withdrawn, as far as it is known.
     kept: Option<Counter>,
     /// What is on stable storage.
     record: NodeRecord,
@@ -151,13 +151,13 @@ impl Node {
     }
 
     fn view(&self) -> View<'_> {
-        static NOBODY: NodeSet = NodeSet::new();
-        let down = View { status: Status::Down, coordinator: None, group: None, up: &NOBODY };
+        static NONE: NodeSet = NodeSet::new();
+        let down = View { status: Status::Down, coordinator: None, group: None, up: &NONE };
         self.election.as_ref().map_or(down, Election::view)
     }
 
-    /// After each step the lower layers learn where the election stands, if they need to know: the
-    /// detector whom it is tied to, the memory in which group it is.
+    /// After each step the lower layers get the state of the election that they need: the detector
+    /// its heartbeat peers, the recall layer its group.
     fn update_lower_layers(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Some(election) = &self.election else { return };
         if cx.config.timing().heartbeat().is_some() {

@@ -1,4 +1,4 @@
-//! What a pause keeps from the election, and what is made good after it.
+//! What a pause withholds from the election, and reports to it afterwards.
 
 use core::time::Duration;
 
@@ -16,17 +16,17 @@ impl Node {
         self.policy.is_paused()
     }
 
-    /// Elections that run go on; only who is settled is kept from beginning one.
+    /// Whether a pause keeps this node from calling an election; an election in progress goes on.
     fn is_held_back(&self) -> bool {
         self.policy.is_paused() && self.view().status == Status::Normal
     }
 
-    /// How much later a timer that would begin something is to ring again.
+    /// The delay after which a periodic timer is to fire again, if a pause postpones it.
     pub(super) fn postponed(&self, cx: &Context<'_>, timer: election::Timer) -> Option<Duration> {
         timer.period(cx.config.timing()).filter(|_| self.is_held_back())
     }
 
-    /// Tells the election what is known of a peer, or keeps it for later.
+    /// Reports a peer to the election, or withholds the report during a pause.
     pub(super) fn report(
         &mut self,
         cx: &mut Context<'_>,
@@ -41,7 +41,8 @@ impl Node {
         }
     }
 
-    /// The pause is over. Peers are reported as silent, since what was evidence then may be old.
+    /// The pause is over: reports the withheld peers as silent only, since evidence that they
+    /// failed may be outdated.
     pub(super) fn report_withheld(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         for peer in self.policy.take_withheld().iter() {
             self.tell_election(cx, Event::Command(election::Command::Silent(peer)), out);

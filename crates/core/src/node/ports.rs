@@ -1,7 +1,7 @@
-//! What goes in and out of a whole node: messages, timers, commands and notices.
+//! The ports of a whole node: messages, timers, commands and notices.
 //!
-//! Messages and timers are those of the layers, one variant each; commands and notices are what the
-//! user and the driver deal with. Leaves out: which layer says what when.
+//! Messages and timers are those of the layers, one variant each; commands and notices are the
+//! interface to the user and the driver. Leaves out: which layer sends what when.
 
 use core::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::recall;
 use crate::reorganization::{self, Handover};
 use crate::trace::{MessageFacts, Outcome, TimerName};
 
-/// What nodes say to each other.
+/// The messages between nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
     /// The election's.
@@ -29,10 +29,10 @@ pub enum Message {
     /// The detector's.
     #[n(2)]
     Detector(#[n(0)] Heartbeat),
-    /// The memory's.
+    /// The recall layer's.
     #[n(3)]
     Recall(#[n(0)] recall::Message),
-    /// Farewells, whether elections are paused, and priorities that change.
+    /// The policy layer's: farewells, pauses, and priorities that change.
     #[n(4)]
     Policy(#[n(0)] policy::Message),
 }
@@ -60,9 +60,9 @@ pub enum Timer {
     Election(election::Timer),
     /// The hand-over's.
     Reorganization(Handover),
-    /// The memory's.
+    /// The recall layer's.
     Recall(recall::Answers),
-    /// Those of stepping aside and pausing.
+    /// The policy layer's.
     Policy(policy::Timer),
 }
 
@@ -96,27 +96,27 @@ pub enum Command {
     Call,
     /// Check the other nodes now.
     Check,
-    /// Take the coordinator for suspiciously silent now.
+    /// Suspect the coordinator now.
     SuspectCoordinator,
-    /// The transport has evidence that this peer is dead: the last message to it found nobody.
+    /// The transport has evidence that this peer failed: the last message to it was refused.
     ///
     /// Evidence about an earlier message is void as soon as another has been sent, since the peer
-    /// may have come back in between; the driver waits for what becomes of the later one.
+    /// may have restarted in between; the driver waits for the outcome of the later one.
     Refused(NodeId),
     /// Stop the application, hand over to the others at once, and take no part: for a while, or
-    /// until [`Command::Rejoin`]. [`Notice::Withdrawn`] says when that has come about.
+    /// until [`Command::Rejoin`]. [`Notice::Withdrawn`] says when that is done.
     Withdraw {
         /// For how long; none means until [`Command::Rejoin`].
         hold: Option<Duration>,
     },
-    /// Take part again, as a node that has just come up; [`Notice::Rejoined`] says when.
+    /// Take part again, as a node that has just started; [`Notice::Rejoined`] says when.
     Rejoin,
-    /// The group holds no elections of its own accord from here on.
+    /// Pause: the group calls no elections by itself from here on.
     Pause,
-    /// It does again, and begins with what it put off.
+    /// Resume: the group calls elections again, and first makes up for postponed checks.
     Resume,
-    /// This node has another priority from here on, until it comes up again. It counts when the
-    /// next group is formed; ignored where [`policy::PriorityError`] says why.
+    /// This node has another priority from here on, until it restarts. It counts when the next
+    /// group is formed; ignored where [`policy::PriorityError`] says why.
     SetPriority(u32),
 }
 
@@ -129,18 +129,18 @@ pub enum Notice {
     Plan {
         /// The new group.
         group: GroupNumber,
-        /// Everybody in it.
+        /// All its members.
         members: NodeSet,
-        /// What everybody handed up.
+        /// The reports of all members.
         reports: Reports,
     },
-    /// Work on under this definition.
+    /// Go on under this definition.
     Begin {
         /// The group.
         group: GroupNumber,
         /// Its coordinator.
         coordinator: NodeId,
-        /// Everybody in it.
+        /// All its members.
         members: NodeSet,
         /// The state of the task.
         definition: Definition,
@@ -149,14 +149,14 @@ pub enum Notice {
     Called,
     /// That election ended.
     Ended(Outcome),
-    /// This node is aside: its application has stopped, and everybody was told.
+    /// This node has withdrawn: its application has stopped, and all other nodes were told.
     Withdrawn,
     /// This node takes part again.
     Rejoined,
-    /// This peer stepped aside; what it coordinated is elected anew.
+    /// This peer has withdrawn; a group that it coordinated elects again.
     Farewell(NodeId),
-    /// Elections are paused, by somebody's command.
+    /// Elections are paused, by a command at this or another node.
     Paused,
-    /// They are not any more.
+    /// Elections are not paused any more.
     Resumed,
 }

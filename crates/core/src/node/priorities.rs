@@ -1,4 +1,4 @@
-//! What nodes said of their priorities, laid over the configuration for every layer.
+//! The priorities in force: those announced at run time, over the configured ones.
 
 use super::Node;
 use crate::membership::NodeId;
@@ -11,8 +11,8 @@ impl Node {
         self.policy.priority(me)
     }
 
-    /// Works with the order of nodes that holds, so that whoever compares priorities need not know
-    /// that they change. The clone is for the few groups in which somebody has changed one.
+    /// Runs `work` with the priorities in force, so that no caller needs to know that priorities
+    /// can change. Members are cloned only in a group in which a priority has changed.
     pub(super) fn with_members_in_force(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,8 +1,9 @@
-//! Which event goes to which layer, and which layer hears of which notice.
+//! Routing: which event goes to which layer, and which layer gets which notice.
 //!
-//! The detector, the policy and the memory are answered at once. The election and the
-//! reorganization talk to each other: what the reorganization answers is kept until the election has
-//! finished its step, in order. Leaves out: withdrawal and pauses, which have files of their own.
+//! Notices of the detector, the policy and the recall layer are handled at once. The election and
+//! the reorganization answer each other: what the reorganization answers is queued until the
+//! election has finished its step. Leaves out: withdrawal and pauses, which have files of their
+//! own.
 
 use alloc::collections::VecDeque;
 
@@ -205,7 +206,7 @@ impl Node {
         out: &mut Effects<Self>,
     ) {
         self.step_layer(cx, event, out, |node, cx, upward, out| {
-            node.hear_election(cx, upward, answers, out);
+            node.route_election_notice(cx, upward, answers, out);
         });
     }
 
@@ -228,12 +229,12 @@ impl Node {
     ) {
         let mut answers = VecDeque::new();
         self.carry(cx, effects, out, |node, cx, upward, out| {
-            node.hear_election(cx, upward, &mut answers, out);
+            node.route_election_notice(cx, upward, &mut answers, out);
         });
         self.answer(cx, answers, out);
     }
 
-    /// Lets the election take up what the other layers said to it, until nobody has more to say.
+    /// Hands the queued answers to the election, until there are no more.
     fn answer(
         &mut self,
         cx: &mut Context<'_>,
@@ -245,7 +246,7 @@ impl Node {
         }
     }
 
-    fn hear_election(
+    fn route_election_notice(
         &mut self,
         cx: &mut Context<'_>,
         upward: Upward<Election>,

@@ -1,8 +1,8 @@
-//! How a node steps aside and comes back: what [`Policy`] decides, done to the other layers.
+//! How a node withdraws and rejoins: applies the decisions of [`Policy`] to the other layers.
 //!
-//! Leaving is one rule that is looked at after every step: while the node is leaving, an
-//! application that runs is told to stop, and once it has stopped the node goes. So it does not
-//! matter whether the application ran, was stopping for an election, or had stopped before.
+//! Leaving is one rule, applied after every step: while the node is leaving, a running application
+//! is told to stop, and once it has stopped the node withdraws. So it does not matter whether the
+//! application was running, was stopping for an election, or had stopped before.
 
 use alloc::vec::Vec;
 
@@ -18,13 +18,13 @@ use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::reorganization;
 
 impl Node {
-    /// Whether the node stepped aside and has not come back.
+    /// Whether the node has withdrawn and not rejoined.
     #[must_use]
     pub const fn is_withdrawn(&self) -> bool {
         self.policy.is_withdrawn()
     }
 
-    /// Whether the node takes part, and is not about to step aside.
+    /// Whether the node takes part, and is not about to withdraw.
     #[must_use]
     pub const fn takes_part(&self) -> bool {
         !self.policy.is_withdrawn() && !self.policy.is_leaving()
@@ -46,7 +46,7 @@ impl Node {
         }
     }
 
-    /// Whether somebody in the group that this node coordinates outranks it.
+    /// Tells the policy whether a member of the group that this node coordinates outranks it.
     pub(super) fn check_outranked(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let view = self.view();
         let members = cx.members;
@@ -81,15 +81,15 @@ impl Node {
             policy::Notice::Withdrawn => out.notify(Notice::Withdrawn),
             policy::Notice::Rejoined => {
                 out.notify(Notice::Rejoined);
-                // None: the others were not asked for it in full yet; the answer starts it.
+                // None: recall is still in progress, and starts the election when it is done.
                 if let Some(counter) = self.kept.take() {
                     self.start_election(cx, Some(counter), out);
                 }
             }
             policy::Notice::Farewell(peer) => {
                 out.notify(Notice::Farewell(peer));
-                // Evidence for the election only: who is aside still tells others the numbers
-                // that it remembers, so a node that asks for its own goes on waiting for it.
+                // Evidence for the election only: a withdrawn node still answers recall, so a node
+                // that asks it for its own numbers goes on waiting for the answer.
                 self.report(cx, election::Command::Failed(peer), peer, out);
             }
             policy::Notice::Paused => out.notify(Notice::Paused),
@@ -100,7 +100,7 @@ impl Node {
         }
     }
 
-    /// As in a crash, but for the counter, the report and the last definition.
+    /// Drops the state as a crash does, except the counter, the report and the last definition.
     fn drop_election(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         if cx.is_mutated(Mutant::ANSWER_WHILE_WITHDRAWN) {
             return;

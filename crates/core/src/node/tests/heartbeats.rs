@@ -1,4 +1,4 @@
-//! Heartbeats on the bench: who is tied to whom, and what silence makes of it.
+//! Heartbeats on the test bench: which nodes exchange them, and what follows from silence.
 
 use core::time::Duration;
 
@@ -65,7 +65,7 @@ fn a_node_that_loses_its_coordinator_beats_nobody() {
     assert!(lines.contains(&"cancel heartbeat".to_string()), "{lines:?}");
     let set = bully(bully::Message::SetCoordinator { group: number(2, 3) });
     bench.tell(Command::Stopped(Report::default()));
-    // In Reorganization it is tied again, and the first beat leaves at once.
+    // In Reorganization it has a heartbeat peer again, and the first heartbeat is sent at once.
     assert_eq!(beats(&bench.hear(3, set)), ["send n3 heartbeat"]);
 }
 
@@ -94,7 +94,7 @@ fn a_bully_coordinator_that_owes_heartbeats_is_asked_by_the_election_itself() {
     let lines = silent(&mut bench, 3);
     assert_eq!(lines, ["called", "send n2 AreYouUp", "send n3 AreYouUp", "set answers 25ms"]);
     assert_eq!(bench.machine.state().status, Status::Normal);
-    // It was slow, not dead: everything stays as it is.
+    // It was slow and has not failed: nothing changes.
     let lines = without_timers(bench.hear(3, bully(bully::Message::AyuAnswer)));
     assert_eq!(lines, ["ended Yielded"]);
     assert_eq!(bench.machine.state().status, Status::Normal);
@@ -105,7 +105,7 @@ fn a_bully_checks_at_once_when_a_member_is_silent() {
     let mut bench = established(Algorithm::Bully, 3);
     let lines = silent(&mut bench, 1);
     assert_eq!(lines, ["send n1 AreYouNormal", "send n2 AreYouNormal", "set answers 25ms"]);
-    // The check that runs already is enough.
+    // The check in progress is enough.
     assert_eq!(silent(&mut bench, 2), NOTHING);
 }
 

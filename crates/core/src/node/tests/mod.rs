@@ -1,4 +1,4 @@
-//! A whole node on the bench: what the layers make of each other.
+//! A whole node on the test bench: how the layers work together.
 
 mod heartbeats;
 mod pause;

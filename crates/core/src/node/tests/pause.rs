@@ -1,4 +1,4 @@
-//! Pausing: what is put off, what is not, and what is made good.
+//! Pausing: what is postponed, what is not, and what is reported afterwards.
 
 use super::*;
 use crate::policy::{Message as Said, Stamp, Timer as Waits};
@@ -64,7 +64,7 @@ fn what_others_ask_is_answered_as_ever() {
     assert_eq!(without_timers(bench.hear(3, enter_election())), ["stop"]);
     let lines = bench.tell(Command::Stopped(Report::default()));
     assert_eq!(lines, ["send n3 EE_answer 2.n3 yes"]);
-    // It is in an election now, and that goes on.
+    // It is in an election, and that goes on.
     assert_eq!(bench.tell(Command::Refused(NodeId(3)))[0], "called");
 }
 

@@ -1,4 +1,4 @@
-//! Priorities that change: every layer goes by those that hold.
+//! Priorities that change: every layer uses those in force.
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ fn rank(priority: u32) -> Message {
     Message::Policy(Said::Priority { priority })
 }
 
-/// Whether a member whose coordinator n3 is gone leaves it to others to form the next group.
+/// Whether a member whose coordinator n3 has failed leaves it to others to form the next group.
 fn waits(bench: &mut Bench<Node>) -> bool {
     let lines = bench.hear(3, Message::Policy(Said::Farewell));
     lines.iter().any(|line| line.starts_with("set delay"))

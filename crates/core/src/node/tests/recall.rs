@@ -1,4 +1,4 @@
-//! Recall on the bench: the election waits, and the counter is right before it starts.
+//! Recall on the test bench: the election waits, and the counter is right before it starts.
 
 use super::*;
 use crate::election::descriptor::Network;
@@ -40,7 +40,7 @@ fn a_node_takes_part_in_nothing_until_it_knows_its_counter() {
 
 #[test]
 fn the_election_starts_from_what_the_others_saw() {
-    // In ad-hoc networks a number is taken by whoever wins.
+    // In ad-hoc networks the winner takes a number.
     let by_wire = |known: &&Algorithm| known.descriptor().network != Network::Radio;
     for algorithm in Algorithm::ALL.iter().filter(by_wire) {
         let mut bench = coming_up(*algorithm);

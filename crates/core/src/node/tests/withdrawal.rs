@@ -1,4 +1,4 @@
-//! Stepping aside, and what the peers make of it.
+//! Withdrawal, and how the peers react.
 
 use core::time::Duration;
 
