@@ -1,28 +1,28 @@
-//! What people want of a node beyond being elected: that it steps aside and comes back, that the
-//! group holds no elections for a while, and that its priority is another.
+//! Policy: what operators ask of a node: to withdraw and rejoin, to pause elections, to change its
+//! priority.
 //!
 //! ```text
-//!   Present --StepAside--> Leaving --the application has stopped, farewells out--> Aside
+//!   Present --Withdraw--> Leaving --the application has stopped, farewells sent--> Withdrawn
 //!      ^                                                                             |
-//!      +------------ Return, or the hold is over; T after the last farewell ---------+
+//!      +------------ Rejoin, or the hold is over; T after the last farewell ---------+
 //! ```
 //!
-//! Stepping aside is an orderly crash, and returning an orderly recovery. The node stops its
-//! application first, so that nobody begins elsewhere before it has stopped here; then it tells all
-//! others that it is gone, and drops its election. Whoever hears [`Message::Farewell`] takes it for
-//! evidence that the sender is dead, so every algorithm does at once what it does after a crash,
-//! and no algorithm knows of this layer. What still comes for the dropped election is answered with
+//! A withdrawal is an orderly crash, and rejoining an orderly recovery. The node stops its
+//! application first, so that no other node begins before it has stopped here; then it tells all
+//! others, and drops its election. The receiver of a [`Message::Farewell`] takes it for evidence
+//! that the sender has failed, so every algorithm does at once what it does after a crash, and no
+//! algorithm knows of this layer. Further messages to the dropped election are answered with
 //! another farewell.
 //!
-//! A node never returns earlier than T after it last said farewell: by then every farewell has
-//! arrived, so none speaks of a node that is back. While it waits for that it says no more.
+//! A node never rejoins earlier than T after its last farewell: by then every farewell has arrived,
+//! so none arrives after the node has rejoined. While it waits for that it sends no more.
 //!
 //! Pausing is a flag of the whole group; see `policy/pause.rs`. Whether a higher node takes over is
 //! configured; see `policy/preempt.rs`. A priority that changes is in `policy/priority.rs`.
 //!
-//! Assumes messages within Tm. Where they are later, a farewell may speak of a node that is back: a
-//! false suspicion, which costs an election. Leaves out: which group the others form, and keeping
-//! any of this over a restart; a node that comes up takes part.
+//! Assumes messages within Tm. Where they are later, a farewell may arrive after its sender has
+//! rejoined: a false suspicion, which costs an election. Leaves out: which group the others form,
+//! and keeping any of this over a restart; a node that restarts takes part.
 
 mod pause;
 mod preempt;
@@ -51,15 +51,15 @@ use crate::trace::{Kind, MessageFacts, TimerName};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Policy {
     presence: Presence,
-    /// Whether elections are paused, and who said so last.
+    /// Whether elections are paused, and by which command.
     pause: pause::Flag,
-    /// Who was told that lately.
+    /// Peers that were told of that in this period.
     told: NodeSet,
-    /// Peers that the detector has reported, and the election was not told of.
+    /// Peers that the detector reported during a pause, withheld from the election.
     withheld: NodeSet,
-    /// The group that this node coordinates and a higher one has a claim to.
+    /// The group that this node coordinates although a member outranks it, if any.
     outranked_in: Option<GroupNumber>,
-    /// What nodes have said of their priorities while they ran, this one among them.
+    /// Priorities that nodes announced at run time, this node's own included.
     priorities: BTreeMap<NodeId, u32>,
 }
 
@@ -68,37 +68,37 @@ enum Presence {
     /// The node takes part.
     #[default]
     Present,
-    /// It will step aside when its application has stopped.
+    /// It withdraws when its application has stopped.
     Leaving { hold: Option<Duration> },
     /// It takes no part.
     Withdrawn {
         /// Whether T has passed since the last farewell.
         is_quiet: bool,
-        /// Whether it only waits for that to come back.
+        /// Whether it rejoins as soon as T has passed.
         wants_back: bool,
     },
 }
 
-/// What nodes say to each other.
+/// The messages of this layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
-    /// The sender takes part in nothing until it is heard of again; its application has stopped.
+    /// The sender has stopped its application, and takes no part until it sends another message.
     #[n(0)]
     Farewell,
-    /// Whether the group holds elections of its own accord.
+    /// Whether the group calls elections by itself.
     #[n(1)]
     Pause {
-        /// The highest counts.
+        /// Orders the commands; the highest stamp counts.
         #[n(0)]
         stamp: Stamp,
         /// Whether elections are paused.
         #[n(1)]
         is_on: bool,
     },
-    /// The sender's priority is another than it was.
+    /// The sender's priority has changed.
     #[n(2)]
     Priority {
-        /// What it is.
+        /// The new priority.
         #[n(0)]
         priority: u32,
     },
@@ -121,13 +121,13 @@ impl Message {
 /// Timers, named for what they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Timer {
-    /// The time for which the node stays aside.
+    /// The time for which the node stays withdrawn.
     Hold,
     /// T after a farewell: all of them have arrived.
     Quiet,
-    /// The time after which a peer that speaks up is told again that elections are paused.
+    /// The time after which a peer that sends a message is told again that elections are paused.
     Remind,
-    /// The time after which a coordinator makes room for a higher member.
+    /// The time after which a coordinator yields to a higher member.
     Yield,
 }
 
@@ -147,31 +147,31 @@ impl Timer {
 /// What this layer is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
-    /// The user wants the node to step aside: for this long, or until it is told to return.
+    /// The user wants the node to withdraw: for this long, or until it is told to rejoin.
     Withdraw {
         /// How long; none means until [`Command::Rejoin`].
         hold: Option<Duration>,
     },
-    /// The user wants it back.
+    /// The user wants it to rejoin.
     Rejoin,
     /// The application has stopped, and the node is leaving.
     Stopped,
-    /// This peer said something to the election of a node that is aside.
+    /// A message of this peer arrived for the election of a withdrawn node.
     Asked(NodeId),
     /// The user wants elections paused, or not any more.
     Pause {
         /// Paused or not.
         is_on: bool,
     },
-    /// This peer said something.
+    /// A message of this peer arrived.
     Heard(NodeId),
     /// The detector has reported this peer, and the election was not told.
     Withhold(NodeId),
-    /// This node coordinates this group, and somebody in it outranks it; or that is not so.
+    /// The group that this node coordinates although a member outranks it, if any.
     Outranked(Option<GroupNumber>),
     /// The user wants this node to have this priority; ignored where [`PriorityError`] says why.
     SetPriority(u32),
-    /// This peer has just come up.
+    /// This peer has just started.
     Greet(NodeId),
 }
 
@@ -180,15 +180,15 @@ pub enum Command {
 pub enum Notice {
     /// To the node: drop the election and everything that runs for it.
     Drop,
-    /// To the user: the node is aside, and everybody was told.
+    /// To the user: the node has withdrawn, and all others were told.
     Withdrawn,
     /// To the node and its user: the node takes part again.
     Rejoined,
-    /// To the node and its user: this peer is aside.
+    /// To the node and its user: this peer has withdrawn.
     Farewell(NodeId),
     /// To the user: elections are paused.
     Paused,
-    /// To the node and its user: they are not any more.
+    /// To the node and its user: elections are not paused any more.
     Resumed,
 }
 
@@ -213,7 +213,7 @@ impl Protocol for Policy {
                 self.on_priority(cx, from, priority);
             }
             Event::Message { from, message: Message::Pause { stamp, is_on } } => {
-                self.hear_flag(cx, from, stamp, is_on, out);
+                self.on_pause(cx, from, stamp, is_on, out);
             }
             Event::Timer(Timer::Hold) => self.rejoin(cx, out),
             Event::Timer(Timer::Quiet) => self.calm_down(out),
@@ -236,7 +236,7 @@ impl Protocol for Policy {
 }
 
 impl Policy {
-    /// Whether the node waits for its application to stop, and then steps aside.
+    /// Whether the node waits for its application to stop, and then withdraws.
     #[must_use]
     pub const fn is_leaving(&self) -> bool {
         matches!(self.presence, Presence::Leaving { .. })

@@ -1,23 +1,23 @@
-//! Pausing: the group holds no elections of its own accord, for maintenance.
+//! Pausing: for maintenance, the group calls no elections by itself.
 //!
-//! The flag belongs to the whole group. Whoever sets it tells everybody, and the highest stamp
-//! counts. While it is on, a node that hears of a peer tells it, once in a period of Check, so that
-//! one that was restarted or missed it learns of it; one that knows better answers with that.
+//! The flag belongs to the whole group. The node at which it is set tells all others, and the
+//! highest stamp counts. While it is on, a node that receives a message from a peer tells that peer
+//! of it, once in a period of Check, so that a peer that restarted or missed it learns of it; a
+//! peer that has a higher stamp answers with it.
 //!
 //! ```text
-//!   paused, and Normal   what the detector says of peers is kept from the election;
-//!                        Check and Timeout are put off from period to period
-//!   resumed              the election is told of the peers that were reported and not heard since;
-//!                        a member asks for its coordinator, a coordinator checks
+//!   paused, and Normal   what the detector reports of peers is withheld from the election;
+//!                        Check and Timeout are postponed from period to period
+//!   resumed              peers that were reported, and silent since, are reported to the election;
+//!                        a member probes its coordinator, a coordinator checks
 //! ```
 //!
-//! Nothing that others ask is left unanswered, so what holds of elections holds as ever. What a
-//! pause does not do: it does not stop an election that runs, nor a node that comes up, returns
-//! from aside or is told to call one. With the bully and the rings such a node takes over if it is
-//! the highest.
+//! A paused node still answers all requests, so the guarantees of elections hold as before. A pause
+//! does not stop an election in progress, nor a node that restarts, rejoins or is told to call one.
+//! With the bully and the rings such a node takes over if it is the highest.
 //!
 //! Leaves out: keeping it over a restart of all nodes; and a command given to a node that has just
-//! come up and met nobody, whose stamp may be lower than one that it will hear of.
+//! started and has received no message, whose stamp may be lower than one that it will receive.
 
 use minicbor::{Decode, Encode};
 
@@ -33,15 +33,15 @@ pub(super) struct Flag {
     pub(super) is_on: bool,
 }
 
-/// Orders the commands of a group: the highest is the last. Of two that were given without knowledge
-/// of each other the one at the higher node counts.
+/// Orders the commands of a group: the highest is the last. Of two concurrent commands the one at
+/// the node with the higher id counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Stamp {
     // Field order is the order of stamps: derived Ord compares the counter first.
     /// One more than the highest that was known.
     #[n(0)]
     pub counter: u64,
-    /// Where the command was given.
+    /// The node at which the command was given.
     #[n(1)]
     pub node: NodeId,
 }
@@ -63,7 +63,7 @@ impl Policy {
         self.told = cx.members.peer_group(cx.me).others(cx.me).collect();
     }
 
-    pub(super) fn hear_flag(
+    pub(super) fn on_pause(
         &mut self,
         cx: &Context<'_>,
         from: NodeId,
@@ -80,7 +80,7 @@ impl Policy {
         self.told.insert(from);
     }
 
-    /// A peer said something; it may not know yet.
+    /// A message of a peer arrived; the peer may not know of the pause yet.
     pub(super) fn meet(&mut self, peer: NodeId, out: &mut Effects<Self>) {
         self.withheld.remove(peer);
         if self.pause.is_on && self.told.insert(peer) {

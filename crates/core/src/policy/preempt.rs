@@ -1,27 +1,30 @@
 //! Whether a node of higher rank takes over from a coordinator that is established.
 //!
 //! In the bully and the rings the highest always wins: that is the algorithm. With `invitation` it
-//! is a matter of who looks for whom first, so a node that is alone can wait to be found instead:
+//! depends on which coordinator looks for the other first, so a node alone in its group can wait to
+//! be found instead:
 //!
 //! ```text
 //!   check_every          until the established coordinator looks for others
-//! + check_every          it was forming another group just then
-//! + T                    its question is answered, or not
-//! + units and jitter     the longest that it leaves the merge to others
+//! + check_every          if it was forming another group at that moment
+//! + T                    the wait for answers to its query
+//! + units and jitter     the longest delay before its merge
 //! + Tm                   its invitation arrives
 //! ```
 //!
-//! Whoever was not found by then looks for others itself, as ever: nobody else is established, or
-//! it would have found the node. A whole group that is started at once waits as long.
+//! A node that was not found by then looks for others itself, as usual: no other coordinator is
+//! established, or it would have found the node. A whole group that is started at once waits as
+//! long.
 //!
-//! With [`Preempt::After`] a coordinator steps aside when a member of higher rank has been in its
-//! unchanged group for so long. The members elect the highest of them, and the one that stepped
-//! aside is found and taken in. Each such step gives the group to a higher node, so it ends. That
-//! needs members that form a group at once when they lose their coordinator, which is the default;
-//! else the one that stepped aside would be first again, for ever (fuzz seed `invitation` 309).
+//! With [`Preempt::After`] a coordinator withdraws for a moment when a member of higher rank has
+//! been in its unchanged group for the configured time. The members elect the highest of them, and
+//! the old coordinator is found and merged. Each such step gives the group to a higher node, so the
+//! steps end. That needs members that form a group at once when they lose their coordinator, which
+//! is the default; otherwise the old coordinator would form the group first again, forever (fuzz
+//! seed `invitation` 309).
 //!
 //! Assumes an established coordinator that can reach the node. Leaves out: two established groups,
-//! which merge as ever; there the higher coordinator comes first.
+//! which merge as usual, the higher coordinator first.
 
 use core::time::Duration;
 
@@ -36,12 +39,12 @@ use crate::timing::Timing;
 /// Whether a node of higher rank takes over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Preempt {
-    /// As the algorithm has it.
+    /// As in the algorithm: the highest node takes over.
     #[default]
     Always,
     /// An established coordinator keeps leading, whatever the priorities.
     Never,
-    /// It leads on until a member of higher rank has been in its group for this long.
+    /// It keeps leading until a member of higher rank has been in its group for this long.
     After(Duration),
 }
 
@@ -72,23 +75,23 @@ impl Preempt {
     }
 }
 
-/// Why a group cannot be told who takes over.
+/// Why a setting of `preempt` is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PreemptError {
-    /// The algorithm says who wins.
+    /// The algorithm decides which node wins.
     #[error(
         "with {0} the highest node always takes over, that is the algorithm, so the node does not \
          start; choose `invitation`, or leave preempt at `always`"
     )]
     HighestWins(&'static str),
-    /// The higher one looks for the lower ones, or the lower ones are not answered.
+    /// With this merge policy only the higher coordinator merges the lower ones.
     #[error(
         "only the policy `delay` lets a lower coordinator merge a higher node, so the node does \
          not start; remove the option `policy`, or leave preempt at `always`"
     )]
     HigherMerges,
-    /// Members that lose their coordinator do not form a group with each other at once, so whoever
-    /// makes room finds them again and leads them again, without end.
+    /// Members that lose their coordinator do not form a group with each other at once, so a
+    /// coordinator that yields would find them and lead them again, without end.
     #[error(
         "a coordinator can make room only if its members elect at once, so the node does not \
          start; remove the options `waits` and `reinvite`, or choose preempt `always` or `never`"
@@ -97,7 +100,7 @@ pub enum PreemptError {
 }
 
 impl Policy {
-    /// This node coordinates a group in which somebody outranks it, or does not.
+    /// Records the group that this node coordinates although a member outranks it, if any.
     pub(super) fn note_outranked(
         &mut self,
         cx: &Context<'_>,
@@ -115,7 +118,7 @@ impl Policy {
         }
     }
 
-    /// The group has been as it is for long enough.
+    /// The group has been unchanged for the configured time: the coordinator yields.
     pub(super) fn yield_leadership(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         match cx.config.preempt() {
             Preempt::After(stable) if self.is_paused() => out.set_timer(Timer::Yield, stable),

@@ -1,23 +1,24 @@
-//! A priority that changes while nodes run.
+//! Priorities that change at run time.
 //!
-//! Only with `invitation` by delay: there a priority says who waits longer before it merges, and
-//! nothing depends on all nodes having the same order. With its other policies each of two nodes
-//! with different orders may leave the merge to the other for ever (fuzz seed `invitation` 325).
+//! Only with `invitation` and its policy `delay`: there a priority only decides how long a node
+//! waits before it merges, and no rule needs the same priorities at all nodes. With its other
+//! policies two nodes that know different priorities may each leave the merge to the other forever
+//! (fuzz seed `invitation` 325).
 //!
-//! What a node says of itself lies over the configuration, here and wherever it is heard. It lasts
-//! as long as the node runs. Others learn of it when it is said, and:
+//! The priority that a node announces overrides the configured one, at the node itself and at every
+//! receiver, for as long as the node runs. Others learn of it when it is announced, and:
 //!
 //! ```text
-//!   when they come up      what they said before is void; whoever has a priority of its own says it
-//!   when they step aside   they forget what others said; whoever has one of its own says it
+//!   when they restart      what they announced before is void; nodes with a new priority repeat it
+//!   when they withdraw     they forget the priorities of others; nodes with a new one repeat it
 //! ```
 //!
-//! So a coordinator that makes room for somebody because of a priority that is out of date does it
-//! once: the farewell brings it the right one, or none.
+//! So a coordinator that yields because of an outdated priority does it once: the answer to its
+//! farewell brings the current one, or none.
 //!
-//! Assumes that a node that comes up asks for its numbers (recall), or else it is taken for the one
-//! that it was. Leaves out: telling those that were cut off when it was said, and have not stepped
-//! aside since; they go by the last that they heard.
+//! Assumes that a node that restarts asks for its numbers (recall); otherwise its old priority
+//! stays in force at the others. Leaves out: nodes that were partitioned when a priority was
+//! announced, and have not withdrawn since; they use the last one that they received.
 
 use alloc::collections::BTreeMap;
 
@@ -29,13 +30,13 @@ use crate::protocol::{Context, Effects};
 /// Why a priority cannot change while nodes run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PriorityError {
-    /// The algorithm needs nodes that agree on who is higher.
+    /// The algorithm needs the same priorities at all nodes.
     #[error(
         "with {0} all nodes need one order at all times, so nothing was done; change `priorities` \
          on all nodes and start them again, or choose `invitation`"
     )]
     OneOrder(&'static str),
-    /// So does the way in which groups merge.
+    /// The merge policy needs them.
     #[error(
         "only the policy `delay` merges groups of nodes that do not agree on who is higher, so \
          nothing was done; remove the option `policy`, or change `priorities` on all nodes and \
@@ -56,13 +57,13 @@ impl PriorityError {
 }
 
 impl Policy {
-    /// What this node has said of its own priority, if anything.
+    /// The priority that this node has announced, if any.
     #[must_use]
     pub fn priority(&self, me: NodeId) -> Option<u32> {
         self.priorities.get(&me).copied()
     }
 
-    /// The nodes in the order that holds; none if it is the configured one.
+    /// The members with the priorities in force; none if those are the configured ones.
     pub(crate) fn members_in_force(&self, members: &Membership) -> Option<Membership> {
         (!self.priorities.is_empty()).then(|| members.with_priorities(&self.priorities))
     }
@@ -89,7 +90,7 @@ impl Policy {
         }
     }
 
-    /// A peer has come up, with the priority that it is configured with.
+    /// A peer has started, with its configured priority.
     pub(super) fn greet(&mut self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         self.priorities.remove(&peer);
         self.tell_priority(cx, peer, out);
@@ -101,7 +102,7 @@ impl Policy {
         }
     }
 
-    /// This node steps aside; whoever has a priority of its own will say so again.
+    /// This node withdraws; nodes that announced a priority will send it again.
     pub(super) fn forget_priorities(&mut self, cx: &Context<'_>) {
         let own = self.priorities.remove(&cx.me);
         self.priorities = BTreeMap::from_iter(own.map(|priority| (cx.me, priority)));

@@ -74,7 +74,7 @@ fn whoever_still_asks_is_told_again_and_the_wait_begins_anew() {
     let lines = bench.tell(Command::Asked(NodeId(3)));
     assert_eq!(lines, ["send n3 Farewell", "set quiet 25ms"]);
     assert_eq!(bench.tell(Command::Rejoin), NOTHING);
-    // Those who keep asking cannot keep it away.
+    // Peers that keep asking cannot keep it from rejoining.
     assert_eq!(bench.tell(Command::Asked(NodeId(1))), NOTHING);
     assert_eq!(bench.ring(Timer::Quiet), ["rejoined"]);
 }
@@ -173,7 +173,7 @@ fn inviting() -> Bench<Policy> {
     Bench::coming_up(group_of(Algorithm::Invitation, 3, &[]), 2, None)
 }
 
-/// The nodes in the order that holds for this one, lowest first.
+/// The nodes in the order in force at this one, lowest first.
 fn order(bench: &Bench<Policy>) -> Option<Vec<u32>> {
     let members = Membership::numbered(3).unwrap();
     let ranked = bench.machine.members_in_force(&members)?;

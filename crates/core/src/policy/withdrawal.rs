@@ -1,4 +1,4 @@
-//! Stepping aside and coming back.
+//! Withdrawing and rejoining.
 
 use core::time::Duration;
 
@@ -22,7 +22,7 @@ impl Policy {
                 }
             }
             Presence::Leaving { hold: asked } => *asked = hold,
-            // Aside already: for as long as the last one who asked wants it.
+            // Withdrawn already: the last request decides for how long.
             Presence::Withdrawn { wants_back, .. } => {
                 *wants_back = false;
                 set_hold(hold, out);
@@ -51,7 +51,7 @@ impl Policy {
                 out.send(peer, Message::Farewell);
                 out.set_timer(Timer::Quiet, cx.config.timing().answer());
             }
-            // Silence, or those who keep asking would keep it from coming back.
+            // No answer: each farewell would delay the return by T.
             Presence::Withdrawn { wants_back: true, .. } => {}
             Presence::Present | Presence::Leaving { .. } => {}
         }
@@ -60,7 +60,7 @@ impl Policy {
     pub(super) fn rejoin(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
         match &mut self.presence {
             Presence::Present => {}
-            // The application is stopping and must be told that it may begin: by an election.
+            // The application is stopping, and only an election tells it to begin again.
             Presence::Leaving { hold } => *hold = Some(Duration::ZERO),
             Presence::Withdrawn { is_quiet, wants_back } => {
                 *wants_back = true;
@@ -102,10 +102,10 @@ fn set_hold(hold: Option<Duration>, out: &mut Effects<Policy>) {
 }
 
 mutants! {
-    /// Stepping aside: farewell is said before the application has stopped.
+    /// Withdrawal: farewell is said before the application has stopped.
     FAREWELL_BEFORE_STOP = "farewell-before-stop",
-    /// Stepping aside: the node rejoins while its farewells are in flight.
+    /// Withdrawal: the node rejoins while its farewells are in flight.
     RETURN_TOO_EARLY = "return-too-early",
-    /// Stepping aside: the election goes on although farewell was said.
+    /// Withdrawal: the election goes on although farewell was said.
     ANSWER_WHILE_WITHDRAWN = "answer-while-aside",
 }
