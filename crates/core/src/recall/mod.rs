@@ -1,20 +1,19 @@
-//! What a node's peers remember of its group numbers, for a node whose disk may be older than its
-//! past.
+//! Recall: a node that starts asks its peers for the highest group number that it has used.
 //!
-//! A disk that lost its last writes, or was restored from a copy, would make a node use a group
-//! number again (F-01, I-07). So every node remembers the highest counter of every other one that
-//! it saw, and a node that comes up asks all others before anything else:
+//! A disk that lost its last writes, or was restored from a backup, would make a node use a group
+//! number again (F-01, I-07). So every node remembers the highest counter that it saw of every
+//! other one, and a node that starts asks all others before anything else:
 //!
 //! ```text
 //!   Asking --all have answered or failed, or T is over--> save the highest, go on from it --> Idle
 //! ```
 //!
-//! While it asks, the node takes part in nothing: its status is Down, and it drops what it hears of
-//! elections. Whatever names a higher number of its own later on still raises the counter.
+//! While it asks, the node takes part in nothing: its status is Down, and it drops messages of
+//! elections. A later message with a higher number of its own still raises the counter.
 //!
-//! Assumes that some peer that saw the number is up and answers within T; where nobody is left that
-//! saw it, nobody can be misled by it either, but a late message may bring it back. Leaves out: the
-//! counter itself, which is the election's once that has started.
+//! Assumes that some peer that saw the number is up and answers within T; if no node that saw it is
+//! left, none can be misled by it either, though a delayed message may bring it back. Leaves out:
+//! the counter itself, which belongs to the election once that has started.
 
 #[cfg(test)]
 mod tests;
@@ -33,7 +32,7 @@ use crate::trace::{Kind, MessageFacts, TimerName};
 /// Whether nodes remember each other's numbers and ask for their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RecallMode {
-    /// The disk is trusted: nothing is remembered and nobody is asked.
+    /// The disk is trusted: nothing is remembered and no node is asked.
     #[default]
     Off,
     /// A node asks before it starts.
@@ -56,23 +55,24 @@ enum Stage {
     Asking { question: u32, awaiting: NodeSet, saved: Counter, highest: Counter },
 }
 
-/// What nodes say to each other.
+/// The messages of recall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
     /// What was the highest counter of the sender's group numbers?
     #[n(0)]
     Recall {
-        /// Drawn anew whenever a node comes up.
+        /// Drawn at random at every start of a node.
         #[n(0)]
         question: u32,
     },
-    /// This one was seen.
+    /// The highest counter that the sender saw.
     #[n(1)]
     Recalled {
-        /// Echoed: an answer to an earlier life may be older than that life's last number.
+        /// Echoed: an answer to an earlier incarnation may be older than that incarnation's last
+        /// number.
         #[n(0)]
         question: u32,
-        /// The highest, if there was any.
+        /// The counter, if the sender saw any.
         #[n(1)]
         counter: Option<Counter>,
     },
@@ -101,7 +101,7 @@ pub struct Answers;
 pub enum Command {
     /// A message or this node's own group has this number.
     Saw(GroupNumber),
-    /// There is evidence that this peer is dead.
+    /// There is evidence that this peer has failed.
     Failed(NodeId),
 }
 
@@ -110,7 +110,7 @@ pub enum Command {
 pub enum Notice {
     /// The election may start from this counter, which is on disk.
     Known(Option<Counter>),
-    /// The election runs, and a peer knows of this counter of ours; it may be higher.
+    /// The election runs, and a peer knows of this counter of this node; it may be higher.
     Seen(Counter),
 }
 
@@ -186,7 +186,7 @@ impl Recall {
         }
     }
 
-    /// Whatever the question was: a number of ours that somebody saw was used.
+    /// Counts whichever question it answers: a number of this node that a peer saw was used.
     fn learn(&mut self, cx: &Context<'_>, counter: Counter, out: &mut Effects<Self>) {
         if cx.config.recall() == RecallMode::Off || cx.is_mutated(Mutant::IGNORE_RECALL) {
             return;
@@ -238,6 +238,6 @@ pub(crate) const TIMERS: &[TimerInfo] =
 mutants! {
     /// Recall: what others remember of a node's numbers is ignored.
     IGNORE_RECALL = "ignore-recall",
-    /// Recall: nobody remembers the numbers of others.
+    /// Recall: no node remembers the numbers of others.
     FORGET_SEEN = "forget-seen",
 }

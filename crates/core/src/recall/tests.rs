@@ -15,7 +15,7 @@ fn coming_up(saved: u64) -> Bench<Recall> {
     Bench::coming_up(group(3), 1, Some(Counter(saved)))
 }
 
-/// The dice of the bench show 0, so that is the question.
+/// The dice of the test bench show 0, so that is the number of the question.
 fn recalled(counter: Option<u64>) -> Message {
     Message::Recalled { question: 0, counter: counter.map(Counter) }
 }
