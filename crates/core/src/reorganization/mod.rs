@@ -1,7 +1,8 @@
-//! Stop everybody, collect reports, hand out the definition: once for all algorithms.
+//! Reorganization: stop all members, collect reports, hand out the definition; shared by all
+//! algorithms.
 //!
-//! The listings' New_State and Ready rounds are the same thing. The election says when to stop and
-//! whom this node coordinates or follows; the application stops, reports, plans and begins.
+//! The New_State and Ready rounds of the listings are the same. The election says when to stop and
+//! which nodes this one coordinates or follows; the application stops, reports, plans and begins.
 //!
 //! ```text
 //!   gate      Open --Stop--> Stopping --Stopped(report)--> Stopped --Begin--> Open
@@ -50,7 +51,7 @@ enum Gate {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Round {
     Idle,
-    /// The coordinator's application is thinking.
+    /// The coordinator's application is making a plan.
     Planning(Formation),
     /// The definition is on its way to the members.
     Handing {
@@ -74,13 +75,13 @@ enum Round {
 /// Messages of the hand-over: New_State and NS_answer, or Ready and Ready_answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Message {
-    /// Here is the definition of the group, and who is in it.
+    /// The definition of the group, and its members.
     #[n(0)]
     NewState {
-        /// Which group.
+        /// The group.
         #[n(0)]
         group: GroupNumber,
-        /// Everybody in it, the coordinator included.
+        /// All its members, the coordinator included.
         #[n(1)]
         members: NodeSet,
         /// The state of the task.
@@ -137,16 +138,16 @@ pub enum Command {
     Form(Formation),
     /// The election made this node a participant.
     Join {
-        /// In which group.
+        /// The group.
         group: GroupNumber,
-        /// Under whom.
+        /// Its coordinator.
         coordinator: NodeId,
     },
     /// The election settled on a coordinator that hands out no definition (E-08).
     Follow {
-        /// In which group.
+        /// The group.
         group: GroupNumber,
-        /// Under whom.
+        /// Its coordinator.
         coordinator: NodeId,
     },
     /// The application has drained.
@@ -169,18 +170,18 @@ pub enum Notice {
     Plan {
         /// For this group.
         group: GroupNumber,
-        /// Everybody in it, the coordinator included.
+        /// All its members, the coordinator included.
         members: NodeSet,
-        /// What everybody handed up.
+        /// The reports of all members.
         reports: Reports,
     },
     /// To the application: the gate is open.
     Begin {
-        /// In which group.
+        /// The group.
         group: GroupNumber,
-        /// Under whom.
+        /// Its coordinator.
         coordinator: NodeId,
-        /// Everybody in it.
+        /// All its members.
         members: NodeSet,
         /// The state of the task.
         definition: Definition,
@@ -191,7 +192,7 @@ pub enum Notice {
     Settled {
         /// Members that did not take it.
         missing: NodeSet,
-        /// Everybody in the group, as the coordinator told it.
+        /// All members of the group, as the coordinator sent them.
         members: NodeSet,
     },
     /// To the election: these members did not take the definition.
@@ -209,7 +210,7 @@ impl Protocol for Reorganization {
     type Notice = Notice;
 
     fn start(_: &mut Context<'_>, _: Option<NoRecord>, _: &mut Effects<Self>) -> Self {
-        // A node that has just come up has nothing running and nothing to report.
+        // A node that has just started has nothing running and nothing to report.
         Self { gate: Gate::Stopped(Report::default()), round: Round::Idle, definition: None }
     }
 
@@ -273,7 +274,8 @@ impl Reorganization {
         }
     }
 
-    /// The application has drained, for nobody's election: the report is kept for the next one.
+    /// The application has drained without an election that waits for it: the report is kept for
+    /// the next one.
     pub(crate) fn keep(&mut self, report: Report) {
         match self.gate {
             Gate::Stopping => self.gate = Gate::Stopped(report),
@@ -281,7 +283,7 @@ impl Reorganization {
         }
     }
 
-    /// Gives up whatever group was forming; its timer is the caller's to cancel.
+    /// Abandons the group that was forming; the caller cancels the timer.
     pub(crate) fn give_up(&mut self) {
         self.round = Round::Idle;
     }
@@ -295,7 +297,7 @@ impl Reorganization {
                 out.notify(Notice::Stop);
             }
             Gate::Stopping => {}
-            // It has not run since it last stopped, so the report still stands.
+            // It has not run since it last stopped, so the report is still valid.
             Gate::Stopped(report) => out.notify(Notice::Stopped(report.clone())),
         }
     }
@@ -306,7 +308,7 @@ impl Reorganization {
                 self.gate = Gate::Stopped(report.clone());
                 out.notify(Notice::Stopped(report));
             }
-            // An application that stops twice, or unasked, has nothing new to say.
+            // An application that stops twice, or unasked, has nothing new to report.
             Gate::Open | Gate::Stopped(_) => {}
         }
     }
@@ -335,28 +337,24 @@ impl Reorganization {
         definition: Definition,
         out: &mut Effects<Self>,
     ) {
-        // A plan that comes after its group was given up is for nobody.
+        // A plan for a group that was abandoned is ignored.
         let Round::Planning(formation) = &self.round else { return };
         if formation.group != group {
             return;
         }
         let formation = formation.clone();
-        let mut everybody = formation.members.clone();
-        everybody.insert(cx.me);
+        let mut all = formation.members.clone();
+        all.insert(cx.me);
         for member in formation.members.iter() {
             out.send(
                 member,
-                Message::NewState {
-                    group,
-                    members: everybody.clone(),
-                    definition: definition.clone(),
-                },
+                Message::NewState { group, members: all.clone(), definition: definition.clone() },
             );
         }
         let awaiting = formation.members.clone();
-        let nobody = awaiting.is_empty();
+        let is_alone = awaiting.is_empty();
         self.round = Round::Handing { formation, definition, awaiting, missing: NodeSet::new() };
-        if nobody {
+        if is_alone {
             self.conclude(cx, out);
         } else {
             out.set_timer(Handover, cx.config.timing().answer());

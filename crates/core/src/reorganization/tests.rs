@@ -1,4 +1,4 @@
-//! The hand-over layer on the bench, situation by situation.
+//! The hand-over layer on the test bench, state by state.
 
 use super::*;
 use crate::testing::{Bench, NOTHING, group_of, nodes, number};
