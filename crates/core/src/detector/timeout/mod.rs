@@ -1,15 +1,15 @@
-//! A detector that counts silence: nothing heard from a watched peer for S.
+//! A timeout detector: a watched peer is silent if nothing came from it for S.
 //!
-//! Any message is a sign of life. Silence is reported again every S while it lasts, so whoever acts
-//! on it may fail and try again. Evidence from the transport (a refused or reset connection) is
-//! passed on at once.
+//! Any message counts as a heartbeat. Silence is reported again every S while it lasts, so an
+//! election that failed is tried again. Evidence from the transport (a refused or reset connection)
+//! is passed on at once.
 //!
-//! With heartbeats configured, those who are tied to each other, a coordinator and its
-//! participants, send each other a [`Heartbeat`] every period and watch each other. A new tie is
-//! beaten at once; without a tie nothing is sent and no timer runs.
+//! With heartbeats configured, a coordinator and its participants are heartbeat peers: they send
+//! each other a [`Heartbeat`] every period and watch each other. A new heartbeat peer gets one at
+//! once; without heartbeat peers nothing is sent and no timer runs.
 //!
-//! Assumes that both ends of a tie know of it soon after each other. Leaves out: adapting S to what
-//! the network does.
+//! Assumes that two heartbeat peers learn of each other at about the same time. Leaves out:
+//! adapting S to the network.
 
 #[cfg(test)]
 mod tests;
@@ -21,14 +21,14 @@ use crate::membership::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::trace::{Kind, MessageFacts, TimerName};
 
-/// Silence of the peers that the layer above asked to watch, and of those that it is tied to.
+/// Watches the peers that the layer above asked for, and the heartbeat peers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Detector {
     watched: NodeSet,
     heartbeat_peers: NodeSet,
 }
 
-/// A sign of life, and nothing else.
+/// A heartbeat, which carries nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Heartbeat;
 
@@ -43,7 +43,7 @@ impl Heartbeat {
 /// Timers, named for what they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Timer {
-    /// The time until one peer's next sign of life must have come.
+    /// The time until the next message of one peer must have come.
     Silence(NodeId),
     /// The time between two heartbeats of this node.
     Beat,
@@ -63,22 +63,22 @@ impl Timer {
 /// What the detector is told.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
-    /// Watch these peers and no others, beside those that this node is tied to.
+    /// Watch these peers and no others, beside the heartbeat peers.
     Watch(NodeSet),
-    /// This node is tied to these peers and no others. Told only where heartbeats are configured.
+    /// These are the heartbeat peers, and no others. Sent only where heartbeats are configured.
     HeartbeatPeers(NodeSet),
     /// A message came from this peer.
     Heard(NodeId),
-    /// The transport has evidence that this peer is dead.
+    /// The transport has evidence that this peer has failed.
     Refused(NodeId),
 }
 
 /// What the detector tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Notice {
-    /// Nothing was heard for S from a peer that is watched or tied to this node.
+    /// Nothing came for S from a watched peer or a heartbeat peer.
     Silent(NodeId),
-    /// A peer is dead, as far as evidence goes.
+    /// A peer has failed, as far as evidence goes.
     Failed(NodeId),
 }
 
@@ -99,7 +99,7 @@ impl Protocol for Detector {
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
-            // A heartbeat says no more than that its sender was heard.
+            // A heartbeat says no more than that its sender is up.
             Event::Message { from, message: Heartbeat } => self.heard(cx, from, out),
             Event::Timer(Timer::Silence(peer)) => {
                 out.set_timer(Timer::Silence(peer), cx.config.timing().silence());
@@ -152,7 +152,7 @@ impl Detector {
         }
     }
 
-    /// Waits for signs of life of all these; waits that run already are left alone.
+    /// Waits for messages of all these peers; waits that run already are left alone.
     fn attend(
         &mut self,
         cx: &Context<'_>,
