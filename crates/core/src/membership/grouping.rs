@@ -2,8 +2,8 @@
 //!
 //! A label's nodes are a group. One that is larger than max is split into parts of about equal
 //! size, one that is smaller than min is merged with its neighbour in the order of names. Nodes
-//! without the label are put in order of a hash of their ids and counted off, so that neighbours in
-//! number, which often fail together, do not sit together.
+//! without the label are put in order of a hash of their ids and divided in that order, so that
+//! nodes with neighbouring ids, which often fail together, are in different groups.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -69,13 +69,13 @@ fn sized(ranges: &[Range<usize>], min: usize, max: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// So many parts of `count` things, whose sizes differ by one at most.
+/// Divides `count` items into this many parts, whose sizes differ by one at most.
 pub(super) fn cut(count: usize, parts: usize) -> impl Iterator<Item = Range<usize>> {
     let parts = parts.max(1);
     (0..parts).map(move |part| part * count / parts..(part + 1) * count / parts)
 }
 
-/// Neighbours in number end up far apart; different ids have different hashes.
+/// Neighbouring ids end up far apart; different ids have different hashes.
 const fn scatter(id: NodeId) -> u32 {
     let mut hash = id.0.wrapping_mul(0x9E37_79B1);
     hash ^= hash >> 15;

@@ -1,5 +1,4 @@
-//! Which peers form a group, and which groups are below which: a pure function of the
-//! configuration.
+//! The hierarchy of peer groups and of the groups above them: a pure function of the configuration.
 //!
 //! ```text
 //!   level 2                 [ 0 ]                       super-peers of the groups of level 1
@@ -7,9 +6,9 @@
 //!   level 0    [0] [1] [2] [3]   [4] [5] [6] [7]        peer groups: 3..16 nodes each
 //! ```
 //!
-//! A group of a higher level is a range of groups of the level below, so a node finds the group
-//! that it would sit in by arithmetic. Everything is made once and shared; a node keeps nothing of
-//! it. Leaves out: who the super-peers are, which is elected.
+//! A group of a higher level is a range of groups of the level below, so a node computes the group
+//! in which it would have a seat. Everything is computed once and shared; a node keeps no part of
+//! it in its state. Leaves out: who the super-peers are, which is elected.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -38,7 +37,7 @@ struct Group {
     children: Range<usize>,
     /// The group above in which this one's super-peers meet.
     parent: usize,
-    /// The node of highest rank below: the super-peer, as long as nothing happens.
+    /// The node of highest rank below: the super-peer, as long as no node fails.
     first: NodeId,
 }
 
@@ -67,7 +66,7 @@ impl Hierarchy {
         Ok(Self { inner: config.inner(), peers: groups, levels, home })
     }
 
-    /// How many levels there are; 1 if everybody is in one group.
+    /// How many levels there are; 1 if all nodes are in one group.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.levels.len()
@@ -139,7 +138,7 @@ impl Hierarchy {
     }
 }
 
-/// One more level: neighbours that share a group of super-peers.
+/// One more level: each of its groups takes the super-peers of neighbouring groups below.
 fn stack(members: &Membership, below: &mut [Group], fan: usize) -> Vec<Group> {
     let parts = below.len().div_ceil(fan);
     let mut above = Vec::with_capacity(parts);
@@ -217,10 +216,10 @@ pub enum HierarchyError {
         /// The largest group.
         max: usize,
     },
-    /// The lectures' coordinator does not know who follows it.
+    /// The lectures' coordinator does not know its followers.
     #[error(
         "with inner = bully-lecture no coordinator knows who is in its group, so it can select \
-         nobody beside itself; choose another inner algorithm, or k = 1"
+         no node beside itself; choose another inner algorithm, or k = 1"
     )]
     Unlisted,
     /// Groups are racks.
@@ -231,7 +230,7 @@ pub enum HierarchyError {
     OneRack,
     /// There is one super-peer in each group.
     #[error(
-        "a group with one super-peer has nobody to keep apart, so disperse = on means nothing; \
+        "a group with one super-peer has no others to keep apart, so disperse = on means nothing; \
          select more with k or ratio, or choose disperse = off"
     )]
     NobodyToKeepApart,

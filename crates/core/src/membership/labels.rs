@@ -1,8 +1,8 @@
-//! Where a node is: the names of its zone and its rack.
+//! Labels: the zone and the rack of a node.
 //!
 //! Labels group the peers of a very large network, and keep super-peers apart. A label is a short
-//! name that is kept in place, so that a node's labels are as cheap to copy as numbers. Leaves out:
-//! what a zone or a rack is; equal names are the same place, wherever they are given.
+//! name that is stored inline, so that a node's labels are as cheap to copy as numbers. Leaves out:
+//! what a zone or a rack is; equal names mean the same place.
 
 use core::fmt;
 use core::str::FromStr;
@@ -25,7 +25,7 @@ impl Label {
     #[must_use]
     pub fn as_str(&self) -> &str {
         let bytes = &self.bytes[..usize::from(self.length)];
-        // Made from a whole text only, so it is one.
+        // A label is made from valid UTF-8 only.
         core::str::from_utf8(bytes).unwrap_or_default()
     }
 }
@@ -70,7 +70,7 @@ impl<'text> Deserialize<'text> for Label {
     }
 }
 
-/// Why a text is no label.
+/// Why a text is not a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a zone or rack has a name of 1 to {LABEL_BYTES_MAX} bytes and this one has {length}, so its \
@@ -81,21 +81,21 @@ pub struct LabelError {
     pub length: usize,
 }
 
-/// Where a node is, as far as it was said.
+/// The labels of a node, as far as they are configured.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Labels {
-    /// Its zone: what fails together rarely.
+    /// Its zone: nodes that rarely fail together.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub zone: Option<Label>,
-    /// Its rack: what fails together more often.
+    /// Its rack: nodes that fail together more often.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rack: Option<Label>,
 }
 
 impl Labels {
-    /// Whether nothing was said.
+    /// Whether it has no label.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.zone.is_none() && self.rack.is_none()

@@ -1,4 +1,4 @@
-//! Who may take part, and who outranks whom.
+//! The configured nodes, and which of them outranks which.
 //!
 //! Nodes are ordered by (priority, id), never by the attribute alone: two nodes with the same
 //! attribute must not both win (E-30). Every node knows every other one and its priority (F-16,
@@ -79,14 +79,15 @@ pub struct Membership {
     version: MembershipVersion,
     by_rank: Vec<Member>,
     rank_by_id: Vec<(NodeId, usize)>,
-    /// Where nodes are, in order of id; those of which nothing was said are left out.
+    /// Labels of nodes, in order of id; nodes without labels are left out.
     labels: Vec<(NodeId, Labels)>,
     is_configured: bool,
-    /// Who is grouped with whom, if the algorithm has groups.
+    /// The peer groups, if the algorithm has any.
     hierarchy: Option<Arc<Hierarchy>>,
 }
 
-/// Which of a group's lists of nodes it is. Two nodes with different lists do not belong together.
+/// The version of a group's list of nodes. Nodes with different lists do not belong to the same
+/// group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MembershipVersion(pub u32);
@@ -107,8 +108,8 @@ impl Membership {
         Ok(Self { version, by_rank, rank_by_id, labels, is_configured: true, hierarchy })
     }
 
-    /// The same nodes, and where they are. Of a node that is named twice the last word counts;
-    /// strangers are left out.
+    /// The same nodes with labels. If a node is named twice the last labels count; nodes that are
+    /// not members are left out.
     #[must_use]
     pub fn with_labels(self, labels: impl IntoIterator<Item = (NodeId, Labels)>) -> Self {
         let by_id: BTreeMap<NodeId, Labels> = labels.into_iter().collect();
@@ -116,14 +117,14 @@ impl Membership {
         Self { labels: known.collect(), ..self }
     }
 
-    /// Where a node is, as far as it was said.
+    /// The labels of a node, as far as they are configured.
     #[must_use]
     pub fn labels(&self, id: NodeId) -> Labels {
         let found = self.labels.binary_search_by_key(&id, |(id, _)| *id);
         found.map_or_else(|_| Labels::default(), |at| self.labels[at].1)
     }
 
-    /// Everything that was said of where nodes are, in order of id.
+    /// All configured labels, in order of id.
     #[must_use]
     pub fn labelled(&self) -> &[(NodeId, Labels)] {
         &self.labels
@@ -154,7 +155,7 @@ impl Membership {
         Self { by_rank, rank_by_id, is_configured: false, ..self.clone() }
     }
 
-    /// The same nodes in the groups that the configuration makes of them, if its algorithm has any.
+    /// The same nodes, arranged in the groups of the configuration, if its algorithm has any.
     /// Without this all nodes of `super-peer` are in one group.
     ///
     /// # Errors
@@ -168,14 +169,14 @@ impl Membership {
         Ok(Self { hierarchy, ..self })
     }
 
-    /// Who is grouped with whom, if the algorithm has groups.
+    /// The peer groups, if the algorithm has any.
     #[must_use]
     pub const fn hierarchy(&self) -> Option<&Arc<Hierarchy>> {
         self.hierarchy.as_ref()
     }
 
-    /// The nodes among which a node is elected, and which it tells what concerns all of them: its
-    /// own group where there is a hierarchy, else every node.
+    /// The nodes that a node elects with, and sends group-wide messages to: its own group where
+    /// there is a hierarchy, else all nodes.
     #[must_use]
     pub fn peer_group(&self, me: NodeId) -> &Self {
         let hierarchy = self.hierarchy.as_ref();
@@ -183,7 +184,7 @@ impl Membership {
         own.unwrap_or(self)
     }
 
-    /// Whether the priorities are the configured ones. Others may not be known to all.
+    /// Whether the priorities are the configured ones, which all nodes know.
     #[must_use]
     pub const fn is_configured(&self) -> bool {
         self.is_configured
@@ -212,24 +213,24 @@ impl Membership {
         self.by_rank.len()
     }
 
-    /// Everyone but `me`, lowest rank first.
+    /// All nodes but `me`, lowest rank first.
     pub fn others(&self, me: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.by_rank.iter().map(|member| member.id).filter(move |id| *id != me)
     }
 
-    /// Those that outrank `me`, lowest of them first.
+    /// The nodes that outrank `me`, lowest of them first.
     pub fn above(&self, me: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
         let from = self.rank(me).map_or(self.by_rank.len(), |rank| rank + 1);
         self.by_rank[from..].iter().map(|member| member.id)
     }
 
-    /// Those that `me` outranks, lowest first.
+    /// The nodes that `me` outranks, lowest first.
     pub fn below(&self, me: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
         let to = self.rank(me).unwrap_or(0);
         self.by_rank[..to].iter().map(|member| member.id)
     }
 
-    /// Whether `a` comes before `b` in an election. A stranger outranks nobody.
+    /// Whether `a` comes before `b` in an election. A node that is not a member outranks none.
     #[must_use]
     pub fn outranks(&self, a: NodeId, b: NodeId) -> bool {
         match (self.rank(a), self.rank(b)) {
@@ -251,7 +252,7 @@ impl Membership {
     }
 }
 
-/// Sorts nodes by rank, and tells for each, in order of id, where it is.
+/// Sorts nodes by rank, and records the place of each in that order, in order of id.
 fn rank(members: &mut [Member]) -> Vec<(NodeId, usize)> {
     members.sort_unstable();
     let mut rank_by_id: Vec<(NodeId, usize)> =
@@ -263,7 +264,7 @@ fn rank(members: &mut [Member]) -> Vec<(NodeId, usize)> {
 /// Why a list of nodes is not a membership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MembershipError {
-    /// Nobody to elect.
+    /// The list is empty.
     #[error("a group needs at least one node")]
     Empty,
     /// Process numbers must be unique (F-17).

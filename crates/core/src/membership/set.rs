@@ -24,7 +24,7 @@ impl NodeSet {
         Self(Vec::new())
     }
 
-    /// Adds a node; tells whether it was new.
+    /// Adds a node; true if it was new.
     pub fn insert(&mut self, id: NodeId) -> bool {
         match self.0.binary_search(&id) {
             Ok(_) => false,
@@ -35,7 +35,7 @@ impl NodeSet {
         }
     }
 
-    /// Removes a node; tells whether it was there.
+    /// Removes a node; true if it was there.
     pub fn remove(&mut self, id: NodeId) -> bool {
         match self.0.binary_search(&id) {
             Ok(at) => {
@@ -75,7 +75,7 @@ impl NodeSet {
         self.0.iter().copied()
     }
 
-    /// What is in this set and not in the other.
+    /// The nodes in this set that are not in the other.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
         self.iter().filter(|id| !other.contains(*id)).collect()
@@ -97,7 +97,8 @@ impl From<Vec<NodeId>> for NodeSet {
 }
 
 impl<'bytes, C> Decode<'bytes, C> for NodeSet {
-    /// A peer's list may be in any order and name a node twice; the set is sorted all the same.
+    /// A peer's list may be in any order and name a node twice; the set is sorted and has no
+    /// duplicates.
     fn decode(from: &mut Decoder<'bytes>, cx: &mut C) -> Result<Self, decode::Error> {
         // Grows with what is there, not with the length that the sender claims.
         let ids: Result<Vec<NodeId>, _> = from.array_iter_with(cx)?.collect();
