@@ -2,12 +2,12 @@
 //!
 //! Messages and timers of the inner protocol are wrapped, and their order stays. What the inner
 //! protocol saves and notifies goes to a function of the outer one, at its place in that order; so
-//! "save, then send" and "stop, then answer" hold across layers as well. Leaves out: which notice
-//! concerns whom, which is what the outer protocol is for.
+//! "save, then send" and "stop, then answer" hold across layers as well. Leaves out: where a notice
+//! goes, which the outer protocol decides.
 
 use super::{Effect, Effects, Protocol};
 
-/// What an inner protocol says to the one around it.
+/// What an inner protocol passes to the outer one.
 pub(crate) enum Upward<P: Protocol> {
     /// Put this on stable storage.
     Save(P::Record),

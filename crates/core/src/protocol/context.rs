@@ -1,4 +1,4 @@
-//! What a step may know of the world: whose step it is, the time, chance, and the configuration.
+//! What a step may know of its environment: the node, the time, random numbers, the configuration.
 
 use crate::config::GroupConfig;
 use crate::dice::{Dice, Fixed};
@@ -6,13 +6,13 @@ use crate::membership::{Membership, NodeId};
 use crate::mutant::Mutant;
 use crate::time::Time;
 
-/// What a protocol may know of the world while it takes a step.
+/// What a protocol may know of its environment during a step.
 pub struct Context<'a> {
     /// This node.
     pub me: NodeId,
     /// This node's clock. Only differences mean anything, and only on this node.
     pub now: Time,
-    /// The only source of chance.
+    /// The only source of random numbers.
     pub dice: &'a mut dyn Dice,
     /// What all nodes of the group were configured with.
     pub config: &'a GroupConfig,
@@ -39,7 +39,7 @@ impl Context<'_> {
         work(&mut Context { me: self.me, now: self.now, dice, config, members })
     }
 
-    /// The same for work that only looks, and draws nothing.
+    /// The same for work that only reads, and draws no random number.
     pub(crate) fn looking_within<R>(
         &self,
         config: &GroupConfig,

@@ -6,7 +6,7 @@
 //!                               +-----------+  <--Command / Notice-->  user, or the layer above
 //! ```
 //!
-//! Effects are carried out in order, each finished before the next begins. That one sentence is
+//! Effects are carried out in order, each finished before the next begins. That gives
 //! persist-before-send and stop-before-acknowledge. A step cannot fail, and does nothing slow.
 
 pub(crate) mod compose;
@@ -21,9 +21,9 @@ pub use context::Context;
 
 use crate::membership::NodeId;
 
-/// A state machine that talks to the world only through events and effects.
+/// A state machine that communicates only through events and effects.
 pub trait Protocol: Clone + Eq + Hash + Debug + Sized {
-    /// What peers say to each other.
+    /// The messages between peers.
     type Message: Debug;
     /// The names of this protocol's timers. Setting a name again replaces it.
     type Timer: Debug;
@@ -34,10 +34,10 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Sized {
     /// What the protocol tells the user (or the layer above).
     type Notice: Debug;
 
-    /// Comes up with what the disk kept, if anything.
+    /// Starts or restarts, with what the disk kept, if anything.
     fn start(cx: &mut Context<'_>, saved: Option<Self::Record>, out: &mut Effects<Self>) -> Self;
 
-    /// Takes one event and says what is to be done about it. Cannot fail.
+    /// Handles one event and returns its effects. Cannot fail.
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>);
 }
 
@@ -46,9 +46,9 @@ pub trait Protocol: Clone + Eq + Hash + Debug + Sized {
 pub enum Event<P: Protocol> {
     /// A peer's message arrived.
     Message {
-        /// Who sent it; the transport vouches for this.
+        /// The sender; the transport vouches for it.
         from: NodeId,
-        /// What it says.
+        /// The message.
         message: P::Message,
     },
     /// A timer that was set, and neither replaced nor cancelled, ran out.
@@ -62,12 +62,12 @@ pub enum Event<P: Protocol> {
 pub enum Effect<P: Protocol> {
     /// Hand a message to the transport. It may be lost; it never blocks.
     Send {
-        /// The addressee.
+        /// The receiver.
         to: NodeId,
-        /// What to say.
+        /// The message.
         message: P::Message,
     },
-    /// Hand a message to whoever hears this node: one transmission, heard by nobody, some or all.
+    /// Broadcast a message: one transmission, received by none, some or all of the nodes in range.
     Broadcast(P::Message),
     /// Start a timer, replacing one of the same name.
     SetTimer {
@@ -102,7 +102,7 @@ impl<P: Protocol> Effects<P> {
         self.list.push(Effect::Send { to, message });
     }
 
-    /// Says something to everybody in reach, whoever that is.
+    /// Broadcasts a message to all nodes in range.
     pub fn broadcast(&mut self, message: P::Message) {
         self.list.push(Effect::Broadcast(message));
     }
