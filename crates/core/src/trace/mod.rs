@@ -1,4 +1,4 @@
-//! What happened: one schema for simulator, live node, checker, lab page and audit.
+//! Traces: one schema for the events of simulator, live node, checker, lab page and audit.
 //!
 //! A trace is a [`Header`] and then [`Entry`] after [`Entry`] in order of time, each one line of
 //! JSON. Monitors read traces and nothing else, so one monitor judges every kind of run. The schema
@@ -40,7 +40,7 @@ pub struct Header {
     pub seed: u64,
     /// The configured nodes.
     pub nodes: Vec<Member>,
-    /// Where they are, as far as it was said.
+    /// Their labels, as far as they are configured.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub labels: Vec<(NodeId, Labels)>,
     /// T, in microseconds: what a reader needs to judge silence.
@@ -50,7 +50,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The run in a few words: what, by which algorithm, and what tells it from others.
+    /// The run in a few words: the scenario, the algorithm, and what identifies the run.
     #[must_use]
     pub fn title(&self) -> String {
         let Self { scenario, algorithm, seed, .. } = self;
@@ -88,14 +88,14 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// A node came up.
+    /// A node started or restarted.
     Start {
         /// Which.
         node: NodeId,
         /// Whether it had been up before.
         restarted: bool,
     },
-    /// A node died.
+    /// A node crashed.
     Crash {
         /// Which.
         node: NodeId,
@@ -120,29 +120,29 @@ pub enum Event {
         /// Which.
         node: NodeId,
     },
-    /// A message left.
+    /// A message was sent.
     Send {
         /// The sender.
         node: NodeId,
-        /// The addressee.
+        /// The receiver.
         to: NodeId,
         /// Pairs the sending with its delivery or loss.
         id: u64,
-        /// What was said, in short.
+        /// The facts of the message.
         #[serde(flatten)]
         message: MessageFacts,
     },
-    /// A message left for everybody in reach: one transmission, any number of receptions.
+    /// A message was broadcast: one transmission, any number of receptions.
     Broadcast {
         /// The sender.
         node: NodeId,
         /// Pairs the transmission with its receptions and losses.
         id: u64,
-        /// What was said, in short.
+        /// The facts of the message.
         #[serde(flatten)]
         message: MessageFacts,
     },
-    /// A message arrived and was taken up.
+    /// A message arrived and was handled.
     Receive {
         /// The receiver.
         node: NodeId,
@@ -150,7 +150,7 @@ pub enum Event {
         from: NodeId,
         /// As in the sending.
         id: u64,
-        /// What was said, in short.
+        /// The facts of the message.
         #[serde(flatten)]
         message: MessageFacts,
     },
@@ -158,11 +158,11 @@ pub enum Event {
     Lose {
         /// The sender.
         node: NodeId,
-        /// The addressee.
+        /// The receiver.
         to: NodeId,
         /// As in the sending.
         id: u64,
-        /// What was said, in short.
+        /// The facts of the message.
         #[serde(flatten)]
         message: MessageFacts,
         /// Why it did not arrive.
@@ -248,7 +248,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whose doing it is, or to whom it was done; none for what concerns the network or a monitor.
+    /// The node that it happened at; none for events of the network or a monitor.
     #[must_use]
     pub const fn actor(&self) -> Option<NodeId> {
         match self {
@@ -316,7 +316,7 @@ impl Event {
         None
     }
 
-    /// Whether somebody outside did it: to a node, or to a link.
+    /// Whether it was done from outside: to a node, or to a link.
     #[must_use]
     pub const fn is_from_outside(&self) -> bool {
         matches!(
@@ -361,7 +361,7 @@ pub struct Link {
 pub struct NodeState {
     /// Down, Election, Reorganization or Normal.
     pub status: Status,
-    /// Whom it takes for its coordinator.
+    /// The coordinator that it follows.
     pub coordinator: Option<NodeId>,
     /// The group it belongs to.
     pub group: Option<GroupNumber>,
@@ -369,12 +369,12 @@ pub struct NodeState {
     pub up: NodeSet,
     /// The state of the task.
     pub definition: Option<Definition>,
-    /// Whom it takes for its super-peers, where there are any.
+    /// Its super-peers, as it knows them, where there are any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub super_peer: Option<Box<SuperPeerStatus>>,
 }
 
-/// What a node of a very large network is beyond its own group.
+/// The state of a node of a hierarchy beyond its own group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SuperPeerStatus {
     /// The super-peers of its own group, as it knows them.
@@ -384,20 +384,20 @@ pub struct SuperPeerStatus {
     pub seats: Vec<SeatState>,
 }
 
-/// What a super-peer is in a group above its own.
+/// The state of a super-peer in a group above its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SeatState {
     /// Its status there; Down before it takes part.
     pub status: Status,
-    /// Whom it takes for the coordinator there.
+    /// The coordinator that it follows there.
     pub coordinator: Option<NodeId>,
-    /// Under which number.
+    /// The group number there.
     pub group: Option<GroupNumber>,
-    /// Whom that group has selected for the next level, as it knows them.
+    /// The super-peers that this group has selected for the next level, as it knows them.
     pub super_peers: NodeSet,
 }
 
-/// What a message said, as far as a reader of traces needs it.
+/// The facts of a message that a reader of traces needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageFacts {
     /// Its kind.
@@ -411,7 +411,7 @@ pub struct MessageFacts {
 }
 
 impl Event {
-    /// Whether this is about a heartbeat: what a reader of the story can do without.
+    /// Whether this is about a heartbeat, which stories leave out.
     #[must_use]
     pub const fn is_of_heartbeat(&self) -> bool {
         if let Self::Timer { timer, .. } = self {
@@ -432,18 +432,18 @@ pub enum Loss {
     Dropped,
     /// The link was cut.
     Cut,
-    /// The addressee was down.
+    /// The receiver was down.
     Down,
 }
 
-/// How an election of one's own ended.
+/// How an election that a node called ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// This node coordinates.
     Won,
-    /// Somebody of higher rank answered, announced itself or refused us.
+    /// A node of higher rank answered, announced itself or refused.
     Yielded,
-    /// A member was lost on the way; it begins anew.
+    /// A member was lost on the way; the election begins again.
     Failed,
 }

@@ -1,4 +1,4 @@
-//! What kinds of messages and timers are called.
+//! The names of kinds of messages and of timers.
 
 use core::fmt;
 
