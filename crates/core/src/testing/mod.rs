@@ -1,7 +1,7 @@
-//! A bench for one state machine: events in, effects out as short lines. No network, no clock.
+//! A test bench for one state machine: events in, effects out as short lines. No network, no clock.
 //!
 //! A test reads as a script: put a machine on the bench, act, compare the lines. The bench keeps
-//! the timers: only a running one can run out, and only the cancelling of a running one is a line.
+//! the timers: only a running one can fire, and only the cancelling of a running one is a line.
 
 mod scripts;
 
@@ -67,7 +67,7 @@ pub(crate) fn nodes<const N: usize>(ids: [u32; N]) -> NodeSet {
     ids.into_iter().map(NodeId).collect()
 }
 
-/// The command that ends a hand-over which everybody took.
+/// The command that ends a hand-over whose definition all members took.
 pub(crate) fn settled<const N: usize>(members: [u32; N]) -> election::Command {
     election::Command::Settled { missing: NodeSet::new(), members: nodes(members) }
 }
@@ -75,7 +75,7 @@ pub(crate) fn settled<const N: usize>(members: [u32; N]) -> election::Command {
 /// A machine on the bench.
 pub(crate) struct Bench<P: Scripted> {
     pub(crate) machine: P,
-    /// The effects of coming up, or of standing in a group.
+    /// The effects of the start, or of beginning in an established group.
     pub(crate) began: Vec<String>,
     pub(crate) dice: Fixed,
     me: NodeId,
@@ -85,7 +85,7 @@ pub(crate) struct Bench<P: Scripted> {
 }
 
 impl<P: Scripted> Bench<P> {
-    /// A node that comes up with what its disk kept.
+    /// A node that starts with what its disk kept.
     pub(crate) fn coming_up(group: TestGroup, me: u32, saved: Option<P::Record>) -> Self {
         Self::begun(group, me, |cx, out| P::start(cx, saved, out))
     }
@@ -214,7 +214,7 @@ impl<P: Scripted + ElectionAlgorithm> Bench<P> {
     }
 }
 
-/// How a machine's vocabulary reads in a script.
+/// How the messages, timers and notices of a machine read in a script.
 pub(crate) trait Scripted: Protocol<Timer: Copy + PartialEq> {
     fn message(message: &Self::Message) -> String;
     fn timer(timer: Self::Timer) -> String;

@@ -1,4 +1,4 @@
-//! How each protocol is told and written down in a test.
+//! How each protocol reads in a test script.
 
 use alloc::format;
 use alloc::string::{String, ToString};
