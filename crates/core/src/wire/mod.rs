@@ -7,10 +7,10 @@
 //! The core's own types are what is encoded; the numbers stand beside them as `#[n(..)]`. A number
 //! is never changed and never used again. A message may get a field at its end, optional or with a
 //! default: an older reader skips it. A new kind is refused by an older reader as [`Unknown`], so a
-//! driver can drop it and count it apart from bytes that make no sense.
+//! driver can drop it and count it separately from invalid bytes.
 //!
-//! Assumes that something below keeps one message apart from the next, and vouches for the sender.
-//! Leaves out: frames, checksums, who may say what.
+//! Assumes that the transport separates messages, and vouches for the sender. Leaves out: frames,
+//! checksums, which peer may send what.
 //!
 //! [`Unknown`]: DecodeError::Unknown
 
@@ -29,8 +29,8 @@ pub fn encode(message: &Message) -> Vec<u8> {
     minicbor::to_vec(message).expect("writing to memory cannot fail, and no field refuses itself")
 }
 
-/// The message that these bytes are, and nothing besides. Memory stays within a small multiple of
-/// the input, whatever lengths it claims.
+/// The message in these bytes, which must contain nothing else. Memory stays within a small
+/// multiple of the input, whatever lengths it claims.
 pub fn decode(bytes: &[u8]) -> Result<Message, DecodeError> {
     let mut decoder = Decoder::new(bytes);
     match decoder.decode() {
@@ -54,7 +54,7 @@ fn is_well_formed(bytes: &[u8]) -> bool {
     decoder.skip().is_ok() && decoder.position() == bytes.len()
 }
 
-/// Why bytes are no message.
+/// Why bytes are not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// A kind of message that this version has no number for.

@@ -254,7 +254,7 @@ fn a_message_with_a_wrong_byte_is_refused_or_is_another_message() {
     }
 }
 
-/// Enough chance for bytes, and the same in every run.
+/// Random bytes, the same in every run.
 struct Xorshift(u64);
 
 impl Xorshift {
