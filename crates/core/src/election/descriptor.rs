@@ -99,8 +99,8 @@ impl Model {
                  partition"
             }
             Self::Asynchronous => {
-                "asynchronous: late, lost, duplicated and reordered messages, partitions, crash and \
-                 recovery with a counter on stable storage"
+                "asynchronous: late, lost, duplicated and reordered messages, partitions, crash \
+                 and recovery with a counter on stable storage"
             }
             Self::Roaming => {
                 "late, lost, duplicated and reordered messages, links that come and go in both \

@@ -468,7 +468,7 @@ impl Election {
         self.super_peer().map(SuperPeer::super_peer_status)
     }
 
-    /// Whether such a status exists, without building it.
+    /// Whether its status is this one; compares without building it.
     pub(crate) fn is_super_peer_status(&self, told: Option<&SuperPeerStatus>) -> bool {
         match (self.super_peer(), told) {
             (Some(node), Some(told)) => node.is_super_peer_status(told),

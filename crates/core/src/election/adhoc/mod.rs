@@ -34,5 +34,5 @@ pub use expanding_ring::ExpandingRing;
 
 /// What both algorithms guarantee.
 const GUARANTEE: &str = "once links stay as they are, every component has one leader, its best \
-                         node, and everybody in it follows it. Until then there may be several, \
+                         node, and all its nodes follow it. Until then there may be several, \
                          and no state is handed over";

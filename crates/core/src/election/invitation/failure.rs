@@ -30,7 +30,7 @@ impl Invitation {
     }
 
     /// AYT_answer (I-29, I-30, E-22).
-    pub(super) fn heard_of_coordinator(
+    pub(super) fn on_coordinator_answer(
         &mut self,
         cx: &mut Context<'_>,
         from: NodeId,

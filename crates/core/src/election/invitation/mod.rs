@@ -239,7 +239,9 @@ impl Invitation {
                     || self.pretends(cx);
                 out.send(from, Message::AytAnswer { group, ok });
             }
-            Message::AytAnswer { group, ok } => self.heard_of_coordinator(cx, from, group, ok, out),
+            Message::AytAnswer { group, ok } => {
+                self.on_coordinator_answer(cx, from, group, ok, out)
+            }
             Message::Invitation { group } => self.invited(cx, from, group, out),
             Message::Accept { group, report, forwarded } => {
                 self.count_accept(cx, from, group, report, &forwarded, out);

@@ -390,9 +390,9 @@ impl ElectionAlgorithm for Ring {
 }
 
 /// What all rings guarantee.
-const GUARANTEE: &str = "assertions 1 and 2, as for bully: no node goes on under an old coordinator \
-                         when a new one is known; after the last failure all live nodes are Normal \
-                         under the highest";
+const GUARANTEE: &str = "assertions 1 and 2, as for bully: no node goes on under an old \
+                         coordinator when a new one is known; after the last failure all live \
+                         nodes are Normal under the highest";
 
 pub(crate) const MESSAGES: &[MessageInfo] = &[
     rows::ELECTION,

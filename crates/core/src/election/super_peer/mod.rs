@@ -2,7 +2,7 @@
 //!
 //! Every peer belongs to one group of a [`Hierarchy`](crate::membership::Hierarchy), which elects
 //! with any of the other algorithms. The coordinator selects the group's super-peers: itself, and
-//! with k > 1 others. They take part in the election of a group of the next level, as any node takes
+//! with k > 1 others. They take part in the election of a group of the next level, as nodes take
 //! part in any election, and so on up to a group that is alone on its level. Its coordinator is the
 //! top.
 //!
@@ -127,7 +127,7 @@ impl SuperPeer {
         SuperPeerStatus { super_peers: self.selection.chosen.clone(), seats }
     }
 
-    /// Whether such a status exists, without building it.
+    /// Whether its status is this one; compares without building it.
     pub(crate) fn is_super_peer_status(&self, status: &SuperPeerStatus) -> bool {
         self.selection.chosen == status.super_peers
             && self.seats.len() == status.seats.len()
