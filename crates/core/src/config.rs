@@ -1,8 +1,8 @@
 //! The configuration that all nodes of a group share, apart from who its members are.
 //!
-//! [`GroupSettings`] is a draft that anybody may change; [`GroupConfig`] is one that was checked and
+//! [`GroupSettings`] is a draft that can be edited; [`GroupConfig`] is one that was checked and
 //! cannot change. A protocol only ever sees the latter, so it checks nothing again. Leaves out:
-//! everything that depends on who takes part, which is [`Membership`].
+//! everything that depends on the members, which is in [`Membership`].
 
 use core::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::policy::{Preempt, PreemptError};
 use crate::recall::RecallMode;
 use crate::timing::Timing;
 
-/// What a group is to be configured with; not checked yet.
+/// The draft of a group's configuration; not checked yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GroupSettings {
     /// Which algorithm elects.
@@ -46,7 +46,7 @@ impl GroupSettings {
     }
 }
 
-/// What a group is configured with. Made only by [`GroupConfig::new`].
+/// The checked configuration of a group. Made only by [`GroupConfig::new`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GroupConfig {
     settings: GroupSettings,
@@ -118,10 +118,10 @@ impl GroupConfig {
     }
 }
 
-/// Why settings make no configuration.
+/// Why settings are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// The algorithm, or the way in which it merges, decides who takes over.
+    /// The algorithm, or its merge policy, decides which node takes over.
     #[error(transparent)]
     Preempt(#[from] PreemptError),
 }

@@ -1,14 +1,15 @@
 //! Which counters of other nodes are believed.
 //!
 //! Counters only grow, and some algorithms go on from the highest that any node has used. A peer
-//! that sends a counter near the end of `u64`, by a fault or on purpose, would wear the counter out:
-//! every node saves it, and no number is left for the next election. So a driver asks [`CounterCap`]
-//! about every message before a node takes it, and drops what no honest node can have reached.
+//! that sends a counter near the end of `u64`, by a fault or on purpose, would exhaust the counter:
+//! every node saves it, and no number is left for the next election. So a driver asks
+//! [`CounterCap`] about every message before a node handles it, and drops a counter that no honest
+//! node can have reached.
 //!
 //! Assumes that honest counters grow by elections, one at a time, and by what a node reserves. A
 //! node with an empty disk still learns from peers that are up to [`JUMP_MAX`] ahead of it.
 //!
-//! Leaves out: who sent the message, and what becomes of a peer that sends such numbers.
+//! Leaves out: which peer sent the message, and what happens to a peer that sends such numbers.
 
 use crate::group::Counter;
 use crate::node::Message;

@@ -1,10 +1,10 @@
-//! Chance, handed in from outside: seeded in the simulator, enumerated in the checker.
+//! Random numbers, passed in by the driver: seeded in the simulator, enumerated in the checker.
 
 use core::time::Duration;
 
 use crate::time::micros;
 
-/// Something that can be rolled.
+/// A source of random numbers.
 pub trait Dice {
     /// One of `0..faces`, all equally likely. `faces` is at least 1.
     fn roll(&mut self, faces: u32) -> u32;

@@ -1,4 +1,4 @@
-//! A coordinator with its participants, and the number that names it.
+//! Group numbers, the counter behind them, and the status of a node.
 
 use core::fmt;
 use core::str::FromStr;
@@ -78,10 +78,11 @@ impl Counter {
         }
     }
 
-    /// Moves on to a number that was never used. The caller saves it before saying it to anyone.
+    /// Increments the counter to a number that was never used. The caller saves it before sending
+    /// it.
     ///
     /// The last one, `u64::MAX`, stands for none: it is its own next one, and no store saves it, so
-    /// a node whose numbers are used up ends instead of using one twice.
+    /// a node whose numbers are used up stops instead of using one twice.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -97,7 +98,7 @@ impl Counter {
 /// The textbook's status variable (B-01).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Status {
-    /// Came up and has not taken part in an election yet.
+    /// Started and has not taken part in an election yet.
     Down,
     /// No coordinator is defined; the computation is stopped.
     Election,

@@ -1,13 +1,13 @@
 //! Coordinator election as pure state machines.
 //!
-//! This crate holds what the algorithms *say*: who asks whom, who yields, who wins, and how a new
-//! group gets its state. It has no clock, no socket, no thread and no disk; a driver owns those and
-//! calls [`Protocol::step`]. The simulator, the model checker and a live node are three drivers of
-//! the same code.
+//! This crate holds the rules of the algorithms: which node asks which, which yields, which wins,
+//! and how a new group gets its state. It has no clock, no socket, no thread and no disk; a driver
+//! owns those and calls [`Protocol::step`]. The simulator, the model checker and a live node are
+//! three drivers of the same code.
 //!
 //! Reading order: [`protocol`] (the box with four ports), [`node`] (the layers wired together),
 //! [`election`] (one file per algorithm), [`reorganization`], [`detector`], [`recall`] and
-//! [`policy`] (what every algorithm shares), [`trace`] (what happened, one schema for everybody).
+//! [`policy`] (what every algorithm shares), [`trace`] (what happened, one schema for all readers).
 #![no_std]
 #![warn(missing_docs)]
 

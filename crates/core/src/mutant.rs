@@ -1,8 +1,8 @@
 //! Seeded faults: one broken rule each, so that the checks can be shown to catch it.
 //!
-//! A check that never failed proves nothing. The switches are compiled in only with the `mutants`
-//! feature and are off even then; see [`crate::Context::is_mutated`]. Each mutant is declared beside
-//! the rule that it breaks.
+//! A check that never fails proves nothing. Mutants are compiled in only with the `mutants` feature
+//! and are off even then; see [`crate::Context::is_mutated`]. Each mutant is declared beside the
+//! rule that it breaks.
 
 use alloc::vec::Vec;
 
@@ -14,11 +14,11 @@ use crate::{policy, recall, reorganization};
 pub struct Mutant(pub(crate) &'static str);
 
 impl Mutant {
-    /// Whether this build has the switches.
+    /// Whether this build contains the mutants.
     pub const ARE_COMPILED: bool = cfg!(feature = "mutants");
 
-    /// Every mutant, each once: those of what algorithms share, of the algorithms, of the layers
-    /// around them.
+    /// Every mutant, each once: those of the shared rules, of the algorithms, of the layers around
+    /// them.
     pub fn all() -> impl Iterator<Item = Self> {
         let of_algorithms =
             Algorithm::ALL.iter().flat_map(|algorithm| algorithm.descriptor().mutants);

@@ -1,4 +1,4 @@
-//! The switches of every algorithm, each with a name, its values, and the default.
+//! The options of every algorithm, each with a name, its values, and the default.
 //!
 //! A faithful variant and a hardened variant of an algorithm are one state machine with a checked
 //! option. Values marked *literal* behave as the printed listing does where a resolution E-nn
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::election::Algorithm;
 pub use crate::election::Options;
 
-/// What the catalogue, the help and the error messages know of one option.
+/// One option, as the catalogue, the help and error messages describe it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionInfo {
     /// Its name.
@@ -75,7 +75,7 @@ pub enum OptionError {
         algorithm: &'static str,
         /// What was given.
         name: String,
-        /// What there is.
+        /// The valid ones.
         known: Vec<&'static str>,
     },
     /// No such value.
@@ -85,7 +85,7 @@ pub enum OptionError {
         name: String,
         /// What was given.
         value: String,
-        /// What there is.
+        /// The valid ones.
         known: Vec<&'static str>,
     },
 }

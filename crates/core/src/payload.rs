@@ -1,4 +1,4 @@
-//! What the application hands up and gets handed down: opaque bytes that are cheap to pass on.
+//! Reports and definitions of the application: opaque bytes that are cheap to clone.
 
 use alloc::string::String;
 use alloc::sync::Arc;

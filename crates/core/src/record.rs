@@ -1,4 +1,4 @@
-//! What of a node survives a crash.
+//! The record: what of a node survives a crash.
 //!
 //! A layer saves its part; the node keeps the whole and saves the whole, so that one write holds
 //! everything. Leaves out: how a record is written, which is the driver's.

@@ -6,7 +6,7 @@ use core::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Microseconds since some moment that only this clock knows. Comparable on one node only.
+/// Microseconds since an arbitrary start of this clock. Comparable on one node only.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -14,18 +14,18 @@ use serde::{Deserialize, Serialize};
 pub struct Time(u64);
 
 impl Time {
-    /// The clock's beginning.
+    /// The start of the clock.
     pub const ZERO: Self = Self(0);
     /// A moment that never comes.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// A point this many microseconds after the beginning.
+    /// A point this many microseconds after the start.
     #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
-    /// Microseconds since the beginning.
+    /// Microseconds since the start.
     #[must_use]
     pub const fn as_micros(self) -> u64 {
         self.0

@@ -7,7 +7,7 @@
 //! T        = 2Tm + Tp                  an unanswered query means failure (F-08)
 //! T'       = 4Tm + 2Tp  = 2Tm + Tp + T the announcement after the first answer (E-35)
 //! T_merge  = 3Tm + 2Tp                 an invitation that an old coordinator forwards (E-21)
-//! S        = P + Tm + Tp               silence, where P is the period of what should be heard
+//! S        = P + Tm + Tp               silence, where P is the period of expected messages
 //! S        = 2h + Tm + Tp              the same with heartbeats every h: one may be lost
 //! ```
 //!
@@ -28,10 +28,10 @@ pub struct TimingConfig {
     pub announcement: Option<Duration>,
     /// T_merge, at least 3Tm + 2Tp.
     pub merge: Option<Duration>,
-    /// S, at least the period of what should be heard + Tm + Tp: the heartbeat's, or without
+    /// S, at least the period of expected messages + Tm + Tp: the heartbeat's, or without
     /// heartbeats the longer of the other two. With heartbeats S is 2h + Tm + Tp unless given.
     pub silence: Option<Duration>,
-    /// h: how often those who are tied to each other send a sign of life; `None` means never.
+    /// h: how often heartbeat peers send a heartbeat; `None` means never.
     pub heartbeat: Option<Duration>,
     /// How often a coordinator checks the others.
     pub check_every: Duration,
@@ -112,7 +112,7 @@ impl Timing {
                 config.check_every.max(config.timeout_every),
             ),
         };
-        // A single lost heartbeat is no silence, unless somebody asked for that.
+        // A single lost heartbeat does not count as silence, unless S was configured so.
         let usual = config.heartbeat.map(|period| period * 2 + tm + tp);
         Ok(Self {
             message_max: tm,
@@ -147,7 +147,7 @@ impl Timing {
         self.processing_max
     }
 
-    /// T: who has not answered a query after this has failed.
+    /// T: a peer that has not answered a query after this has failed.
     #[must_use]
     pub const fn answer(&self) -> Duration {
         self.answer
@@ -178,7 +178,7 @@ impl Timing {
     }
 
     /// How long a node leaves the next move in an election to others: S, and at least T', since S
-    /// may be shorter than an election that goes well. Whoever gave that up while it is going on
+    /// may be shorter than an election that goes well. A node that gave up during such an election
     /// could become a second coordinator.
     #[must_use]
     pub fn stall(&self) -> Duration {
