@@ -309,7 +309,7 @@ pub(crate) mod rows {
     pub(crate) const CHECK: TimerInfo = TimerInfo::new(TimerName::Check, "checks on the others");
     pub(crate) const SILENCE: TimerInfo =
         TimerInfo::drawn(TimerName::Silence, "has heard nothing for too long");
-    pub(crate) const BEAT: TimerInfo = TimerInfo::new(TimerName::Heartbeat, "gives a sign of life");
+    pub(crate) const BEAT: TimerInfo = TimerInfo::new(TimerName::Heartbeat, "sends a heartbeat");
     pub(crate) const RELAY: TimerInfo =
         TimerInfo::new(TimerName::Relay, "would pass on another heartbeat");
     /// A node that waits for the election of another to end waits for every message of it.

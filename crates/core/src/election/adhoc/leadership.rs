@@ -249,8 +249,8 @@ impl Beat {
 }
 
 mutants! {
-    /// Ad hoc: a leader goes on leading although it hears a better one.
+    /// Ad hoc: a leader goes on leading although a better one is in reach.
     KEEP_REIGN = "keep-leadership",
-    /// Ad hoc: a follower that hears no heartbeat does nothing.
+    /// Ad hoc: a follower that receives no heartbeat does nothing.
     IGNORE_SILENCE = "ignore-silence",
 }
