@@ -55,7 +55,7 @@ impl Node {
             self.tell_recall(cx, Event::Command(recall::Command::Saw(group)), out);
         }
         if self.policy.is_paused() && !matches!(message, Message::Policy(_)) {
-            self.tell_policy(cx, Event::Command(policy::Command::Heard(from)), out);
+            self.tell_policy(cx, Event::Command(policy::Command::Received(from)), out);
         }
         match message {
             Message::Election(_) | Message::Reorganization(_) if self.takes_no_part(cx) => {
@@ -64,11 +64,11 @@ impl Node {
             // A node that does not know its counter yet takes part in nothing.
             Message::Election(_) | Message::Reorganization(_) if self.election.is_none() => {}
             Message::Election(message) => {
-                self.tell_detector(cx, detector::Command::Heard(from), out);
+                self.tell_detector(cx, detector::Command::Received(from), out);
                 self.tell_election(cx, Event::Message { from, message }, out);
             }
             Message::Reorganization(message) => {
-                self.tell_detector(cx, detector::Command::Heard(from), out);
+                self.tell_detector(cx, detector::Command::Received(from), out);
                 self.tell_reorganization(cx, Event::Message { from, message }, out);
             }
             Message::Detector(message) => {
@@ -78,7 +78,7 @@ impl Node {
                 if let recall::Message::Recall { .. } = message {
                     self.tell_policy(cx, Event::Command(policy::Command::Greet(from)), out);
                 }
-                self.tell_detector(cx, detector::Command::Heard(from), out);
+                self.tell_detector(cx, detector::Command::Received(from), out);
                 self.tell_recall(cx, Event::Message { from, message }, out);
             }
             Message::Policy(message) => self.tell_policy(cx, Event::Message { from, message }, out),

@@ -164,7 +164,7 @@ pub enum Command {
         is_on: bool,
     },
     /// A message of this peer arrived.
-    Heard(NodeId),
+    Received(NodeId),
     /// The detector has reported this peer, and the election was not told.
     Withhold(NodeId),
     /// The group that this node coordinates although a member outranks it, if any.
@@ -225,7 +225,7 @@ impl Protocol for Policy {
             Event::Command(Command::Asked(peer)) => self.refuse(cx, peer, out),
             Event::Command(Command::Pause { is_on }) => self.set_flag(cx, is_on, out),
             Event::Command(Command::Outranked(group)) => self.note_outranked(cx, group, out),
-            Event::Command(Command::Heard(peer)) => self.meet(peer, out),
+            Event::Command(Command::Received(peer)) => self.meet(peer, out),
             Event::Command(Command::SetPriority(priority)) => self.set_priority(cx, priority, out),
             Event::Command(Command::Greet(peer)) => self.greet(cx, peer, out),
             Event::Command(Command::Withhold(peer)) => {

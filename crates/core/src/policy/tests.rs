@@ -103,8 +103,8 @@ fn who_wants_it_back_while_it_is_leaving_gets_it_back_after_t() {
 
 #[test]
 fn a_farewell_is_passed_on() {
-    assert_eq!(present().hear(3, Message::Farewell), ["farewell of n3"]);
-    assert_eq!(withdrawn(None).hear(3, Message::Farewell), ["farewell of n3"]);
+    assert_eq!(present().receive(3, Message::Farewell), ["farewell of n3"]);
+    assert_eq!(withdrawn(None).receive(3, Message::Farewell), ["farewell of n3"]);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_new_priority_is_said_to_all_others_and_counts_here() {
 #[test]
 fn what_another_says_of_its_priority_counts_until_it_comes_up_again() {
     let mut bench = inviting();
-    assert_eq!(bench.hear(1, Message::Priority { priority: 50 }), NOTHING);
+    assert_eq!(bench.receive(1, Message::Priority { priority: 50 }), NOTHING);
     assert_eq!(order(&bench), Some(vec![2, 3, 1]));
     assert_eq!(bench.tell(Command::Greet(NodeId(1))), NOTHING);
     assert_eq!(order(&bench), None);
@@ -213,12 +213,12 @@ fn whoever_comes_up_is_told_the_priority_that_this_node_has() {
 fn whoever_steps_aside_forgets_the_others_priorities_and_is_told_them_again() {
     let mut bench = inviting();
     bench.tell(Command::SetPriority(0));
-    bench.hear(1, Message::Priority { priority: 50 });
+    bench.receive(1, Message::Priority { priority: 50 });
     bench.tell(withdraw(None));
     assert_eq!(order(&bench), Some(vec![2, 3, 1]));
     bench.tell(Command::Stopped);
     assert_eq!(order(&bench), Some(vec![2, 1, 3]));
-    assert_eq!(bench.hear(3, Message::Farewell), ["send n3 Priority", "farewell of n3"]);
+    assert_eq!(bench.receive(3, Message::Farewell), ["send n3 Priority", "farewell of n3"]);
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn where_all_nodes_need_one_order_it_stays_as_it_is() {
     for algorithm in Algorithm::ALL.iter().filter(|other| **other != Algorithm::Invitation) {
         let mut bench: Bench<Policy> = Bench::coming_up(group_of(*algorithm, 3, &[]), 2, None);
         assert_eq!(bench.tell(Command::SetPriority(50)), NOTHING);
-        assert_eq!(bench.hear(1, Message::Priority { priority: 50 }), NOTHING);
+        assert_eq!(bench.receive(1, Message::Priority { priority: 50 }), NOTHING);
         assert_eq!(order(&bench), None, "{algorithm:?}");
         let refused = PriorityError::check(&group_of(*algorithm, 3, &[]).config().unwrap());
         assert_eq!(refused, Err(PriorityError::OneOrder(algorithm.name())));
@@ -251,6 +251,6 @@ fn where_all_nodes_need_one_order_it_stays_as_it_is() {
 #[test]
 fn a_stranger_has_no_priority() {
     let mut bench = inviting();
-    bench.hear(9, Message::Priority { priority: 50 });
+    bench.receive(9, Message::Priority { priority: 50 });
     assert_eq!(order(&bench), None);
 }

@@ -91,7 +91,7 @@ fn an_application_that_stops_unasked_is_not_heard() {
 fn the_coordinators_definition_is_taken_and_answered() {
     let mut bench = working();
     following(&mut bench);
-    let lines = bench.hear(3, new_state(2, 3));
+    let lines = bench.receive(3, new_state(2, 3));
     assert_eq!(
         lines,
         [
@@ -108,8 +108,8 @@ fn the_coordinators_definition_is_taken_and_answered() {
 fn a_definition_from_somebody_else_or_for_another_group_is_refused() {
     let mut bench = working();
     following(&mut bench);
-    assert_eq!(bench.hear(2, new_state(2, 3)), ["send n2 NS_answer 2.n3 no"]);
-    assert_eq!(bench.hear(3, new_state(1, 3)), ["send n3 NS_answer 1.n3 no"]);
+    assert_eq!(bench.receive(2, new_state(2, 3)), ["send n2 NS_answer 2.n3 no"]);
+    assert_eq!(bench.receive(3, new_state(1, 3)), ["send n3 NS_answer 1.n3 no"]);
     assert_eq!(bench.machine.definition(), Some(&Definition::from("old")));
     assert!(!bench.machine.is_accepting());
 }
@@ -117,11 +117,11 @@ fn a_definition_from_somebody_else_or_for_another_group_is_refused() {
 #[test]
 fn a_definition_outside_reorganization_is_refused() {
     let mut normal = working();
-    assert_eq!(normal.hear(3, new_state(2, 3)), ["send n3 NS_answer 2.n3 no"]);
+    assert_eq!(normal.receive(3, new_state(2, 3)), ["send n3 NS_answer 2.n3 no"]);
     let mut halted_again = working();
     following(&mut halted_again);
     halted_again.tell(Command::Stop);
-    assert_eq!(halted_again.hear(3, new_state(2, 3)), ["send n3 NS_answer 2.n3 no"]);
+    assert_eq!(halted_again.receive(3, new_state(2, 3)), ["send n3 NS_answer 2.n3 no"]);
     assert_eq!(halted_again.machine.definition(), Some(&Definition::from("old")));
 }
 
@@ -129,14 +129,14 @@ fn a_definition_outside_reorganization_is_refused() {
 fn a_doubled_definition_is_taken_once() {
     let mut bench = working();
     following(&mut bench);
-    bench.hear(3, new_state(2, 3));
-    assert_eq!(bench.hear(3, new_state(2, 3)), ["send n3 NS_answer 2.n3 no"]);
+    bench.receive(3, new_state(2, 3));
+    assert_eq!(bench.receive(3, new_state(2, 3)), ["send n3 NS_answer 2.n3 no"]);
 }
 
 #[test]
 fn literal_answers_do_not_tell_obeyed_from_ignored() {
     let mut bench = working_with(&[("answers", "literal")]);
-    assert_eq!(bench.hear(3, new_state(2, 3)), ["send n3 NS_answer 2.n3 yes"]);
+    assert_eq!(bench.receive(3, new_state(2, 3)), ["send n3 NS_answer 2.n3 yes"]);
     assert_eq!(bench.machine.definition(), Some(&Definition::from("old")));
 }
 
@@ -159,9 +159,9 @@ fn a_coordinator_plans_from_the_reports_and_hands_the_definition_out() {
 #[test]
 fn a_group_has_its_definition_when_all_have_answered() {
     let mut bench = handing(formation());
-    assert_eq!(bench.hear(2, answer(2, true)), NOTHING);
+    assert_eq!(bench.receive(2, answer(2, true)), NOTHING);
     assert_eq!(
-        bench.hear(3, answer(2, true)),
+        bench.receive(3, answer(2, true)),
         ["cancel handover", "begin 2.n1 under n1 of {n1 n2 n3}: new", "settled {n1 n2 n3}"]
     );
 }
@@ -169,9 +169,9 @@ fn a_group_has_its_definition_when_all_have_answered() {
 #[test]
 fn an_answer_counts_once_per_sender_and_only_for_the_current_group() {
     let mut bench = handing(formation());
-    bench.hear(2, answer(2, true));
-    assert_eq!(bench.hear(2, answer(2, true)), NOTHING);
-    assert_eq!(bench.hear(3, answer(1, true)), NOTHING);
+    bench.receive(2, answer(2, true));
+    assert_eq!(bench.receive(2, answer(2, true)), NOTHING);
+    assert_eq!(bench.receive(3, answer(1, true)), NOTHING);
     assert_eq!(bench.ring(Handover), ["unsettled, missing {n3}"]);
     assert!(!bench.machine.is_accepting());
 }
@@ -179,15 +179,15 @@ fn an_answer_counts_once_per_sender_and_only_for_the_current_group() {
 #[test]
 fn a_refusal_counts_as_missing() {
     let mut bench = handing(formation());
-    bench.hear(2, answer(2, false));
-    let lines = bench.hear(3, answer(2, true));
+    bench.receive(2, answer(2, false));
+    let lines = bench.receive(3, answer(2, true));
     assert_eq!(lines, ["cancel handover", "unsettled, missing {n2}"]);
 }
 
 #[test]
 fn a_lenient_formation_goes_on_without_the_missing() {
     let mut bench = handing(Formation { is_strict: false, ..formation() });
-    bench.hear(2, answer(2, true));
+    bench.receive(2, answer(2, true));
     assert_eq!(
         bench.ring(Handover),
         ["begin 2.n1 under n1 of {n1 n2}: new", "settled {n1 n2} without {n3}"]
@@ -197,8 +197,8 @@ fn a_lenient_formation_goes_on_without_the_missing() {
 #[test]
 fn a_full_wait_lasts_although_all_have_answered() {
     let mut bench = handing(Formation { waits_full: true, ..formation() });
-    bench.hear(2, answer(2, true));
-    assert_eq!(bench.hear(3, answer(2, true)), NOTHING);
+    bench.receive(2, answer(2, true));
+    assert_eq!(bench.receive(3, answer(2, true)), NOTHING);
     assert_eq!(bench.ring(Handover).last().unwrap(), "settled {n1 n2 n3}");
 }
 

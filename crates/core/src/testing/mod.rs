@@ -106,7 +106,7 @@ impl<P: Scripted> Bench<P> {
         bench
     }
 
-    pub(crate) fn hear(&mut self, from: u32, message: P::Message) -> Vec<String> {
+    pub(crate) fn receive(&mut self, from: u32, message: P::Message) -> Vec<String> {
         self.step(Event::Message { from: NodeId(from), message })
     }
 

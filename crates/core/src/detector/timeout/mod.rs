@@ -68,7 +68,7 @@ pub enum Command {
     /// These are the heartbeat peers, and no others. Sent only where heartbeats are configured.
     HeartbeatPeers(NodeSet),
     /// A message came from this peer.
-    Heard(NodeId),
+    Received(NodeId),
     /// The transport has evidence that this peer has failed.
     Refused(NodeId),
 }
@@ -100,7 +100,7 @@ impl Protocol for Detector {
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
             // A heartbeat says no more than that its sender is up.
-            Event::Message { from, message: Heartbeat } => self.heard(cx, from, out),
+            Event::Message { from, message: Heartbeat } => self.received(cx, from, out),
             Event::Timer(Timer::Silence(peer)) => {
                 out.set_timer(Timer::Silence(peer), cx.config.timing().silence());
                 out.notify(Notice::Silent(peer));
@@ -113,14 +113,14 @@ impl Protocol for Detector {
             Event::Command(Command::HeartbeatPeers(peers)) => {
                 self.set_heartbeat_peers(cx, peers, out)
             }
-            Event::Command(Command::Heard(peer)) => self.heard(cx, peer, out),
+            Event::Command(Command::Received(peer)) => self.received(cx, peer, out),
             Event::Command(Command::Refused(peer)) => out.notify(Notice::Failed(peer)),
         }
     }
 }
 
 impl Detector {
-    fn heard(&self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
+    fn received(&self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         if self.watched.contains(peer) || self.heartbeat_peers.contains(peer) {
             out.set_timer(Timer::Silence(peer), cx.config.timing().silence());
         }

@@ -36,8 +36,8 @@ fn silence_is_reported_and_reported_again_while_it_lasts() {
 #[test]
 fn any_message_of_a_watched_peer_is_a_sign_of_life() {
     let mut bench = watching([2]);
-    assert_eq!(bench.tell(Command::Heard(NodeId(2))), ["set silence of n2 515ms"]);
-    assert_eq!(bench.tell(Command::Heard(NodeId(3))), NOTHING);
+    assert_eq!(bench.tell(Command::Received(NodeId(2))), ["set silence of n2 515ms"]);
+    assert_eq!(bench.tell(Command::Received(NodeId(3))), NOTHING);
 }
 
 #[test]
@@ -87,8 +87,8 @@ fn ties_are_beaten_every_period_until_there_is_none() {
 fn a_heartbeat_is_a_sign_of_life_of_whom_this_node_is_tied_to() {
     let mut bench = beating();
     bench.tell(Command::HeartbeatPeers(nodes([2])));
-    assert_eq!(bench.hear(2, Heartbeat), ["set silence of n2 55ms"]);
-    assert_eq!(bench.hear(3, Heartbeat), NOTHING);
+    assert_eq!(bench.receive(2, Heartbeat), ["set silence of n2 55ms"]);
+    assert_eq!(bench.receive(3, Heartbeat), NOTHING);
 }
 
 #[test]

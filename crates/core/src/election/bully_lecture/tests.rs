@@ -89,7 +89,7 @@ fn nobody_answers_within_t_so_the_node_takes_over() {
 fn any_answer_ends_the_claim_and_starts_the_second_wait() {
     let mut bench = follower(1, 3);
     bench.tell(silent(3));
-    let lines = bench.hear(2, Message::Answer);
+    let lines = bench.receive(2, Message::Answer);
     assert_eq!(lines, ["ended Yielded", "cancel answers", "set announcement 50ms"]);
     assert_eq!(bench.state(), "Election under none in 1.n3 with {}");
 }
@@ -98,15 +98,15 @@ fn any_answer_ends_the_claim_and_starts_the_second_wait() {
 fn the_second_wait_counts_from_the_first_answer() {
     let mut bench = follower(1, 3);
     bench.tell(silent(3));
-    bench.hear(2, Message::Answer);
-    assert_eq!(bench.hear(3, Message::Answer), NOTHING);
+    bench.receive(2, Message::Answer);
+    assert_eq!(bench.receive(3, Message::Answer), NOTHING);
 }
 
 #[test]
 fn without_an_announcement_the_algorithm_restarts() {
     let mut bench = follower(1, 3);
     bench.tell(silent(3));
-    bench.hear(2, Message::Answer);
+    bench.receive(2, Message::Answer);
     let lines = bench.ring(Timer::Announcement);
     assert_eq!(lines[0], "called");
     assert_eq!(sent(lines), ["send n2 election", "send n3 election"]);
@@ -115,7 +115,7 @@ fn without_an_announcement_the_algorithm_restarts() {
 #[test]
 fn an_election_message_is_answered_and_taken_over() {
     let mut bench = follower(2, 3);
-    let lines = bench.hear(1, Message::Election);
+    let lines = bench.receive(1, Message::Election);
     assert_eq!(lines[..2], ["send n1 answer", "called"]);
     assert_eq!(sent(lines), ["send n1 answer", "send n3 election"]);
 }
@@ -124,16 +124,16 @@ fn an_election_message_is_answered_and_taken_over() {
 fn an_election_message_during_an_own_election_is_only_answered() {
     let mut asking = follower(2, 3);
     asking.tell(silent(3));
-    assert_eq!(asking.hear(1, Message::Election), ["send n1 answer"]);
+    assert_eq!(asking.receive(1, Message::Election), ["send n1 answer"]);
     let mut waiting = asking;
-    waiting.hear(3, Message::Answer);
-    assert_eq!(waiting.hear(1, Message::Election), ["send n1 answer"]);
+    waiting.receive(3, Message::Answer);
+    assert_eq!(waiting.receive(1, Message::Election), ["send n1 answer"]);
 }
 
 #[test]
 fn an_election_message_of_a_higher_node_is_answered_and_starts_nothing() {
     let mut bench = follower(1, 3);
-    assert_eq!(bench.hear(2, Message::Election), ["send n2 answer"]);
+    assert_eq!(bench.receive(2, Message::Election), ["send n2 answer"]);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {}");
 }
 
@@ -176,31 +176,31 @@ fn without_the_shortcut_the_dead_coordinator_is_asked_once_more() {
 #[test]
 fn an_announcement_of_a_higher_node_is_recorded_at_any_time() {
     let mut idle = Bench::<BullyLecture>::established(group(3), 1, 2);
-    let lines = idle.hear(3, coordinator(5, 3));
+    let lines = idle.receive(3, coordinator(5, 3));
     assert_eq!(lines, ["stop", "watch {n3}", "follow n3 as 5.n3"]);
     assert_eq!(idle.state(), "Normal under n3 in 5.n3 with {}");
 
     let mut asking = Bench::<BullyLecture>::coming_up(group(3), 1, None);
-    let lines = asking.hear(2, coordinator(1, 2));
+    let lines = asking.receive(2, coordinator(1, 2));
     assert_eq!(lines[..2], ["ended Yielded", "cancel answers"]);
     assert_eq!(asking.state(), "Normal under n2 in 1.n2 with {}");
 
     let mut waiting = Bench::<BullyLecture>::coming_up(group(3), 1, None);
-    waiting.hear(2, Message::Answer);
-    assert_eq!(waiting.hear(2, coordinator(1, 2))[0], "cancel announcement");
+    waiting.receive(2, Message::Answer);
+    assert_eq!(waiting.receive(2, coordinator(1, 2))[0], "cancel announcement");
     assert_eq!(waiting.state(), "Normal under n2 in 1.n2 with {}");
 }
 
 #[test]
 fn a_repeated_announcement_is_no_news() {
     let mut bench = follower(1, 3);
-    assert_eq!(bench.hear(3, coordinator(1, 3)), NOTHING);
+    assert_eq!(bench.receive(3, coordinator(1, 3)), NOTHING);
 }
 
 #[test]
 fn an_announcement_of_a_lower_node_is_answered_with_an_election() {
     let mut bench = follower(2, 3);
-    let lines = bench.hear(1, coordinator(1, 1));
+    let lines = bench.receive(1, coordinator(1, 1));
     assert_eq!(lines[0], "called");
     assert_eq!(sent(lines), ["send n3 election"]);
 }
@@ -215,7 +215,7 @@ fn a_recovered_node_runs_the_algorithm_at_once() {
 #[test]
 fn a_live_lower_coordinator_yields_to_the_recovered_highest() {
     let mut bench = Bench::<BullyLecture>::established(group(3), 2, 2);
-    let lines = bench.hear(3, coordinator(1, 3));
+    let lines = bench.receive(3, coordinator(1, 3));
     assert_eq!(lines, ["cancel announce", "stop", "watch {n3}", "follow n3 as 1.n3"]);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {}");
 }
@@ -223,14 +223,14 @@ fn a_live_lower_coordinator_yields_to_the_recovered_highest() {
 #[test]
 fn an_incumbent_tells_the_caller_and_only_the_caller() {
     let mut bench = follower(3, 3);
-    let lines = bench.hear(1, Message::Election);
+    let lines = bench.receive(1, Message::Election);
     assert_eq!(lines, ["send n1 answer", "send n1 coordinator 1.n3"]);
 }
 
 #[test]
 fn an_unguarded_incumbent_announces_itself_to_everybody_again() {
     let mut bench = Bench::<BullyLecture>::established(with(3, &[("guard", "off")]), 3, 3);
-    let lines = bench.hear(1, Message::Election);
+    let lines = bench.receive(1, Message::Election);
     assert_eq!(
         sent(lines),
         [
@@ -256,8 +256,8 @@ fn announce_all_tells_higher_nodes_as_well() {
 fn a_lower_announcement_that_came_late_does_not_unseat_a_higher_one() {
     let mut bench = follower(1, 3);
     let late = Message::Coordinator { number: number(1, 2), replaces: Some(number(9, 3)) };
-    assert_eq!(bench.hear(2, late), NOTHING);
-    assert_eq!(bench.hear(2, coordinator(1, 2)), NOTHING);
+    assert_eq!(bench.receive(2, late), NOTHING);
+    assert_eq!(bench.receive(2, coordinator(1, 2)), NOTHING);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {}");
 }
 
@@ -265,27 +265,27 @@ fn a_lower_announcement_that_came_late_does_not_unseat_a_higher_one() {
 fn a_lower_announcement_that_replaces_the_followed_one_is_obeyed() {
     let mut bench = follower(1, 3);
     let successor = Message::Coordinator { number: number(1, 2), replaces: Some(number(1, 3)) };
-    bench.hear(2, successor);
+    bench.receive(2, successor);
     assert_eq!(bench.state(), "Normal under n2 in 1.n2 with {}");
 }
 
 #[test]
 fn an_announcement_of_an_earlier_life_takes_nobody_back() {
     let mut bench = follower(1, 3);
-    bench.hear(3, coordinator(2, 3));
-    assert_eq!(bench.hear(3, coordinator(1, 3)), NOTHING);
+    bench.receive(3, coordinator(2, 3));
+    assert_eq!(bench.receive(3, coordinator(1, 3)), NOTHING);
     // An announcement that replaces that earlier one is too late as well.
     let late = Message::Coordinator { number: number(2, 2), replaces: Some(number(1, 3)) };
-    assert_eq!(bench.hear(2, late), NOTHING);
+    assert_eq!(bench.receive(2, late), NOTHING);
     // Neither does it end an election that was called since.
     bench.tell(silent(3));
-    assert_eq!(bench.hear(3, coordinator(1, 3)), NOTHING);
+    assert_eq!(bench.receive(3, coordinator(1, 3)), NOTHING);
 }
 
 #[test]
 fn without_numbers_the_last_announcement_counts_as_printed() {
     let mut bench = Bench::<BullyLecture>::established(with(3, &[("numbers", "off")]), 1, 3);
-    bench.hear(2, coordinator(1, 2));
+    bench.receive(2, coordinator(1, 2));
     assert_eq!(bench.state(), "Normal under n2 in 1.n2 with {}");
 }
 

@@ -61,12 +61,12 @@ fn a_coordinator_and_its_participants_owe_each_other_heartbeats() {
 #[test]
 fn a_node_that_loses_its_coordinator_beats_nobody() {
     let mut bench = established(Algorithm::Bully, 1);
-    let lines = bench.hear(3, enter_election());
+    let lines = bench.receive(3, enter_election());
     assert!(lines.contains(&"cancel heartbeat".to_string()), "{lines:?}");
     let set = bully(bully::Message::SetCoordinator { group: number(2, 3) });
     bench.tell(Command::Stopped(Report::default()));
     // In Reorganization it has a heartbeat peer again, and the first heartbeat is sent at once.
-    assert_eq!(beats(&bench.hear(3, set)), ["send n3 heartbeat"]);
+    assert_eq!(beats(&bench.receive(3, set)), ["send n3 heartbeat"]);
 }
 
 #[test]
@@ -83,8 +83,8 @@ fn a_heartbeat_is_a_sign_of_life_and_nothing_else() {
     let by_wire = |known: &&Algorithm| known.descriptor().network != Network::Radio;
     for algorithm in Algorithm::ALL.iter().filter(by_wire) {
         let mut bench = established(*algorithm, 1);
-        assert_eq!(bench.hear(3, Message::Detector(Heartbeat)), ["set silence 55ms"]);
-        assert_eq!(bench.hear(2, Message::Detector(Heartbeat)), NOTHING);
+        assert_eq!(bench.receive(3, Message::Detector(Heartbeat)), ["set silence 55ms"]);
+        assert_eq!(bench.receive(2, Message::Detector(Heartbeat)), NOTHING);
     }
 }
 
@@ -95,7 +95,7 @@ fn a_bully_coordinator_that_owes_heartbeats_is_asked_by_the_election_itself() {
     assert_eq!(lines, ["called", "send n2 AreYouUp", "send n3 AreYouUp", "set answers 25ms"]);
     assert_eq!(bench.machine.state().status, Status::Normal);
     // It was slow and has not failed: nothing changes.
-    let lines = without_timers(bench.hear(3, bully(bully::Message::AyuAnswer)));
+    let lines = without_timers(bench.receive(3, bully(bully::Message::AyuAnswer)));
     assert_eq!(lines, ["ended Yielded"]);
     assert_eq!(bench.machine.state().status, Status::Normal);
 }

@@ -50,14 +50,14 @@ fn a_bully_member_is_led_through_all_four_states() {
     let mut bench = established(Algorithm::Bully, 1);
     assert!(bench.machine.is_accepting());
 
-    assert_eq!(without_timers(bench.hear(3, enter_election())), ["stop"]);
+    assert_eq!(without_timers(bench.receive(3, enter_election())), ["stop"]);
     assert!(!bench.machine.is_accepting());
     assert_eq!(bench.machine.state().status, Status::Election);
 
     let lines = bench.tell(Command::Stopped(Report::from("half")));
     assert_eq!(lines, ["send n3 EE_answer 2.n3 yes half"]);
     let set = bully(bully::Message::SetCoordinator { group: number(2, 3) });
-    let lines = without_timers(bench.hear(3, set));
+    let lines = without_timers(bench.receive(3, set));
     assert_eq!(lines, ["send n3 SC_answer 2.n3 yes"]);
     assert_eq!(bench.machine.state().status, Status::Reorganization);
     assert!(!bench.machine.is_accepting());
@@ -67,7 +67,7 @@ fn a_bully_member_is_led_through_all_four_states() {
         members: nodes([1, 3]),
         definition: Definition::from("new"),
     };
-    let lines = without_timers(bench.hear(3, Message::Reorganization(new_state)));
+    let lines = without_timers(bench.receive(3, Message::Reorganization(new_state)));
     let begin = "begin 2.n3 under n3 of {n1 n3}: new";
     assert_eq!(lines, [begin, "send n3 NS_answer 2.n3 yes"]);
     let state = bench.machine.state();
@@ -92,7 +92,7 @@ fn no_operation_is_accepted_once_the_stop_was_acknowledged() {
         ),
     ] {
         let mut bench = established(algorithm, 1);
-        let lines = bench.hear(3, request);
+        let lines = bench.receive(3, request);
         assert!(!lines.iter().any(|line| line == answer), "{lines:?}");
         assert!(!bench.machine.is_accepting());
         let lines = bench.tell(Command::Stopped(Report::default()));
@@ -124,7 +124,7 @@ fn a_lecture_node_works_without_a_definition() {
     let mut bench = established(Algorithm::BullyLecture, 1);
     let number = number(2, 3);
     let coordinator = bully_lecture::Message::Coordinator { number, replaces: None };
-    bench.hear(3, Message::Election(election::Message::BullyLecture(coordinator)));
+    bench.receive(3, Message::Election(election::Message::BullyLecture(coordinator)));
     assert!(!bench.machine.is_accepting());
     bench.tell(Command::Stopped(Report::default()));
     let state = bench.machine.state();
@@ -138,8 +138,8 @@ fn every_message_of_the_coordinator_is_a_sign_of_life() {
     let mut bench = established(Algorithm::Bully, 1);
     assert_eq!(bench.began, ["set silence 515ms"]);
     let ask = || bully(bully::Message::AreYouNormal);
-    assert_eq!(bench.hear(3, ask())[0], "set silence 515ms");
-    assert_eq!(bench.hear(2, ask()), ["send n2 AYN_answer 1.n3 yes"]);
+    assert_eq!(bench.receive(3, ask())[0], "set silence 515ms");
+    assert_eq!(bench.receive(2, ask()), ["send n2 AYN_answer 1.n3 yes"]);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_message_of_another_algorithm_is_not_understood() {
     let mut bench = established(Algorithm::Bully, 1);
     let stray = bully_lecture::Message::Election;
     let stray = Message::Election(election::Message::BullyLecture(stray));
-    assert_eq!(bench.hear(2, stray), NOTHING);
+    assert_eq!(bench.receive(2, stray), NOTHING);
 }
 
 #[test]

@@ -20,19 +20,19 @@ fn paused(algorithm: Algorithm, me: u32) -> Bench<Node> {
 #[test]
 fn who_is_told_by_a_peer_does_not_pass_it_on_at_once() {
     let mut bench = established(Algorithm::Bully, 1);
-    assert_eq!(without_timers(bench.hear(2, flag(1, 2, true))), ["paused"]);
-    assert_eq!(bench.hear(2, flag(1, 2, true)), NOTHING);
+    assert_eq!(without_timers(bench.receive(2, flag(1, 2, true))), ["paused"]);
+    assert_eq!(bench.receive(2, flag(1, 2, true)), NOTHING);
 }
 
 #[test]
 fn the_highest_stamp_counts_and_who_has_a_lower_one_is_told() {
     let mut bench = established(Algorithm::Bully, 1);
-    bench.hear(2, flag(5, 2, true));
-    assert_eq!(bench.hear(3, flag(4, 3, false)), ["send n3 Pause yes"]);
-    assert_eq!(bench.hear(3, flag(5, 1, false)), ["send n3 Pause yes"]);
+    bench.receive(2, flag(5, 2, true));
+    assert_eq!(bench.receive(3, flag(4, 3, false)), ["send n3 Pause yes"]);
+    assert_eq!(bench.receive(3, flag(5, 1, false)), ["send n3 Pause yes"]);
     assert!(bench.machine.is_paused());
-    assert_eq!(bench.hear(3, flag(5, 3, false))[..2], ["cancel remind", "resumed"]);
-    assert_eq!(bench.hear(2, flag(5, 2, true)), ["send n2 Pause no"]);
+    assert_eq!(bench.receive(3, flag(5, 3, false))[..2], ["cancel remind", "resumed"]);
+    assert_eq!(bench.receive(2, flag(5, 2, true)), ["send n2 Pause no"]);
     assert!(!bench.machine.is_paused());
 }
 
@@ -42,7 +42,7 @@ fn silence_and_evidence_are_kept_from_a_settled_election() {
         let mut bench = paused(*algorithm, 2);
         assert_eq!(bench.tell(Command::Refused(NodeId(3))), NOTHING, "{algorithm:?}");
         let farewell = Message::Policy(Said::Farewell);
-        assert_eq!(bench.hear(3, farewell), ["farewell of n3"], "{algorithm:?}");
+        assert_eq!(bench.receive(3, farewell), ["farewell of n3"], "{algorithm:?}");
         assert_eq!(bench.machine.state().status, Status::Normal);
     }
 }
@@ -61,7 +61,7 @@ fn what_begins_by_itself_is_put_off() {
 #[test]
 fn what_others_ask_is_answered_as_ever() {
     let mut bench = paused(Algorithm::Bully, 1);
-    assert_eq!(without_timers(bench.hear(3, enter_election())), ["stop"]);
+    assert_eq!(without_timers(bench.receive(3, enter_election())), ["stop"]);
     let lines = bench.tell(Command::Stopped(Report::default()));
     assert_eq!(lines, ["send n3 EE_answer 2.n3 yes"]);
     // It is in an election, and that goes on.
@@ -86,18 +86,18 @@ fn a_member_that_was_missed_and_came_back_is_not_left_out() {
     assert!(missing.tell(Command::Resume).contains(&"called".to_string()));
     let mut back = paused(Algorithm::Invitation, 3);
     back.tell(Command::Refused(NodeId(1)));
-    back.hear(1, Message::Detector(Heartbeat));
+    back.receive(1, Message::Detector(Heartbeat));
     assert!(!back.tell(Command::Resume).contains(&"called".to_string()));
 }
 
 #[test]
 fn who_speaks_up_is_told_once_in_a_period() {
     let mut bench = established(Algorithm::Bully, 1);
-    bench.hear(3, flag(1, 3, true));
+    bench.receive(3, flag(1, 3, true));
     let question = || bully(bully::Message::AreYouUp { nudge: false });
     let answer = "send n2 AYU_answer";
-    assert_eq!(bench.hear(2, question()), ["send n2 Pause yes", answer]);
-    assert_eq!(bench.hear(2, question()), [answer]);
+    assert_eq!(bench.receive(2, question()), ["send n2 Pause yes", answer]);
+    assert_eq!(bench.receive(2, question()), [answer]);
     bench.ring(Timer::Policy(Waits::Remind));
-    assert_eq!(bench.hear(2, question()), ["send n2 Pause yes", answer]);
+    assert_eq!(bench.receive(2, question()), ["send n2 Pause yes", answer]);
 }

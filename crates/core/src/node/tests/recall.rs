@@ -25,13 +25,13 @@ fn a_node_takes_part_in_nothing_until_it_knows_its_counter() {
         let state = bench.machine.state();
         assert_eq!((state.status, state.coordinator, state.group), (Status::Down, None, None));
         assert!(bench.machine.is_in(&state));
-        assert_eq!(bench.hear(1, bully(bully::Message::AreYouUp { nudge: false })), NOTHING);
+        assert_eq!(bench.receive(1, bully(bully::Message::AreYouUp { nudge: false })), NOTHING);
         let new_state = reorganization::Message::NewState {
             group: number(1, 1),
             members: nodes([1, 3]),
             definition: Definition::default(),
         };
-        assert_eq!(bench.hear(1, Message::Reorganization(new_state)), NOTHING);
+        assert_eq!(bench.receive(1, Message::Reorganization(new_state)), NOTHING);
         for command in [Command::Call, Command::Check, Command::SuspectCoordinator] {
             assert_eq!(bench.tell(command), NOTHING);
         }
@@ -44,8 +44,8 @@ fn the_election_starts_from_what_the_others_saw() {
     let by_wire = |known: &&Algorithm| known.descriptor().network != Network::Radio;
     for algorithm in Algorithm::ALL.iter().filter(by_wire) {
         let mut bench = coming_up(*algorithm);
-        bench.hear(1, recalled(7));
-        let lines = without_timers(bench.hear(2, recalled(5)));
+        bench.receive(1, recalled(7));
+        let lines = without_timers(bench.receive(2, recalled(5)));
         assert_eq!(lines[..3], ["save 7", "called", "save 8"], "{algorithm:?}");
     }
 }
@@ -63,8 +63,8 @@ fn a_late_answer_raises_the_counter_before_the_next_number() {
     for algorithm in Algorithm::ALL {
         let mut bench = coming_up(*algorithm);
         bench.ring(Timer::Recall(Answers));
-        assert_eq!(bench.hear(1, recalled(9)), ["save 9"], "{algorithm:?}");
-        assert_eq!(bench.hear(2, recalled(9)), NOTHING, "{algorithm:?}");
+        assert_eq!(bench.receive(1, recalled(9)), ["save 9"], "{algorithm:?}");
+        assert_eq!(bench.receive(2, recalled(9)), NOTHING, "{algorithm:?}");
     }
 }
 
@@ -76,9 +76,9 @@ fn numbers_of_messages_and_of_the_own_group_are_remembered() {
         Node::established(cx, Counter(1).into(), &established, Definition::default(), out)
     });
     let question = || Message::Recall(Recalling::Recall { question: 5 });
-    let lines = without_timers(bench.hear(3, question()));
+    let lines = without_timers(bench.receive(3, question()));
     assert_eq!(lines, ["send n3 Recall_answer yes 4"]);
     let enter = bully::Message::EnterElection { group: number(6, 2), appoints: false };
-    bench.hear(2, bully(enter));
-    assert_eq!(bench.hear(2, question()), ["send n2 Recall_answer yes 6"]);
+    bench.receive(2, bully(enter));
+    assert_eq!(bench.receive(2, question()), ["send n2 Recall_answer yes 6"]);
 }

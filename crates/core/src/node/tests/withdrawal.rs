@@ -55,7 +55,7 @@ fn nothing_of_the_election_runs_on() {
 #[test]
 fn a_member_that_was_stopping_for_an_election_says_farewell_instead_of_answering() {
     let mut bench = established(Algorithm::Bully, 1);
-    assert_eq!(without_timers(bench.hear(3, enter_election())), ["stop"]);
+    assert_eq!(without_timers(bench.receive(3, enter_election())), ["stop"]);
     assert_eq!(bench.tell(withdraw()), NOTHING);
     let lines = without_timers(bench.tell(stopped()));
     assert_eq!(lines, ["send n2 Farewell", "send n3 Farewell", "withdrawn"]);
@@ -64,7 +64,7 @@ fn a_member_that_was_stopping_for_an_election_says_farewell_instead_of_answering
 #[test]
 fn a_node_whose_application_had_stopped_goes_at_once() {
     let mut bench = established(Algorithm::Bully, 1);
-    bench.hear(3, enter_election());
+    bench.receive(3, enter_election());
     bench.tell(stopped());
     let lines = without_timers(bench.tell(withdraw()));
     assert_eq!(lines, ["send n2 Farewell", "send n3 Farewell", "withdrawn"]);
@@ -75,16 +75,16 @@ fn until_it_has_stopped_a_node_answers_as_ever() {
     let mut bench = established(Algorithm::Bully, 3);
     bench.tell(withdraw());
     let question = bully(bully::Message::AreYouUp { nudge: false });
-    assert_eq!(sent(bench.hear(1, question)), ["send n1 AYU_answer"]);
+    assert_eq!(sent(bench.receive(1, question)), ["send n1 AYU_answer"]);
 }
 
 #[test]
 fn what_comes_for_the_election_is_answered_with_a_farewell() {
     let mut bench = withdrawn(Algorithm::Bully, 2);
-    assert_eq!(sent(bench.hear(3, enter_election())), ["send n3 Farewell"]);
+    assert_eq!(sent(bench.receive(3, enter_election())), ["send n3 Farewell"]);
     let late = reorganization::Message::NewStateAnswer { group: number(1, 3), ok: true };
-    assert_eq!(sent(bench.hear(1, Message::Reorganization(late))), ["send n1 Farewell"]);
-    assert_eq!(bench.hear(3, Message::Detector(Heartbeat)), NOTHING);
+    assert_eq!(sent(bench.receive(1, Message::Reorganization(late))), ["send n1 Farewell"]);
+    assert_eq!(bench.receive(3, Message::Detector(Heartbeat)), NOTHING);
     for command in [Command::Call, Command::Check, Command::SuspectCoordinator] {
         assert_eq!(bench.tell(command), NOTHING);
     }
@@ -95,7 +95,7 @@ fn what_comes_for_the_election_is_answered_with_a_farewell() {
 fn a_farewell_is_evidence_at_once() {
     for algorithm in Algorithm::ALL {
         let mut told = established(*algorithm, 2);
-        let lines = told.hear(3, Message::Policy(policy::Message::Farewell));
+        let lines = told.receive(3, Message::Policy(policy::Message::Farewell));
         assert_eq!(lines[0], "farewell of n3", "{algorithm:?}");
         let refused = established(*algorithm, 2).tell(Command::Refused(NodeId(3)));
         assert_eq!(lines[1..], refused, "{algorithm:?}");
@@ -137,7 +137,7 @@ fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
     let answer = || Message::Recall(recalled(0));
 
     let mut first_known = asking();
-    assert_eq!(without_timers(first_known.hear(2, answer())), ["save 9"]);
+    assert_eq!(without_timers(first_known.receive(2, answer())), ["save 9"]);
     first_known.tell(Command::Rejoin);
     let lines = without_timers(first_known.ring(Timer::Policy(policy::Timer::Quiet)));
     assert_eq!(lines[..3], ["rejoined", "called", "save 10"]);
@@ -146,7 +146,7 @@ fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
     first_back.tell(Command::Rejoin);
     let lines = without_timers(first_back.ring(Timer::Policy(policy::Timer::Quiet)));
     assert_eq!(lines, ["rejoined"]);
-    let lines = without_timers(first_back.hear(2, answer()));
+    let lines = without_timers(first_back.receive(2, answer()));
     assert_eq!(lines[..3], ["save 9", "called", "save 10"]);
 }
 
@@ -155,9 +155,9 @@ fn a_farewell_does_not_stand_for_what_the_peer_remembers() {
     let config = group_of(Algorithm::Invitation, 2, &[]).recalling();
     let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4).into()));
     let farewell = Message::Policy(policy::Message::Farewell);
-    assert_eq!(bench.hear(2, farewell), ["farewell of n2"]);
+    assert_eq!(bench.receive(2, farewell), ["farewell of n2"]);
     let recalled = Recalling::Recalled { question: 0, counter: Some(Counter(9)) };
-    let lines = without_timers(bench.hear(2, Message::Recall(recalled)));
+    let lines = without_timers(bench.receive(2, Message::Recall(recalled)));
     assert_eq!(lines[..3], ["save 9", "called", "save 10"]);
 }
 
@@ -172,7 +172,7 @@ fn a_number_that_is_seen_while_aside_is_not_used_again() {
     bench.tell(Command::Withdraw { hold: None });
     bench.tell(stopped());
     let invited = invitation::Message::AreYouThere { group: number(7, 1) };
-    bench.hear(2, Message::Election(election::Message::Invitation(invited)));
+    bench.receive(2, Message::Election(election::Message::Invitation(invited)));
     bench.tell(Command::Rejoin);
     let lines = without_timers(bench.ring(Timer::Policy(policy::Timer::Quiet)));
     assert_eq!(lines[..3], ["rejoined", "called", "save 8"]);

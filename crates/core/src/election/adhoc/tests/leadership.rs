@@ -21,25 +21,25 @@ fn beat(counter: u64, leader: u32, hops: u32) -> Message {
 fn a_heartbeat_of_the_own_leader_is_passed_on_once() {
     let mut node = member(2, 4);
     assert_eq!(node.began, ["set silence 1.56s"]);
-    let lines = node.hear(3, beat(1, 4, 2));
+    let lines = node.receive(3, beat(1, 4, 2));
     let relay = ["set silence 1.56s", "broadcast heartbeat 1.n4 hop 3", "set relay 25ms"];
     assert_eq!(lines, relay);
-    assert_eq!(node.hear(1, beat(1, 4, 4)), NOTHING);
+    assert_eq!(node.receive(1, beat(1, 4, 4)), NOTHING);
     node.ring(Timer::Leadership(Leadership::Relay));
-    assert_eq!(node.hear(3, beat(1, 4, 2)), relay);
+    assert_eq!(node.receive(3, beat(1, 4, 2)), relay);
 }
 
 #[test]
 fn a_heartbeat_that_has_crossed_too_many_links_is_void() {
-    assert_eq!(member(2, 4).hear(3, beat(1, 4, 5)), NOTHING);
-    assert_eq!(member(2, 3).hear(3, beat(1, 4, 5)), NOTHING);
+    assert_eq!(member(2, 4).receive(3, beat(1, 4, 5)), NOTHING);
+    assert_eq!(member(2, 3).receive(3, beat(1, 4, 5)), NOTHING);
 }
 
 #[test]
 fn a_follower_turns_to_a_better_leader_and_not_to_a_worse_one() {
     let mut node = member(2, 4);
-    assert_eq!(node.hear(1, beat(7, 3, 1)), NOTHING);
-    let lines = node.hear(3, beat(1, 5, 1));
+    assert_eq!(node.receive(1, beat(7, 3, 1)), NOTHING);
+    let lines = node.receive(3, beat(1, 5, 1));
     assert_eq!(
         lines,
         [
@@ -57,10 +57,10 @@ fn a_follower_turns_to_a_better_leader_and_not_to_a_worse_one() {
 fn a_leader_yields_to_a_better_one_and_speaks_up_against_a_worse_one() {
     let mut node = member(4, 4);
     assert_eq!(node.began, ["set heartbeat 500ms"]);
-    let lines = node.hear(3, beat(9, 3, 2));
+    let lines = node.receive(3, beat(9, 3, 2));
     assert_eq!(lines, ["broadcast heartbeat 1.n4 hop 1", "set heartbeat 500ms", "set relay 25ms"]);
-    assert_eq!(node.hear(3, beat(9, 3, 2)), NOTHING);
-    let lines = node.hear(3, beat(1, 5, 1));
+    assert_eq!(node.receive(3, beat(9, 3, 2)), NOTHING);
+    let lines = node.receive(3, beat(1, 5, 1));
     assert_eq!(lines[0], "cancel heartbeat");
     assert_eq!(node.state(), "Normal under n5 in 1.n5 with {}");
 }
@@ -68,8 +68,8 @@ fn a_leader_yields_to_a_better_one_and_speaks_up_against_a_worse_one() {
 #[test]
 fn a_leader_that_came_back_is_followed_under_its_new_number_only() {
     let mut node = member(2, 4);
-    assert_eq!(node.hear(3, beat(2, 4, 1)).last().unwrap(), "follow n4 as 2.n4");
-    assert_eq!(node.hear(3, beat(1, 4, 1)), NOTHING);
+    assert_eq!(node.receive(3, beat(2, 4, 1)).last().unwrap(), "follow n4 as 2.n4");
+    assert_eq!(node.receive(3, beat(1, 4, 1)), NOTHING);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn silence_begins_an_election_and_so_does_a_farewell_of_the_leader() {
 fn a_diffusing_node_follows_a_better_leader_in_the_same_way() {
     let mut node: Bench<Diffusing> = Bench::established(diffusing_of(5), 2, 4);
     let beat = Beat { group: number(1, 5), hops: 1, is_new: true };
-    let lines = node.hear(3, diffusing::Message::Beat(beat));
+    let lines = node.receive(3, diffusing::Message::Beat(beat));
     assert_eq!(lines.last().unwrap(), "follow n5 as 1.n5");
     assert_eq!(said(lines), ["broadcast heartbeat 1.n5 hop 2"]);
 }

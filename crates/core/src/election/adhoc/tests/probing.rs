@@ -20,13 +20,13 @@ const fn probe(awaits_ack: bool) -> Message {
 #[test]
 fn those_who_are_waited_for_are_asked_and_given_up_after_two_questions() {
     let mut node = member(2, [1, 3, 4]);
-    node.hear(3, election(INDEX));
-    node.hear(4, ack(INDEX, None));
+    node.receive(3, election(INDEX));
+    node.receive(4, ack(INDEX, None));
     let questions = ["send n1 probe 2.n3", "send n3 probe 2.n3"];
     assert_eq!(said(node.ring(Timer::Probe)), questions);
-    node.hear(3, reply(true));
+    node.receive(3, reply(true));
     assert_eq!(said(node.ring(Timer::Probe)), questions);
-    node.hear(3, reply(true));
+    node.receive(3, reply(true));
     let lines = said(node.ring(Timer::Probe));
     assert_eq!(lines, ["send n3 probe 2.n3", "send n3 ack 2.n3 yes best 3.n2"]);
 }
@@ -34,28 +34,28 @@ fn those_who_are_waited_for_are_asked_and_given_up_after_two_questions() {
 #[test]
 fn a_neighbour_that_is_still_busy_is_waited_for() {
     let mut node = member(2, [1, 3]);
-    node.hear(3, election(INDEX));
+    node.receive(3, election(INDEX));
     for _ in 0..9 {
         node.ring(Timer::Probe);
-        node.hear(1, reply(true));
-        node.hear(3, reply(true));
+        node.receive(1, reply(true));
+        node.receive(3, reply(true));
     }
-    let lines = said(node.hear(1, ack(INDEX, None)));
+    let lines = said(node.receive(1, ack(INDEX, None)));
     assert_eq!(lines, ["send n3 ack 2.n3 yes best 3.n2"]);
 }
 
 #[test]
 fn a_neighbour_that_takes_no_part_is_not_waited_for() {
     let mut node = member(2, [1, 3]);
-    node.hear(3, election(INDEX));
-    assert_eq!(said(node.hear(1, reply(false))), ["send n3 ack 2.n3 yes best 3.n2"]);
+    node.receive(3, election(INDEX));
+    assert_eq!(said(node.receive(1, reply(false))), ["send n3 ack 2.n3 yes best 3.n2"]);
 }
 
 #[test]
 fn whoever_has_lost_its_parent_decides_for_what_is_below_it() {
     let mut node = member(2, [1, 3]);
-    node.hear(3, election(INDEX));
-    node.hear(1, ack(INDEX, Some(number(3, 1))));
+    node.receive(3, election(INDEX));
+    node.receive(1, ack(INDEX, Some(number(3, 1))));
     node.ring(Timer::Probe);
     node.ring(Timer::Probe);
     let lines = said(node.ring(Timer::Probe));
@@ -66,46 +66,46 @@ fn whoever_has_lost_its_parent_decides_for_what_is_below_it() {
 #[test]
 fn a_parent_that_is_lost_before_all_have_answered_is_not_told() {
     let mut node = member(2, [1, 3]);
-    node.hear(3, election(INDEX));
+    node.receive(3, election(INDEX));
     assert_eq!(node.tell(Command::Failed(NodeId(3))), NOTHING);
-    let lines = said(node.hear(1, ack(INDEX, Some(number(3, 4)))));
+    let lines = said(node.receive(1, ack(INDEX, Some(number(3, 4)))));
     assert_eq!(lines, ["send n1 leader 3.n4"]);
 }
 
 #[test]
 fn a_question_stands_for_an_election_that_was_lost_and_an_answer_that_was() {
     let mut node = member(2, [1, 3]);
-    assert_eq!(said(node.hear(3, probe(true))), ["send n1 election 2.n3"]);
-    assert_eq!(node.hear(3, probe(true)), ["send n3 reply 2.n3 yes"]);
-    node.hear(1, ack(INDEX, None));
-    assert_eq!(node.hear(3, probe(true)), ["send n3 ack 2.n3 yes best 3.n2"]);
+    assert_eq!(said(node.receive(3, probe(true))), ["send n1 election 2.n3"]);
+    assert_eq!(node.receive(3, probe(true)), ["send n3 reply 2.n3 yes"]);
+    node.receive(1, ack(INDEX, None));
+    assert_eq!(node.receive(3, probe(true)), ["send n3 ack 2.n3 yes best 3.n2"]);
 }
 
 #[test]
 fn a_child_that_missed_the_result_hears_it_when_it_asks() {
     let mut node = member(2, [1, 3]);
-    node.hear(3, election(INDEX));
-    node.hear(1, ack(INDEX, Some(number(3, 1))));
-    assert_eq!(node.hear(1, probe(false)), ["send n1 reply 2.n3 yes"]);
-    node.hear(3, Message::Leader { index: INDEX, group: number(3, 4) });
-    assert_eq!(node.hear(1, probe(false)), ["send n1 leader 3.n4"]);
-    assert_eq!(node.hear(1, ack(INDEX, Some(number(3, 1)))), ["send n1 leader 3.n4"]);
+    node.receive(3, election(INDEX));
+    node.receive(1, ack(INDEX, Some(number(3, 1))));
+    assert_eq!(node.receive(1, probe(false)), ["send n1 reply 2.n3 yes"]);
+    node.receive(3, Message::Leader { index: INDEX, group: number(3, 4) });
+    assert_eq!(node.receive(1, probe(false)), ["send n1 leader 3.n4"]);
+    assert_eq!(node.receive(1, ack(INDEX, Some(number(3, 1)))), ["send n1 leader 3.n4"]);
 }
 
 #[test]
 fn a_parent_that_knows_nothing_of_it_is_no_parent() {
     let mut stranger = member(3, []);
-    assert_eq!(stranger.hear(2, probe(false)), ["send n2 reply 2.n3 no"]);
+    assert_eq!(stranger.receive(2, probe(false)), ["send n2 reply 2.n3 no"]);
     let mut node = member(2, [3]);
-    node.hear(3, election(INDEX));
-    let lines = node.hear(3, reply(false));
+    node.receive(3, election(INDEX));
+    let lines = node.receive(3, reply(false));
     assert_eq!(lines.last().unwrap(), "follow n2 as 3.n2");
 }
 
 #[test]
 fn a_computation_that_does_not_end_is_begun_anew() {
     let mut node = member(2, [1, 3]);
-    node.hear(3, election(INDEX));
+    node.receive(3, election(INDEX));
     let lines = node.ring(Timer::Stall);
     assert_eq!(said(lines), ["send n1 election 3.n2", "send n3 election 3.n2"]);
 }

@@ -15,7 +15,7 @@ fn a_higher_answer_ends_the_attempt_without_changing_state() {
     let mut bench = member(2, 3);
     let before = bench.state();
     bench.tell(Command::Call);
-    assert_eq!(bench.hear(3, Message::AyuAnswer), ["ended Yielded", "cancel answers"]);
+    assert_eq!(bench.receive(3, Message::AyuAnswer), ["ended Yielded", "cancel answers"]);
     assert_eq!(bench.state(), before);
     assert_eq!(before, "Normal under n3 in 1.n3 with {n1 n3}");
 }
@@ -23,7 +23,7 @@ fn a_higher_answer_ends_the_attempt_without_changing_state() {
 #[test]
 fn the_higher_node_is_waited_for_and_not_commanded() {
     let mut bench = Bench::<Bully>::coming_up(group(3), 2, None);
-    let lines = bench.hear(3, Message::AyuAnswer);
+    let lines = bench.receive(3, Message::AyuAnswer);
     assert_eq!(lines, ["ended Yielded", "set stall 515ms", "cancel answers"]);
     assert_eq!(bench.state(), "Down under none in none with {}");
 }
@@ -31,7 +31,7 @@ fn the_higher_node_is_waited_for_and_not_commanded() {
 #[test]
 fn an_answer_of_a_node_that_was_not_asked_ends_nothing() {
     let mut bench = Bench::<Bully>::coming_up(group(3), 2, None);
-    assert_eq!(bench.hear(1, Message::AyuAnswer), NOTHING);
+    assert_eq!(bench.receive(1, Message::AyuAnswer), NOTHING);
     assert!(bench.is_running(Timer::Answers));
 }
 
@@ -73,11 +73,11 @@ fn the_highest_node_asks_nobody() {
 #[test]
 fn all_four_rounds_lead_to_normal() {
     let mut bench = halting(group(3));
-    assert_eq!(bench.hear(1, ee_answer(1, 3, true)), NOTHING);
-    assert_eq!(bench.hear(2, ee_answer(1, 3, true)), APPOINTMENTS);
+    assert_eq!(bench.receive(1, ee_answer(1, 3, true)), NOTHING);
+    assert_eq!(bench.receive(2, ee_answer(1, 3, true)), APPOINTMENTS);
     assert_eq!(bench.state(), "Reorganization under n3 in 1.n3 with {n1 n2}");
-    assert_eq!(bench.hear(1, sc_answer(1, 3, true)), NOTHING);
-    let lines = bench.hear(2, sc_answer(1, 3, true));
+    assert_eq!(bench.receive(1, sc_answer(1, 3, true)), NOTHING);
+    let lines = bench.receive(2, sc_answer(1, 3, true));
     assert_eq!(lines, ["cancel answers", "form 1.n3 with {n1 n2}"]);
     assert_eq!(bench.state(), "Reorganization under n3 in 1.n3 with {n1 n2}");
     assert_eq!(bench.tell(settled([1, 2, 3])), ["ended Won", "set check 500ms"]);
@@ -87,19 +87,19 @@ fn all_four_rounds_lead_to_normal() {
 #[test]
 fn only_nodes_that_answered_in_time_are_in_up() {
     let mut bench = halting(group(4));
-    bench.hear(1, ee_answer(1, 4, true));
-    bench.hear(3, ee_answer(1, 4, true));
+    bench.receive(1, ee_answer(1, 4, true));
+    bench.receive(3, ee_answer(1, 4, true));
     let lines = bench.ring(Timer::Answers);
     assert_eq!(sent(lines), ["send n1 Set_Coordinator 1.n4", "send n3 Set_Coordinator 1.n4"]);
     assert_eq!(bench.state(), "Reorganization under n4 in 1.n4 with {n1 n3}");
-    assert_eq!(bench.hear(2, ee_answer(1, 4, true)), NOTHING);
+    assert_eq!(bench.receive(2, ee_answer(1, 4, true)), NOTHING);
     assert_eq!(bench.state(), "Reorganization under n4 in 1.n4 with {n1 n3}");
 }
 
 #[test]
 fn nobody_is_appointed_before_the_own_application_has_stopped() {
     let mut bench = Bench::<Bully>::coming_up(group(2), 2, None);
-    assert_eq!(bench.hear(1, ee_answer(1, 2, true)), NOTHING);
+    assert_eq!(bench.receive(1, ee_answer(1, 2, true)), NOTHING);
     assert_eq!(bench.state(), "Election under none in 1.n2 with {n1}");
     assert_eq!(bench.stopped("")[0], "send n1 Set_Coordinator 1.n2");
 }
@@ -117,8 +117,8 @@ fn the_reports_of_halted_nodes_reach_the_formation() {
     let mut bench = Bench::<Bully>::coming_up(group(2), 2, None);
     bench.stopped("mine");
     let report = Report::from("theirs");
-    bench.hear(1, Message::EeAnswer { group: number(1, 2), ok: true, report });
-    let lines = bench.hear(1, sc_answer(1, 2, true));
+    bench.receive(1, Message::EeAnswer { group: number(1, 2), ok: true, report });
+    let lines = bench.receive(1, sc_answer(1, 2, true));
     assert_eq!(lines[1], "form 1.n2 with {n1} n2:mine n1:theirs");
 }
 
@@ -126,21 +126,21 @@ fn the_reports_of_halted_nodes_reach_the_formation() {
 fn an_answer_to_another_election_is_not_counted() {
     let mut bench = Bench::<Bully>::coming_up(group(2), 2, Some(Counter(5)));
     bench.stopped("");
-    assert_eq!(bench.hear(1, ee_answer(5, 2, true)), NOTHING);
+    assert_eq!(bench.receive(1, ee_answer(5, 2, true)), NOTHING);
     assert_eq!(bench.state(), "Election under none in 6.n2 with {}");
-    bench.hear(1, ee_answer(6, 2, true));
-    assert_eq!(bench.hear(1, sc_answer(5, 2, true)), NOTHING);
-    assert!(!bench.hear(1, sc_answer(6, 2, true)).is_empty());
+    bench.receive(1, ee_answer(6, 2, true));
+    assert_eq!(bench.receive(1, sc_answer(5, 2, true)), NOTHING);
+    assert!(!bench.receive(1, sc_answer(6, 2, true)).is_empty());
 }
 
 #[test]
 fn a_doubled_answer_counts_once() {
     let mut bench = halting(group(3));
-    bench.hear(1, ee_answer(1, 3, true));
-    assert_eq!(bench.hear(1, ee_answer(1, 3, true)), NOTHING);
-    bench.hear(2, ee_answer(1, 3, true));
-    bench.hear(2, sc_answer(1, 3, true));
-    assert_eq!(bench.hear(2, sc_answer(1, 3, true)), NOTHING);
+    bench.receive(1, ee_answer(1, 3, true));
+    assert_eq!(bench.receive(1, ee_answer(1, 3, true)), NOTHING);
+    bench.receive(2, ee_answer(1, 3, true));
+    bench.receive(2, sc_answer(1, 3, true));
+    assert_eq!(bench.receive(2, sc_answer(1, 3, true)), NOTHING);
     assert_eq!(bench.state(), "Reorganization under n3 in 1.n3 with {n1 n2}");
     assert!(bench.is_running(Timer::Answers));
 }
@@ -148,7 +148,7 @@ fn a_doubled_answer_counts_once() {
 #[test]
 fn a_member_that_does_not_answer_set_coordinator_starts_the_election_over() {
     let mut bench = appointing(group(3));
-    bench.hear(1, sc_answer(1, 3, true));
+    bench.receive(1, sc_answer(1, 3, true));
     let lines = bench.ring(Timer::Answers);
     assert_eq!(lines[..3], ["ended Failed", "called", "save 2"]);
     assert_eq!(bench.state(), "Election under none in 2.n3 with {}");
@@ -159,16 +159,16 @@ fn a_member_that_does_not_answer_set_coordinator_starts_the_election_over() {
 #[test]
 fn a_refused_set_coordinator_starts_the_election_over() {
     let mut bench = appointing(group(3));
-    bench.hear(1, sc_answer(1, 3, false));
-    let lines = bench.hear(2, sc_answer(1, 3, true));
+    bench.receive(1, sc_answer(1, 3, false));
+    let lines = bench.receive(2, sc_answer(1, 3, true));
     assert_eq!(lines[..3], ["cancel answers", "ended Failed", "called"]);
 }
 
 #[test]
 fn a_member_that_does_not_take_the_definition_starts_the_election_over() {
     let mut bench = appointing(group(3));
-    bench.hear(1, sc_answer(1, 3, true));
-    bench.hear(2, sc_answer(1, 3, true));
+    bench.receive(1, sc_answer(1, 3, true));
+    bench.receive(2, sc_answer(1, 3, true));
     let lines = bench.tell(Command::Unsettled { missing: nodes([2]) });
     assert_eq!(lines[..3], ["ended Failed", "called", "save 2"]);
 }
@@ -178,7 +178,7 @@ fn repeated_failures_back_off() {
     let mut bench = halting(group(2));
     for (counter, pause) in [(1, None), (2, Some("set retry 25ms")), (3, Some("set retry 50ms"))] {
         bench.stopped("");
-        bench.hear(1, ee_answer(counter, 2, true));
+        bench.receive(1, ee_answer(counter, 2, true));
         let lines = bench.ring(Timer::Answers);
         assert_eq!(lines[0], "ended Failed");
         match pause {
@@ -198,9 +198,9 @@ fn a_call_while_an_own_election_runs_does_nothing() {
     bench.ring(Timer::Answers);
     assert_eq!(bench.tell(Command::Call), NOTHING);
     bench.stopped("");
-    bench.hear(1, ee_answer(1, 2, true));
+    bench.receive(1, ee_answer(1, 2, true));
     assert_eq!(bench.tell(Command::Call), NOTHING);
-    bench.hear(1, sc_answer(1, 2, true));
+    bench.receive(1, sc_answer(1, 2, true));
     assert_eq!(bench.tell(Command::Call), NOTHING);
 }
 

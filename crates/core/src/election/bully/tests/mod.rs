@@ -43,8 +43,8 @@ fn halting(config: TestGroup) -> Bench<Bully> {
 /// The highest of three nodes, which has told both others that it coordinates.
 fn appointing(config: TestGroup) -> Bench<Bully> {
     let mut bench = halting(config);
-    bench.hear(1, ee_answer(1, 3, true));
-    let sent = bench.hear(2, ee_answer(1, 3, true));
+    bench.receive(1, ee_answer(1, 3, true));
+    let sent = bench.receive(2, ee_answer(1, 3, true));
     assert_eq!(sent, APPOINTMENTS);
     bench
 }

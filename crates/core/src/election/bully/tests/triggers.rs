@@ -41,7 +41,7 @@ fn a_silent_coordinator_is_probed_once_with_one_wait() {
 fn a_coordinator_that_answers_the_probe_stays() {
     let mut bench = member(1, 3);
     bench.tell(silent(3));
-    assert_eq!(bench.hear(3, Message::AyuAnswer), ["cancel answers"]);
+    assert_eq!(bench.receive(3, Message::AyuAnswer), ["cancel answers"]);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {n2 n3}");
 }
 
@@ -57,16 +57,16 @@ fn an_unanswered_probe_calls_an_election() {
 fn somebody_elses_answer_to_the_probe_does_not_count() {
     let mut bench = member(1, 3);
     bench.tell(silent(3));
-    assert_eq!(bench.hear(2, Message::AyuAnswer), NOTHING);
+    assert_eq!(bench.receive(2, Message::AyuAnswer), NOTHING);
     assert!(bench.is_running(Timer::Answers));
 }
 
 #[test]
 fn a_coordinator_that_falls_silent_in_reorganization_is_probed() {
     let mut bench = member(1, 3);
-    bench.hear(3, enter(2, 3));
+    bench.receive(3, enter(2, 3));
     bench.stopped("");
-    bench.hear(3, set_coordinator(2, 3));
+    bench.receive(3, set_coordinator(2, 3));
     assert_eq!(bench.state(), "Reorganization under n3 in 2.n3 with {}");
     assert_eq!(bench.tell(silent(3)), ["send n3 AreYouUp", "set answers 25ms"]);
     assert_eq!(bench.ring(Timer::Answers)[0], "called");
@@ -87,7 +87,7 @@ fn a_coordinators_own_timeout_does_nothing() {
 #[test]
 fn a_halted_node_whose_candidate_is_gone_calls_an_election() {
     let mut bench = member(1, 3);
-    bench.hear(3, enter(2, 3));
+    bench.receive(3, enter(2, 3));
     bench.stopped("");
     let lines = bench.ring(Timer::Stall);
     assert_eq!(
@@ -99,7 +99,7 @@ fn a_halted_node_whose_candidate_is_gone_calls_an_election() {
 #[test]
 fn a_node_that_stays_down_calls_an_election() {
     let mut bench = Bench::<Bully>::coming_up(group(2), 1, None);
-    bench.hear(2, Message::AyuAnswer);
+    bench.receive(2, Message::AyuAnswer);
     assert_eq!(bench.state(), "Down under none in none with {}");
     assert_eq!(sent(bench.ring(Timer::Stall)), ["send n2 AreYouUp"]);
 }
@@ -108,12 +108,12 @@ fn a_node_that_stays_down_calls_an_election() {
 fn literal_timeout_waits_for_ever_in_election_and_down() {
     let literal = [("timeout", "literal")];
     let mut halted = Bench::<Bully>::established(with(3, &literal), 1, 3);
-    halted.hear(3, enter(2, 3));
+    halted.receive(3, enter(2, 3));
     halted.stopped("");
     assert!(!halted.is_running(Timer::Stall));
     assert!(!halted.is_running(Timer::Answers));
     let mut down = Bench::<Bully>::coming_up(with(2, &literal), 1, None);
-    assert_eq!(down.hear(2, Message::AyuAnswer), ["ended Yielded", "cancel answers"]);
+    assert_eq!(down.receive(2, Message::AyuAnswer), ["ended Yielded", "cancel answers"]);
     assert!(!down.is_running(Timer::Stall));
 }
 
@@ -141,8 +141,8 @@ fn check_acts_only_on_a_normal_coordinator() {
 fn a_check_that_finds_everybody_normal_changes_nothing() {
     let mut bench = coordinator(&[]);
     bench.ring(Timer::Check);
-    bench.hear(1, is_normal_in(1, 3));
-    bench.hear(2, is_normal_in(1, 3));
+    bench.receive(1, is_normal_in(1, 3));
+    bench.receive(2, is_normal_in(1, 3));
     assert_eq!(bench.ring(Timer::Answers), NOTHING);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {n1 n2}");
 }
@@ -151,7 +151,7 @@ fn a_check_that_finds_everybody_normal_changes_nothing() {
 fn a_member_that_does_not_answer_the_check_causes_an_election() {
     let mut bench = coordinator(&[]);
     bench.ring(Timer::Check);
-    bench.hear(1, is_normal_in(1, 3));
+    bench.receive(1, is_normal_in(1, 3));
     assert_eq!(bench.ring(Timer::Answers)[0], "called");
 }
 
@@ -159,8 +159,8 @@ fn a_member_that_does_not_answer_the_check_causes_an_election() {
 fn a_member_that_is_not_normal_causes_an_election() {
     let mut bench = coordinator(&[]);
     bench.ring(Timer::Check);
-    bench.hear(1, Message::AynAnswer { is_normal: false, group: Some(number(1, 3)) });
-    bench.hear(2, is_normal_in(1, 3));
+    bench.receive(1, Message::AynAnswer { is_normal: false, group: Some(number(1, 3)) });
+    bench.receive(2, is_normal_in(1, 3));
     assert_eq!(bench.ring(Timer::Answers)[0], "called");
 }
 
@@ -168,8 +168,8 @@ fn a_member_that_is_not_normal_causes_an_election() {
 fn a_member_that_is_normal_in_another_group_causes_an_election() {
     let mut bench = coordinator(&[]);
     bench.ring(Timer::Check);
-    bench.hear(1, is_normal_in(4, 2));
-    bench.hear(2, is_normal_in(1, 3));
+    bench.receive(1, is_normal_in(4, 2));
+    bench.receive(2, is_normal_in(1, 3));
     assert_eq!(bench.ring(Timer::Answers)[0], "called");
 }
 
@@ -178,8 +178,8 @@ fn a_node_outside_the_group_that_is_alive_causes_an_election() {
     for is_normal in [true, false] {
         let mut bench = coordinator_without_n2(&[]);
         bench.ring(Timer::Check);
-        bench.hear(1, is_normal_in(1, 3));
-        bench.hear(2, Message::AynAnswer { is_normal, group: None });
+        bench.receive(1, is_normal_in(1, 3));
+        bench.receive(2, Message::AynAnswer { is_normal, group: None });
         assert_eq!(bench.ring(Timer::Answers)[0], "called", "is_normal = {is_normal}");
     }
 }
@@ -188,7 +188,7 @@ fn a_node_outside_the_group_that_is_alive_causes_an_election() {
 fn a_dead_node_outside_the_group_causes_no_election() {
     let mut bench = coordinator_without_n2(&[]);
     bench.ring(Timer::Check);
-    bench.hear(1, is_normal_in(1, 3));
+    bench.receive(1, is_normal_in(1, 3));
     assert_eq!(bench.ring(Timer::Answers), NOTHING);
 }
 
@@ -196,7 +196,7 @@ fn a_dead_node_outside_the_group_causes_no_election() {
 fn literal_check_elects_for_a_dead_node_outside_the_group() {
     let mut bench = coordinator_without_n2(&[("check", "literal")]);
     bench.ring(Timer::Check);
-    bench.hear(1, is_normal_in(1, 3));
+    bench.receive(1, is_normal_in(1, 3));
     assert_eq!(bench.ring(Timer::Answers)[0], "called");
 }
 
@@ -213,10 +213,10 @@ fn evidence_ends_the_wait_for_a_dead_peer() {
     let mut asking = Bench::<Bully>::coming_up(group(3), 2, None);
     assert_eq!(asking.tell(failed(3))[0], "save 1");
     let mut halting = halting(group(3));
-    halting.hear(1, ee_answer(1, 3, true));
+    halting.receive(1, ee_answer(1, 3, true));
     assert_eq!(sent(halting.tell(failed(2))), ["send n1 Set_Coordinator 1.n3"]);
     let mut appointing = appointing(group(3));
-    appointing.hear(1, sc_answer(1, 3, true));
+    appointing.receive(1, sc_answer(1, 3, true));
     assert_eq!(appointing.tell(failed(2))[..2], ["cancel answers", "ended Failed"]);
 }
 
@@ -232,10 +232,10 @@ fn evidence_shortens_no_wait_that_must_last_for_t() {
 #[test]
 fn a_nudge_makes_the_receiver_look_after_its_coordinator() {
     let mut member = member(2, 3);
-    let lines = member.hear(1, Message::AreYouUp { nudge: true });
+    let lines = member.receive(1, Message::AreYouUp { nudge: true });
     assert_eq!(lines, ["send n1 AYU_answer", "send n3 AreYouUp", "set answers 25ms"]);
     let mut coordinator = coordinator(&[]);
-    let lines = coordinator.hear(1, Message::AreYouUp { nudge: true });
+    let lines = coordinator.receive(1, Message::AreYouUp { nudge: true });
     assert_eq!(lines[..2], ["send n1 AYU_answer", "send n1 AreYouNormal"]);
 }
 

@@ -10,7 +10,7 @@ fn coming_up(options: &[(&str, &str)]) -> Bench<Bully> {
 #[test]
 fn the_highest_candidate_is_obeyed_at_once() {
     let mut bench = coming_up(&[]);
-    bench.hear(3, enter(4, 3));
+    bench.receive(3, enter(4, 3));
     assert_eq!(bench.state(), "Election under none in 4.n3 with {}");
     assert!(bench.machine.vetting.is_none());
 }
@@ -18,25 +18,25 @@ fn the_highest_candidate_is_obeyed_at_once() {
 #[test]
 fn a_candidate_below_somebody_who_is_there_is_refused() {
     let mut bench = coming_up(&[]);
-    bench.hear(3, Message::AyuAnswer);
-    assert_eq!(bench.hear(2, enter(4, 2)), ["send n2 EE_answer 4.n2 no"]);
+    bench.receive(3, Message::AyuAnswer);
+    assert_eq!(bench.receive(2, enter(4, 2)), ["send n2 EE_answer 4.n2 no"]);
     assert_eq!(bench.state(), "Down under none in none with {}");
 }
 
 #[test]
 fn a_candidate_waits_until_it_is_known_who_is_above_it() {
     let mut bench = coming_up(&[]);
-    bench.hear(2, Message::AyuAnswer);
-    assert_eq!(bench.hear(2, enter(4, 2)), NOTHING);
-    assert_eq!(bench.hear(3, Message::AyuAnswer), ["send n2 EE_answer 4.n2 no"]);
+    bench.receive(2, Message::AyuAnswer);
+    assert_eq!(bench.receive(2, enter(4, 2)), NOTHING);
+    assert_eq!(bench.receive(3, Message::AyuAnswer), ["send n2 EE_answer 4.n2 no"]);
     assert_eq!(bench.state(), "Down under none in none with {}");
 }
 
 #[test]
 fn a_candidate_below_the_dead_is_obeyed_when_the_wait_is_over() {
     let mut bench = coming_up(&[]);
-    bench.hear(2, Message::AyuAnswer);
-    assert_eq!(bench.hear(2, enter(4, 2)), NOTHING);
+    bench.receive(2, Message::AyuAnswer);
+    assert_eq!(bench.receive(2, enter(4, 2)), NOTHING);
     bench.ring(Timer::Vet);
     assert_eq!(bench.state(), "Election under none in 4.n2 with {}");
 }
@@ -44,8 +44,8 @@ fn a_candidate_below_the_dead_is_obeyed_when_the_wait_is_over() {
 #[test]
 fn evidence_that_those_above_are_dead_ends_the_wait() {
     let mut bench = coming_up(&[]);
-    bench.hear(2, Message::AyuAnswer);
-    assert_eq!(bench.hear(2, enter(4, 2)), NOTHING);
+    bench.receive(2, Message::AyuAnswer);
+    assert_eq!(bench.receive(2, enter(4, 2)), NOTHING);
     bench.tell(Command::Failed(crate::membership::NodeId(3)));
     assert_eq!(bench.state(), "Election under none in 4.n2 with {}");
 }
@@ -53,9 +53,9 @@ fn evidence_that_those_above_are_dead_ends_the_wait() {
 #[test]
 fn whoever_has_been_up_for_long_enough_vets_nobody() {
     let mut bench = coming_up(&[]);
-    bench.hear(3, Message::AyuAnswer);
+    bench.receive(3, Message::AyuAnswer);
     bench.ring(Timer::Vet);
-    bench.hear(2, enter(4, 2));
+    bench.receive(2, enter(4, 2));
     assert_eq!(bench.state(), "Election under none in 4.n2 with {}");
 }
 
@@ -63,7 +63,7 @@ fn whoever_has_been_up_for_long_enough_vets_nobody() {
 fn who_obeys_the_last_one_vets_nobody() {
     let mut bench = coming_up(&[("halted", "last")]);
     assert!(bench.machine.vetting.is_none());
-    bench.hear(3, Message::AyuAnswer);
-    bench.hear(2, enter(4, 2));
+    bench.receive(3, Message::AyuAnswer);
+    bench.receive(2, enter(4, 2));
     assert_eq!(bench.state(), "Election under none in 4.n2 with {}");
 }

@@ -64,17 +64,17 @@ fn a_coordinators_own_timeout_does_nothing() {
 #[test]
 fn are_you_there_is_answered_yes_only_to_a_member_about_this_group() {
     let mut bench = leader(3, [1, 3], group(3));
-    assert_eq!(bench.hear(1, ask(1, 3)), ["send n1 AYT_answer 1.n3 yes"]);
-    assert_eq!(bench.hear(1, ask(9, 3)), ["send n1 AYT_answer 9.n3 no"]);
-    assert_eq!(bench.hear(2, ask(1, 3)), ["send n2 AYT_answer 1.n3 no"]);
-    assert_eq!(member(1, 3).hear(2, ask(1, 3)), ["send n2 AYT_answer 1.n3 no"]);
+    assert_eq!(bench.receive(1, ask(1, 3)), ["send n1 AYT_answer 1.n3 yes"]);
+    assert_eq!(bench.receive(1, ask(9, 3)), ["send n1 AYT_answer 9.n3 no"]);
+    assert_eq!(bench.receive(2, ask(1, 3)), ["send n2 AYT_answer 1.n3 no"]);
+    assert_eq!(member(1, 3).receive(2, ask(1, 3)), ["send n2 AYT_answer 1.n3 no"]);
 }
 
 #[test]
 fn a_coordinator_that_is_there_stays() {
     let mut bench = member(1, 3);
     bench.ring(Timer::Timeout);
-    assert_eq!(bench.hear(3, ayt_answer(1, 3, true)), ["cancel answers"]);
+    assert_eq!(bench.receive(3, ayt_answer(1, 3, true)), ["cancel answers"]);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {n2 n3}");
 }
 
@@ -82,7 +82,7 @@ fn a_coordinator_that_is_there_stays() {
 fn a_coordinator_that_disowns_a_member_makes_it_recover() {
     let mut bench = member(1, 3);
     bench.ring(Timer::Timeout);
-    let lines = bench.hear(3, ayt_answer(1, 3, false));
+    let lines = bench.receive(3, ayt_answer(1, 3, false));
     assert_eq!(lines, ["cancel answers", "cancel timeout", "called", "save 1", "watch {}", "stop"]);
     assert_eq!(bench.state(), "Election under n1 in 1.n1 with {}");
 }
@@ -91,8 +91,8 @@ fn a_coordinator_that_disowns_a_member_makes_it_recover() {
 fn an_answer_about_another_group_or_from_another_node_is_not_taken() {
     let mut bench = member(1, 3);
     bench.ring(Timer::Timeout);
-    assert_eq!(bench.hear(3, ayt_answer(9, 3, false)), NOTHING);
-    assert_eq!(bench.hear(2, ayt_answer(1, 3, false)), NOTHING);
+    assert_eq!(bench.receive(3, ayt_answer(9, 3, false)), NOTHING);
+    assert_eq!(bench.receive(2, ayt_answer(1, 3, false)), NOTHING);
     assert!(bench.is_running(Timer::Answers));
 }
 
@@ -129,7 +129,7 @@ fn a_reinvitation_that_comes_first_is_accepted() {
     let mut bench = member(1, 4);
     bench.ring(Timer::Timeout);
     bench.ring(Timer::Answers);
-    bench.hear(3, invitation(1, 3));
+    bench.receive(3, invitation(1, 3));
     assert!(!bench.is_running(Timer::Delay));
     assert_eq!(bench.state(), "Election under n3 in 1.n3 with {}");
 }

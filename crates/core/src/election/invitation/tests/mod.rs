@@ -39,8 +39,8 @@ fn member(me: u32, n: u32) -> Bench<Invitation> {
 fn merging(options: &[(&str, &str)]) -> Bench<Invitation> {
     let mut bench = leader(3, [3], with(3, options));
     bench.tell(Command::Check);
-    bench.hear(1, yes(1));
-    bench.hear(2, yes(2));
+    bench.receive(1, yes(1));
+    bench.receive(2, yes(2));
     if bench.is_running(Timer::Answers) && !is_merging(&bench) {
         bench.ring(Timer::Answers);
     }

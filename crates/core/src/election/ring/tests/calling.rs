@@ -27,7 +27,7 @@ fn the_number_is_on_disk_before_anybody_hears_of_it() {
 #[test]
 fn whoever_joins_an_election_has_elected_nobody_and_stops() {
     let mut bench = member(2, 4);
-    let lines = bench.hear(1, candidate(2, 4, 1));
+    let lines = bench.receive(1, candidate(2, 4, 1));
     assert!(lines.contains(&"stop".to_string()), "{lines:?}");
     assert_eq!(bench.state(), "Election under none in 2.n2 with {}");
 }
@@ -38,7 +38,7 @@ fn a_call_while_an_election_is_on_does_nothing() {
     bench.tell(Command::Call);
     assert_eq!(bench.tell(Command::Call), NOTHING);
     let mut bench = member(2, 4);
-    bench.hear(1, candidate(2, 4, 1));
+    bench.receive(1, candidate(2, 4, 1));
     assert_eq!(bench.tell(Command::Suspect), NOTHING);
 }
 
@@ -62,16 +62,16 @@ fn evidence_that_the_coordinator_is_dead_calls_an_election() {
 fn a_higher_number_ends_the_election_that_is_on() {
     let mut bench = member(3, 4);
     bench.tell(Command::Call);
-    let lines = bench.hear(2, candidate(5, 4, 0));
+    let lines = bench.receive(2, candidate(5, 4, 0));
     assert_eq!(lines[0], "ended Yielded");
     assert_eq!(bench.state(), "Election under none in 5.n3 with {}");
-    assert_eq!(sent(bench.hear(2, candidate(2, 4, 0))), ["send n2 ack past 4"]);
+    assert_eq!(sent(bench.receive(2, candidate(2, 4, 0))), ["send n2 ack past 4"]);
 }
 
 #[test]
 fn an_election_that_nobody_wins_is_called_again() {
     let mut bench = member(2, 4);
-    bench.hear(1, candidate(2, 4, 1));
+    bench.receive(1, candidate(2, 4, 1));
     assert_eq!(sent(bench.ring(Timer::Stall)), ["send n3 election 3.n2 hop 0"]);
 }
 
@@ -84,7 +84,7 @@ fn a_coordinator_asks_everybody_whether_they_are_in_its_group() {
         ["set check 500ms", "send n1 AreYouNormal", "send n2 AreYouNormal", "set answers 25ms",]
     );
     for node in [1, 2] {
-        bench.hear(node, Message::AynAnswer { is_normal: true, group: Some(number(1, 3)) });
+        bench.receive(node, Message::AynAnswer { is_normal: true, group: Some(number(1, 3)) });
     }
     assert_eq!(bench.ring(Timer::Answers), NOTHING);
 }
@@ -92,7 +92,7 @@ fn a_coordinator_asks_everybody_whether_they_are_in_its_group() {
 #[test]
 fn a_member_answers_where_it_is() {
     let mut bench = member(1, 3);
-    let asked = bench.hear(3, Message::AreYouNormal { group: number(1, 3) });
+    let asked = bench.receive(3, Message::AreYouNormal { group: number(1, 3) });
     assert_eq!(asked, ["send n3 AYN_answer 1.n3 yes"]);
 }
 
@@ -100,13 +100,13 @@ fn a_member_answers_where_it_is() {
 fn a_member_that_does_not_answer_or_works_elsewhere_causes_an_election() {
     let mut bench = member(3, 3);
     bench.ring(Timer::Check);
-    bench.hear(1, Message::AynAnswer { is_normal: true, group: Some(number(1, 3)) });
+    bench.receive(1, Message::AynAnswer { is_normal: true, group: Some(number(1, 3)) });
     assert_eq!(sent(bench.ring(Timer::Answers)), ["send n1 election 2.n3 hop 0"]);
 
     let mut bench = member(3, 3);
     bench.ring(Timer::Check);
-    bench.hear(1, Message::AynAnswer { is_normal: true, group: Some(number(1, 3)) });
-    bench.hear(2, Message::AynAnswer { is_normal: true, group: Some(number(6, 2)) });
+    bench.receive(1, Message::AynAnswer { is_normal: true, group: Some(number(1, 3)) });
+    bench.receive(2, Message::AynAnswer { is_normal: true, group: Some(number(6, 2)) });
     assert_eq!(sent(bench.ring(Timer::Answers)), ["send n1 election 7.n3 hop 0"]);
 }
 
@@ -114,11 +114,11 @@ fn a_member_that_does_not_answer_or_works_elsewhere_causes_an_election() {
 fn an_outsider_that_is_dead_or_elects_causes_no_election() {
     let mut bench: Bench<Ring> = Bench::established_among(group(3), 3, 3, nodes([1, 3]));
     bench.ring(Timer::Check);
-    bench.hear(1, Message::AynAnswer { is_normal: true, group: Some(number(1, 3)) });
+    bench.receive(1, Message::AynAnswer { is_normal: true, group: Some(number(1, 3)) });
     assert_eq!(bench.ring(Timer::Answers), NOTHING);
     bench.ring(Timer::Check);
-    bench.hear(1, Message::AynAnswer { is_normal: true, group: Some(number(1, 3)) });
-    bench.hear(2, Message::AynAnswer { is_normal: false, group: None });
+    bench.receive(1, Message::AynAnswer { is_normal: true, group: Some(number(1, 3)) });
+    bench.receive(2, Message::AynAnswer { is_normal: false, group: None });
     assert_eq!(bench.ring(Timer::Answers), NOTHING);
 }
 

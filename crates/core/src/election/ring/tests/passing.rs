@@ -19,7 +19,7 @@ fn the_ring_is_in_order_of_ids_whatever_the_priorities() {
 #[test]
 fn a_token_is_passed_on_before_it_is_acknowledged() {
     let mut bench = member(2, 4);
-    let lines = sent(bench.hear(1, candidate(2, 4, 1)));
+    let lines = sent(bench.receive(1, candidate(2, 4, 1)));
     assert_eq!(lines, ["send n3 election 2.n4 hop 2", "send n1 ack"]);
 }
 
@@ -28,7 +28,7 @@ fn an_acknowledgement_ends_the_wait() {
     let mut bench = member(2, 4);
     bench.tell(Command::Call);
     assert!(bench.is_running(Timer::Acknowledgement(NodeId(3))));
-    let lines = bench.hear(3, ack(&candidate(2, 2, 0), None));
+    let lines = bench.receive(3, ack(&candidate(2, 2, 0), None));
     assert_eq!(lines, ["cancel acknowledgement of n3"]);
 }
 
@@ -36,8 +36,8 @@ fn an_acknowledgement_ends_the_wait() {
 fn an_acknowledgement_of_something_else_or_by_somebody_else_ends_no_wait() {
     let mut bench = member(2, 4);
     bench.tell(Command::Call);
-    assert_eq!(bench.hear(3, ack(&candidate(1, 2, 0), None)), NOTHING);
-    assert_eq!(bench.hear(4, ack(&candidate(2, 2, 0), None)), NOTHING);
+    assert_eq!(bench.receive(3, ack(&candidate(1, 2, 0), None)), NOTHING);
+    assert_eq!(bench.receive(4, ack(&candidate(2, 2, 0), None)), NOTHING);
     assert!(bench.is_running(Timer::Acknowledgement(NodeId(3))));
 }
 
@@ -63,7 +63,7 @@ fn every_token_tries_the_successor_anew() {
     let mut bench = member(2, 4);
     bench.tell(Command::Call);
     bench.ring(Timer::Acknowledgement(NodeId(3)));
-    let lines = sent(bench.hear(1, candidate(2, 4, 1)));
+    let lines = sent(bench.receive(1, candidate(2, 4, 1)));
     assert_eq!(lines, ["send n3 election 2.n4 hop 2", "send n1 ack"]);
 }
 
@@ -85,7 +85,7 @@ fn whoever_skips_everybody_is_alone_and_wins() {
 #[test]
 fn a_token_of_an_election_that_is_over_is_acknowledged_with_its_number_and_dropped() {
     let mut bench = member(2, 4);
-    assert_eq!(bench.hear(1, candidate(1, 4, 1)), ["send n1 ack past 1"]);
+    assert_eq!(bench.receive(1, candidate(1, 4, 1)), ["send n1 ack past 1"]);
     assert_eq!(bench.state(), "Normal under n4 in 1.n4 with {n1 n3 n4}");
 }
 
@@ -93,14 +93,14 @@ fn a_token_of_an_election_that_is_over_is_acknowledged_with_its_number_and_dropp
 fn a_call_with_a_number_that_is_over_elsewhere_is_repeated_with_a_higher_one() {
     let mut bench: Bench<Ring> = Bench::coming_up(group(3), 2, None);
     assert_eq!(bench.state(), "Election under none in 1.n2 with {}");
-    let lines = sent(bench.hear(3, ack(&candidate(1, 2, 0), Some(6))));
+    let lines = sent(bench.receive(3, ack(&candidate(1, 2, 0), Some(6))));
     assert_eq!(lines, ["send n3 election 7.n2 hop 0"]);
 }
 
 #[test]
 fn what_others_say_is_over_does_not_concern_a_node_that_did_not_call() {
     let mut bench = member(2, 4);
-    bench.hear(1, candidate(2, 4, 1));
-    let lines = bench.hear(3, ack(&candidate(2, 4, 2), Some(2)));
+    bench.receive(1, candidate(2, 4, 1));
+    let lines = bench.receive(3, ack(&candidate(2, 4, 2), Some(2)));
     assert_eq!(lines, ["cancel acknowledgement of n3"]);
 }
