@@ -1,6 +1,6 @@
 //! What a run may do: the assumption sets of the theory, as filters on steps.
 //!
-//! Leaves out AS4 (a majority and a persisted epoch): no algorithm here asks for one.
+//! Leaves out AS4 (a majority and a persisted group number): no algorithm here needs them.
 
 use tanist_core::NodeId;
 use tanist_core::election::descriptor::TimerInfo;
@@ -10,32 +10,32 @@ use tanist_sim::explore::choices::{Choice, What};
 /// A set of assumptions about failures and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Assumption {
-    /// Crash-stop, reliable links, perfect timeouts: a wait runs out only when no request or answer of
-    /// it is under way.
+    /// Crash-stop, reliable links, perfect timeouts: a wait times out only when no request or
+    /// answer of it is in flight.
     As0,
     /// As AS0, with recovery.
     As1,
     /// As AS1, with real time: a message takes a tick at most, and a wait lasts exactly its time.
     As1r,
-    /// Asynchronous: every wait may run out at any moment, messages may be lost and come twice, nodes
-    /// recover.
+    /// Asynchronous: every wait may time out at any time, messages may be lost and duplicated,
+    /// nodes recover.
     As2,
-    /// As AS2, and from some moment on nothing more fails and nothing is late: what should come true
-    /// must be reachable from everywhere by timely steps alone.
+    /// As AS2, and after some time nothing fails and nothing is late: a good state must be
+    /// reachable from every state by timely steps alone.
     As3,
 }
 
-/// Where the steps may come from that lead to something good.
+/// Which steps a path to a good state may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reachability {
-    /// From whatever may happen without a failure.
+    /// Any step that is not a failure.
     AnyStep,
-    /// From timely steps alone: no wait runs out early.
+    /// Timely steps alone: no wait times out early.
     TimelySteps,
 }
 
 impl Assumption {
-    /// All that there are.
+    /// All assumption sets, weakest failures first.
     pub const ALL: &'static [Self] = &[Self::As0, Self::As1, Self::As1r, Self::As2, Self::As3];
 
     /// The name on the command line.
@@ -56,7 +56,7 @@ impl Assumption {
         Self::ALL.iter().copied().find(|known| known.name().eq_ignore_ascii_case(name))
     }
 
-    /// Whether nodes may come back.
+    /// Whether crashed nodes may recover.
     #[must_use]
     pub const fn has_recovery(self) -> bool {
         match self {
@@ -65,7 +65,7 @@ impl Assumption {
         }
     }
 
-    /// Whether messages may be lost, and come twice.
+    /// Whether messages may be lost, and duplicated.
     #[must_use]
     pub const fn has_loss(self) -> bool {
         match self {
@@ -83,7 +83,7 @@ impl Assumption {
         }
     }
 
-    /// What may be hoped for.
+    /// Which steps a path to a good state may use.
     #[must_use]
     pub const fn reachability(self) -> Reachability {
         match self {
@@ -92,8 +92,8 @@ impl Assumption {
         }
     }
 
-    /// Whether a timer of this name may run out at this node while all this is in flight. Under AS1r
-    /// a wait runs out when its time is up, which only a clock can say.
+    /// Whether a timer of this name may fire at this node while these messages are in flight. Under
+    /// AS1r a wait times out when its time is up, which only a clock can tell.
     #[must_use]
     pub fn lets_run_out(self, timer: TimerName, node: NodeId, in_flight: &[Choice]) -> bool {
         match self {
@@ -107,15 +107,15 @@ impl Assumption {
     }
 }
 
-/// Whether a timer that runs out now is not early: nothing in flight holds it back, and no request
-/// or answer of its wait is in flight.
+/// Whether a timer that fires in this state is not early: no message that blocks it is in flight,
+/// nor a request or answer of its wait.
 pub(crate) fn is_timely(timer: TimerName, node: NodeId, in_flight: &[Choice]) -> bool {
     let info = timer.info();
     let is_free = !info.is_wait && info.blocked_by.is_empty();
     is_free || !in_flight.iter().any(|choice| holds_back(choice, node, info))
 }
 
-/// Whether something in flight is a reason for a timer of this node to wait.
+/// Whether a message in flight holds back a timer of this node.
 fn holds_back(choice: &Choice, node: NodeId, timer: &TimerInfo) -> bool {
     match choice.what {
         What::Timer(_) => false,
@@ -126,7 +126,7 @@ fn holds_back(choice: &Choice, node: NodeId, timer: &TimerInfo) -> bool {
     }
 }
 
-/// Whether a message is a request that the node sent, or an answer that it will get.
+/// Whether a message is a request that the node sent, or an answer to it.
 fn is_of_a_wait(
     to: NodeId,
     from: NodeId,

@@ -1,4 +1,4 @@
-//! The steps that a situation offers, and what is known of each beforehand.
+//! The steps that are enabled in a global state, and what is known of each before it is taken.
 
 use tanist_core::node::Timer;
 use tanist_core::{NodeId, detector};
@@ -7,25 +7,25 @@ use tanist_sim::explore::choices::{Choice, Order, What};
 use crate::assumption::{Reachability, is_timely};
 use crate::model::{Budgets, Model, Step};
 
-/// What decides which steps there are, whether the situation is a world or only an outline of one.
+/// What decides which steps are enabled, read from a world or from the outline of one.
 pub(crate) struct Scene<'a> {
     pub(crate) choices: &'a [Choice],
     pub(crate) is_up: &'a dyn Fn(NodeId) -> bool,
-    /// Whether a node works as its own coordinator.
+    /// Whether a node is in status Normal and its own coordinator.
     pub(crate) leads: &'a dyn Fn(NodeId) -> bool,
     pub(crate) left: Budgets,
 }
 
-/// A step, and what is known of it beforehand.
+/// A step that may be taken, and what is known of it before it is taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EnabledStep {
     pub(crate) step: Step,
-    /// Whether "what should come true can still come true" may use it. Recoveries are not among
-    /// them: nobody may count on the dead.
+    /// Whether a path to a good state may use this step. A recovery never counts: a crashed node
+    /// may stay down.
     pub(crate) counts_as_progress: bool,
-    /// Whether it takes from the budget of early timers.
+    /// Whether it uses the budget of early timers.
     pub(crate) is_early: bool,
-    /// The coordinator that hears from a higher node, if one does.
+    /// The coordinator that receives a message from a higher node by this step, if any.
     pub(crate) unseats: Option<NodeId>,
 }
 
@@ -36,7 +36,7 @@ impl EnabledStep {
 }
 
 impl Model {
-    /// The steps of this situation.
+    /// The steps that are enabled in this state.
     pub(crate) fn enabled_steps(&self) -> Vec<EnabledStep> {
         self.enabled_steps_in(&Scene {
             choices: &self.world.choices(),
@@ -46,7 +46,7 @@ impl Model {
         })
     }
 
-    /// The steps that may be taken in a situation of this model; of a crash within a step, only the
+    /// The steps that are enabled in a state of this model; of a crash within a step, only the
     /// earliest.
     pub(crate) fn enabled_steps_in(&self, scene: &Scene<'_>) -> Vec<EnabledStep> {
         let (choices, left) = (scene.choices, scene.left);
@@ -56,7 +56,7 @@ impl Model {
             let is_up = (scene.is_up)(choice.node);
             let is_early = is_early(choice, scene);
             let counts_as_progress = self.counts_as_progress(choice, choices);
-            let unseats = self.hears_from_above(choice, scene).then_some(choice.node);
+            let unseats = self.is_from_higher_node(choice, scene).then_some(choice.node);
             steps.push(EnabledStep {
                 step: Step::Take(number),
                 counts_as_progress,
@@ -71,8 +71,8 @@ impl Model {
             }
             if let What::Message { .. } = choice.what {
                 steps.extend((left.losses > 0).then_some(EnabledStep::of(Step::Lose(number))));
-                let may_double = left.duplicates > 0 && is_up;
-                steps.extend(may_double.then_some(EnabledStep::of(Step::Duplicate(number))));
+                let may_duplicate = left.duplicates > 0 && is_up;
+                steps.extend(may_duplicate.then_some(EnabledStep::of(Step::Duplicate(number))));
             }
         }
         if self.may_tick(choices) {
@@ -88,7 +88,7 @@ impl Model {
         steps
     }
 
-    /// Whether somebody waits for an answer.
+    /// Whether a node waits for an answer.
     pub(crate) fn has_waits(&self) -> bool {
         self.world.choices().iter().any(|choice| match choice.what {
             What::Message { .. } => false,
@@ -104,9 +104,9 @@ impl Model {
             },
             What::Timer(timer) if self.assumption.has_clock() && timer.name().info().is_wait => {
                 // At equal times deliveries precede timers.
-                let mut mail = scene.choices.iter().filter(|other| other.node == choice.node);
+                let mut messages = scene.choices.iter().filter(|other| other.node == choice.node);
                 let is_due = self.world.ticks_left(choice.number) == 0;
-                is_due && !mail.any(|other| self.is_last_moment(other))
+                is_due && !messages.any(|other| self.is_last_moment(other))
             }
             What::Timer(timer) => {
                 let is_bounded = scene.left.early_timers == 0 && is_early(choice, scene);
@@ -119,7 +119,7 @@ impl Model {
         }
     }
 
-    /// Whether somebody who could be heard is taken for dead.
+    /// Whether a node would suspect a peer that it can reach.
     fn is_false_alarm(&self, timer: Timer, choice: &Choice, scene: &Scene<'_>) -> bool {
         match timer {
             Timer::Detector(detector::Timer::Silence(peer)) => {
@@ -130,7 +130,7 @@ impl Model {
         }
     }
 
-    /// Whether a message has to arrive before time passes.
+    /// Whether a message must be delivered before time passes.
     fn is_last_moment(&self, choice: &Choice) -> bool {
         match choice.what {
             What::Message { .. } => self.world.ticks_left(choice.number) == 0,
@@ -138,7 +138,7 @@ impl Model {
         }
     }
 
-    /// Time passes only when nothing has to happen before, and if something is to happen at all.
+    /// Time passes only when nothing is due, and only if a message or a wait needs it.
     fn may_tick(&self, choices: &[Choice]) -> bool {
         let is_due = |choice: &Choice| self.world.ticks_left(choice.number) == 0;
         self.assumption.has_clock()
@@ -146,17 +146,17 @@ impl Model {
             && !choices.iter().any(|choice| is_clocked(choice) && is_due(choice))
     }
 
-    fn counts_as_progress(&self, choice: &Choice, under_way: &[Choice]) -> bool {
+    fn counts_as_progress(&self, choice: &Choice, in_flight: &[Choice]) -> bool {
         match (choice.what, self.assumption.reachability()) {
             (What::Message { .. }, _) | (What::Timer(_), Reachability::AnyStep) => true,
             (What::Timer(timer), Reachability::TimelySteps) => {
-                is_timely(timer.name(), choice.node, under_way)
+                is_timely(timer.name(), choice.node, in_flight)
             }
         }
     }
 
-    /// Whether a coordinator hears from a higher node.
-    fn hears_from_above(&self, choice: &Choice, scene: &Scene<'_>) -> bool {
+    /// Whether a coordinator receives a message from a higher node.
+    fn is_from_higher_node(&self, choice: &Choice, scene: &Scene<'_>) -> bool {
         match choice.what {
             What::Message { from, .. } => {
                 let members = &self.world.observers.global.members;
@@ -167,7 +167,7 @@ impl Model {
     }
 }
 
-/// Whether real time bounds it: a message, or a wait.
+/// Whether real time bounds this choice: it is a message, or a wait.
 pub(crate) fn is_clocked(choice: &Choice) -> bool {
     match choice.what {
         What::Message { .. } => true,
@@ -175,8 +175,8 @@ pub(crate) fn is_clocked(choice: &Choice) -> bool {
     }
 }
 
-/// Whether a timer that only makes a node look after something runs out while something else is
-/// under way: a message to a node that is up, or a wait.
+/// Whether a housekeeping timer fires while a message to a live node is in flight or a wait is in
+/// progress.
 fn is_early(choice: &Choice, scene: &Scene<'_>) -> bool {
     let is_busy = |other: &Choice| is_clocked(other) && (scene.is_up)(other.node);
     !is_clocked(choice) && scene.choices.iter().any(is_busy)

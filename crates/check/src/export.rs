@@ -1,4 +1,4 @@
-//! A run that was found, as a scenario that anybody can read, keep and replay.
+//! A run that was found, as a scenario file that can be read, kept and replayed.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use crate::model::{Bounds, KeepsTrace, Model, Step};
 /// What a run is an example of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
-    /// It breaks an assertion with its last step.
-    Break,
-    /// What is said of the end of a run is not true when it comes to rest, or not in time.
+    /// Its last step violates an assertion.
+    Violation,
+    /// An assertion about the end of a run is not true when the run is at rest, or not in time.
     End,
-    /// It leads to where nothing good can be reached any more: time goes on, and nothing comes true.
+    /// It ends in a state from which no good state can be reached, however long the run continues.
     Trap,
 }
 
-/// The scenario whose steps are this run, expecting what it then shows.
+/// The scenario whose steps are this run, and which expects what the run shows.
 #[must_use]
 pub fn export(
     scenario: &Scenario,
@@ -32,9 +32,9 @@ pub fn export(
     let mut made = scenario.clone();
     let (steps, end) = told(scenario, assumption, bounds, found);
     made.steps = steps;
-    made.stops_at_break = shows == Shows::Break;
+    made.stops_at_break = shows == Shows::Violation;
     if shows == Shows::End {
-        // It is judged then and there; what mends it later does not count.
+        // It is judged at its last step; a later correction does not count.
         made.end = Duration::from_micros(end.as_micros());
     }
     let report = run(&made, made.seed);
@@ -43,13 +43,13 @@ pub fn export(
     let steps = if count == 1 { "a step".to_owned() } else { format!("{count} steps") };
     made.about = format!("{} after {steps} under {}.", breaks.join(", "), assumption.name());
     if !breaks.is_empty() {
-        made.about = format!("Breaks {}", made.about);
+        made.about = format!("Violates {}", made.about);
     }
     made.expect.breaks = breaks;
     (made, report)
 }
 
-/// A run in words.
+/// The steps of a run in words.
 #[must_use]
 pub fn words(
     scenario: &Scenario,
@@ -60,7 +60,7 @@ pub fn words(
     told(scenario, assumption, bounds, found).0
 }
 
-/// A run in words, and when its last step is taken.
+/// The steps of a run in words, and the time of the last one.
 fn told(
     scenario: &Scenario,
     assumption: Assumption,
@@ -77,7 +77,7 @@ fn told(
     (steps, model.world.now())
 }
 
-/// A step of this situation in words; none if the situation does not offer it.
+/// A step of this state in words; none if the state does not enable it.
 fn script_step(model: &Model, step: Step) -> Option<ScriptStep> {
     let world = &model.world;
     match step {

@@ -1,8 +1,9 @@
 //! Explores every run of a small world, within stated bounds.
 //!
-//! The explorer drives the simulator's own world by choice instead of by time: breadth first, so that
-//! the first counterexample of an assertion is a shortest one. An [`Assumption`] says which steps may
-//! be taken; [`Bounds`] say how far. What lies beyond a bound is reported as unexplored, never as safe.
+//! The explorer drives the simulator's own world by choice instead of by time: breadth first, so
+//! that the first counterexample of an assertion is a shortest one. An [`Assumption`] says which
+//! steps may be taken; [`Bounds`] say how far. What lies beyond a bound is reported as unexplored,
+//! never as safe.
 
 mod assumption;
 mod enabled;

@@ -13,31 +13,31 @@ use tanist_sim::{Scenario, World};
 use crate::assumption::Assumption;
 use crate::enabled::{EnabledStep, is_clocked};
 
-/// How far the exploration goes.
+/// The bounds of an exploration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// How many crashes a run may have.
+    /// Maximum number of crashes in a run.
     pub crashes: u32,
-    /// How many recoveries.
+    /// Maximum number of recoveries.
     pub recoveries: u32,
-    /// How many lost messages.
+    /// Maximum number of lost messages.
     pub losses: u32,
-    /// How many messages that arrive twice.
+    /// Maximum number of duplicated messages.
     pub duplicates: u32,
-    /// In which order the messages of one link arrive.
+    /// In which order the messages of one link are delivered.
     pub order: Order,
-    /// How many timers that only make a node look after something may run out while anything else is
-    /// under way; when nothing is, they always may.
+    /// Maximum number of times that a housekeeping timer fires while a message is in flight or a
+    /// wait is in progress; otherwise it may always fire.
     pub early_timers: u32,
-    /// The highest group counter; a run that needs a higher one is not followed further.
+    /// The highest group counter; a run that needs a higher one is not expanded further.
     pub counter: u64,
-    /// Whether that counter must be enough: a run that needs a higher one then violates what should
-    /// have come true by now. Then nobody who is there is taken for dead because it is silent, or
-    /// every group could be dissolved again and again.
+    /// Whether that counter must be enough: a run that needs a higher one then violates every
+    /// assertion about the end that is not yet true. A node that can be reached is then never
+    /// suspected because it is silent; otherwise every group could be dissolved again and again.
     pub require_within_counter: bool,
-    /// How many steps a run may have.
+    /// Maximum number of steps of a run.
     pub depth: u32,
-    /// How many situations are kept.
+    /// Maximum number of states that are kept.
     pub states: usize,
 }
 
@@ -57,16 +57,16 @@ impl Bounds {
     };
 }
 
-/// Whether a run is kept to be told.
+/// Whether the trace of a run is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeepsTrace {
-    /// It is.
+    /// It is kept.
     Yes,
-    /// It is only judged.
+    /// The run is only judged.
     No,
 }
 
-/// A situation: the world, and what is left of the budgets.
+/// A global state: the world, and what is left of the budgets.
 #[derive(Clone)]
 pub struct Model {
     /// The simulator's world.
@@ -77,7 +77,7 @@ pub struct Model {
     pub(crate) left: Budgets,
 }
 
-/// What may still go wrong.
+/// How many faults of each kind may still happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Budgets {
     pub(crate) crashes: u32,
@@ -88,23 +88,23 @@ pub(crate) struct Budgets {
     pub(crate) early_timers: u32,
 }
 
-/// As many as one likes.
+/// No bound.
 const UNBOUNDED: u32 = 255;
 
 /// A step of a run. Numbers are those of the world that the step is taken in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A message arrives or a timer runs out.
+    /// A message is delivered or a timer fires.
     Take(u64),
-    /// The same, and the node dies after this many effects of it.
+    /// The same, and the node crashes after this many effects of it.
     TakeAndCrash(u64, u32),
     /// A message is lost.
     Lose(u64),
-    /// A message arrives, and a copy of it is still under way.
+    /// A message is delivered, and a copy of it stays in flight.
     Duplicate(u64),
-    /// A node dies.
+    /// A node crashes.
     Crash(NodeId),
-    /// A node comes back.
+    /// A node recovers.
     Recover(NodeId),
     /// Time passes, where there is a clock.
     Tick,
@@ -122,7 +122,7 @@ impl Step {
 }
 
 impl Model {
-    /// The situation that a scenario begins in.
+    /// The first state of a scenario.
     #[must_use]
     pub fn new(
         scenario: &Scenario,
@@ -149,12 +149,12 @@ impl Model {
         }
     }
 
-    /// What tells this situation from others.
+    /// A number that is equal for equal states and differs for different ones.
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
         let world = self.world.fingerprint(self.order);
         if self.assumption.has_clock() {
-            // What is left of the times tells situations apart, the time of day does not.
+            // States differ in the time that is left, not in the time of day.
             let choices = self.world.choices();
             let clocked = choices.iter().filter(|choice| is_clocked(choice));
             let clock = self.world.clock_fingerprint(clocked.map(|choice| choice.number));
@@ -163,7 +163,7 @@ impl Model {
         digest(&(world, self.left))
     }
 
-    /// What of its time a situation must remember.
+    /// How much of the time is part of a state.
     pub(crate) fn clock(&self) -> Clock {
         match self.assumption.has_clock() {
             true => Clock::Ticks(micros(self.world.tick_length()).max(1)),
@@ -171,25 +171,25 @@ impl Model {
         }
     }
 
-    /// Whether some node's counter is above the bound: that of its group, or one that it has used or
-    /// heard of since, as in a ring whose elections come to nothing.
+    /// Whether some node's counter is above the bound: that of its group, or one that it has used
+    /// or received since, as in a ring whose elections fail.
     #[must_use]
     pub fn is_beyond(&self, counter: u64) -> bool {
         let mut groups = self.world.observers.global.live().filter_map(|view| view.state.group);
         self.world.highest_counter() > counter || groups.any(|group| group.counter > counter)
     }
 
-    /// Whether nothing is under way to anybody, and nobody waits for an answer: only timers run that
-    /// make a node look after something.
+    /// Whether no message to a live node is in flight, and no node waits for an answer: only
+    /// housekeeping timers run.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
         let choices = self.world.choices();
         !choices.iter().any(|choice| is_clocked(choice) && self.world.is_up(choice.node))
     }
 
-    /// Every assertion that is broken here.
+    /// Every assertion that is violated in this state.
     #[must_use]
-    pub fn broken(&self, bounds: &Bounds) -> Vec<Violated> {
+    pub fn violated(&self, bounds: &Bounds) -> Vec<Violated> {
         let mut violated = self.violated_by_step(bounds);
         if self.is_at_rest() {
             violated.extend(self.world.observers.violated_at_rest(self.world.now()));
@@ -197,7 +197,7 @@ impl Model {
         violated
     }
 
-    /// The assertions that are broken whatever else is under way.
+    /// The assertions that are violated whatever else is in flight.
     pub(crate) fn violated_by_step(&self, bounds: &Bounds) -> Vec<Violated> {
         let observers = &self.world.observers;
         if observers.first_violated().is_some() {
@@ -212,13 +212,14 @@ impl Model {
         }
         let at = self.world.now();
         let late = observers.unsettled().map(|assertion| {
-            let why = format!("a counter above {} is needed before it comes true", bounds.counter);
+            let why =
+                format!("a counter above {} is needed before it becomes true", bounds.counter);
             Violated { assertion, at, violation: Violation { nodes: Vec::new(), why } }
         });
         late.collect()
     }
 
-    /// Every situation that one step leads to, with the step.
+    /// Every state that one step leads to, with the step.
     #[must_use]
     pub fn successors(&self) -> Vec<(Step, Self)> {
         let mut found = Vec::new();
@@ -229,11 +230,11 @@ impl Model {
         found
     }
 
-    /// Takes every step that this situation offers, and shows what it leads to. In between, the
-    /// situation is put back by the caller; at the end it is any of those shown.
+    /// Takes every enabled step, and shows the state that it leads to. Between two steps the caller
+    /// restores the state; at the end it is any of those shown.
     pub(crate) fn expand(
         &mut self,
-        put_back: &mut dyn FnMut(&mut Self),
+        restore: &mut dyn FnMut(&mut Self),
         show: &mut dyn FnMut(&EnabledStep, &Self),
     ) {
         let mut is_fresh = true;
@@ -241,20 +242,20 @@ impl Model {
             let mut step = Some(enabled.step);
             while let Some(current) = step {
                 if !is_fresh {
-                    put_back(self);
+                    restore(self);
                 }
                 is_fresh = false;
                 self.left = self.left.after_timer(enabled.is_early);
-                let happens = self.take(current);
-                if happens {
+                let is_taken = self.take(current);
+                if is_taken {
                     show(&EnabledStep { step: current, ..enabled }, self);
                 }
-                step = current.next().filter(|_| happens);
+                step = current.next().filter(|_| is_taken);
             }
         }
     }
 
-    /// Whether a node works as its own coordinator.
+    /// Whether a node is in status Normal and its own coordinator.
     pub(crate) fn leads(&self, node: NodeId) -> bool {
         self.world.observers.global.view(node).is_some_and(|view| {
             let is_own = view.state.coordinator == Some(node);
@@ -262,10 +263,10 @@ impl Model {
         })
     }
 
-    /// Takes a step that this situation offers; false if it has fewer effects than a crash needs.
+    /// Takes a step that this state enables; false if it has fewer effects than a crash needs.
     pub fn take(&mut self, step: Step) -> bool {
         self.left = self.left.after(step);
-        let mut happens = true;
+        let mut is_taken = true;
         match step {
             Step::Take(number) => self.world.choose(number),
             Step::TakeAndCrash(number, effects) => {
@@ -274,7 +275,7 @@ impl Model {
                 if let Some(node) = choice.map(|choice| choice.node) {
                     self.world.act(Action::CrashAfterEffects(node, effects));
                     self.world.choose(number);
-                    happens = !self.world.is_up(node);
+                    is_taken = !self.world.is_up(node);
                 }
             }
             Step::Lose(number) => self.world.lose_message(number),
@@ -288,7 +289,7 @@ impl Model {
         if self.left.is_final() {
             self.world.drop_messages_to_crashed_nodes();
         }
-        happens
+        is_taken
     }
 
     pub(crate) fn save(&self, store: &Store, to: &mut Vec<u8>) {
@@ -324,7 +325,8 @@ impl Budgets {
         self
     }
 
-    /// Whether whoever is down stays down: its mail is lost, whenever it arrives.
+    /// Whether a node that is down stays down: messages to it are lost, whenever they are
+    /// delivered.
     pub(crate) const fn is_final(self) -> bool {
         self.recoveries == 0
     }
@@ -343,7 +345,7 @@ impl Budgets {
     }
 }
 
-/// Nobody explores more than 255 faults of a sort.
+/// More than 255 faults of a kind are never explored.
 fn narrow(budget: u32) -> u8 {
     u8::try_from(budget).unwrap_or(u8::MAX)
 }

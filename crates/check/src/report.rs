@@ -7,20 +7,20 @@ use crate::export::{Shows, export};
 use crate::model::Step;
 use crate::spec::{Beginning, CheckSpec};
 
-/// An exploration, judged.
+/// An exploration, with a verdict for every property.
 #[derive(Clone, Debug)]
 pub struct CheckReport {
-    /// The scenario that everything began in.
+    /// The scenario whose world is the first state.
     pub scenario: Scenario,
     /// What was visited.
     pub exploration: Exploration,
-    /// How every property fared.
+    /// Every property with its verdict.
     pub properties: Vec<Property>,
     /// The counterexample to keep, if there is one.
     pub counterexample: Option<Counterexample>,
 }
 
-/// How a property fared over all runs.
+/// A property and its verdict over all runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {
     /// Its name.
@@ -29,23 +29,23 @@ pub struct Property {
     pub verdict: Verdict,
     /// The length of a shortest run to a violation.
     pub trace_length: Option<usize>,
-    /// What was seen there.
+    /// What was observed there.
     pub why: String,
 }
 
-/// How a property fared.
+/// The verdict on a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// In every run within the bounds.
+    /// It holds in every run within the bounds.
     Holds,
-    /// There is a run that violates it.
+    /// A run violates it.
     Violated,
-    /// No run that was looked at violates it, and some were not; or what should come true was seen to
-    /// come true from some situations only beyond a bound.
+    /// No explored run violates it, but not all runs were explored; or from some states a good
+    /// state was reached only beyond a bound.
     BoundReached,
-    /// What should happen sometimes does.
+    /// What should happen in some run does.
     Reached,
-    /// It never does: whatever holds then says little.
+    /// It happens in no run, so a verdict `holds` says little.
     NotReached,
 }
 
@@ -72,13 +72,13 @@ pub struct Counterexample {
     pub shows: Shows,
     /// The scenario that replays it.
     pub scenario: Scenario,
-    /// What comes of that.
+    /// The result of that replay.
     pub report: Report,
 }
 
-/// Sometimes an election succeeds.
+/// In some run an election succeeds.
 pub const ELECTION_SUCCEEDS: &str = "election-succeeds";
-/// Sometimes a higher node unseats a lower coordinator.
+/// In some run a higher node replaces a lower coordinator.
 pub const HIGHER_PREEMPTS: &str = "higher-preempts";
 
 impl CheckReport {
@@ -102,7 +102,7 @@ impl CheckReport {
     }
 }
 
-/// The first assertion that broke, or else a situation without hope.
+/// The first assertion that was violated, or else a state that can reach no good state.
 fn counterexample(
     spec: &CheckSpec,
     scenario: &Scenario,
@@ -110,7 +110,7 @@ fn counterexample(
 ) -> Option<Counterexample> {
     let violated = exploration.found.first().map(|found| {
         let is_about_the_end = exploration.watched.contains(&(found.violated.assertion, true));
-        (&found.run, if is_about_the_end { Shows::End } else { Shows::Break })
+        (&found.run, if is_about_the_end { Shows::End } else { Shows::Violation })
     });
     let trap = exploration.stuck.as_ref().map(|run| (run, Shows::Trap));
     let (run, shows) = violated.or(trap)?;
@@ -133,14 +133,14 @@ fn judge(exploration: &Exploration, counterexample: Option<&Counterexample>) -> 
                 (Verdict::Violated, Some(found.run.len()), why)
             }
             (None, Some(run)) => {
-                let why = "from here it cannot come true any more".to_owned();
+                let why = "no good state can be reached from here".to_owned();
                 (Verdict::Violated, Some(run.len()), why)
             }
             (None, None) if !exploration.is_complete => {
                 (Verdict::BoundReached, None, String::new())
             }
             (None, None) if *is_about_the_end && exploration.unsure > 0 => {
-                let why = format!("{} situations lead to a bound first", exploration.unsure);
+                let why = format!("{} states lead to a bound first", exploration.unsure);
                 (Verdict::BoundReached, None, why)
             }
             (None, None) => (Verdict::Holds, None, String::new()),
@@ -153,8 +153,8 @@ fn judge(exploration: &Exploration, counterexample: Option<&Counterexample>) -> 
 /// What should happen in some run, so that what holds in all of them says something.
 fn sometimes(spec: &CheckSpec, exploration: &Exploration) -> Vec<Property> {
     let bounds = &spec.bounds;
-    let comes_back = spec.assumption.has_recovery() && bounds.crashes > 0 && bounds.recoveries > 0;
-    let can_preempt = spec.nodes > 1 && (comes_back || spec.beginning == Beginning::Apart);
+    let can_recover = spec.assumption.has_recovery() && bounds.crashes > 0 && bounds.recoveries > 0;
+    let can_preempt = spec.nodes > 1 && (can_recover || spec.beginning == Beginning::Apart);
     let property = |id, is_reached: bool, why: &str| Property {
         id,
         verdict: if is_reached { Verdict::Reached } else { Verdict::NotReached },

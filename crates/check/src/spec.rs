@@ -1,7 +1,7 @@
 //! What an exploration checks: which group, under which assumptions, how far.
 //!
-//! A group stands under its highest node, or each peer group under its own, unless it begins apart;
-//! what happens then is everything that the assumptions allow.
+//! A group starts with its highest node as coordinator, each peer group with its own highest,
+//! unless the nodes start apart. From there every step that the assumptions allow is taken.
 
 use tanist_core::config::ConfigError;
 use tanist_core::election::{Algorithm, EstablishedGroup};
@@ -27,53 +27,55 @@ pub struct CheckSpec {
     pub algorithm: Algorithm,
     /// How many nodes, from 1 on.
     pub nodes: u32,
-    /// Options that are not at their default.
+    /// Options that differ from their default.
     pub options: Vec<(String, String)>,
-    /// Priorities of the nodes, from the first on; those without one have their number.
+    /// Priorities of the nodes, from the first on; the default is the number of the node.
     pub priorities: Vec<u32>,
-    /// Links that are cut for good.
+    /// Links that are cut forever.
     pub cuts: Vec<(u32, u32)>,
-    /// How the group begins.
+    /// How the group starts.
     pub beginning: Beginning,
     /// A rule that is broken on purpose.
     pub mutant: Option<Mutant>,
-    /// What may happen.
+    /// Which steps are allowed.
     pub assumption: Assumption,
-    /// How far to go.
+    /// The bounds of the exploration.
     pub bounds: Bounds,
 }
 
-/// How a group begins.
+/// How a group starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// All stand under their highest node.
+    /// All nodes are in the group of their highest node.
     Together,
-    /// Everybody is a group of its own, as only Invitation can be.
+    /// Every node is in a group of its own, which only Invitation allows.
     Apart,
 }
 
 /// Why a spec cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckSpecError {
-    /// The group cannot be.
+    /// The group is not valid.
     #[error("{}. Nothing was explored; change the group", .0.what)]
     Group(ScenarioError),
     /// An option cannot be set.
     #[error("{0}. Nothing was explored. See: tanist algorithms")]
     Option(OptionError),
-    /// Settings that do not fit each other.
+    /// Settings that contradict each other.
     #[error("{0}. Nothing was explored")]
     Config(ConfigError),
-    /// Options that make no groups of peers together.
+    /// Options that do not give peer groups.
     #[error("{0}. Nothing was explored")]
     Hierarchy(HierarchyError),
-    /// A link between nodes that are not there.
-    #[error("there is no link {0}-{1} among {2} nodes. Nothing was explored; name two of them")]
-    Link(u32, u32, u32),
-    /// A group that is apart from the start.
+    /// A link between nodes that do not exist.
     #[error(
-        "{0} knows one group only, so its nodes cannot begin apart. Nothing was explored; ask it of \
-         invitation"
+        "there is no link {0}-{1} among {2} nodes. Nothing was explored; name two different nodes"
+    )]
+    Link(u32, u32, u32),
+    /// The nodes cannot start apart under this algorithm.
+    #[error(
+        "{0} has one group only, so its nodes cannot start apart. Nothing was explored; check \
+         invitation instead"
     )]
     Apart(&'static str),
 }
@@ -102,7 +104,7 @@ impl CheckSpec {
         Ok(CheckReport::new(self, scenario, exploration))
     }
 
-    /// The scenario in whose world everything begins.
+    /// The scenario whose world is the first state.
     pub fn scenario(&self) -> Result<Scenario, CheckSpecError> {
         if self.beginning == Beginning::Apart && !algorithms::study(self.algorithm).follows_lower {
             return Err(CheckSpecError::Apart(self.algorithm.name()));
@@ -130,21 +132,21 @@ impl CheckSpec {
         Ok(scenario)
     }
 
-    /// Everybody stands under the best of those among whom it is elected, or alone.
+    /// Every node is in the group of the highest node of its peer group, or alone.
     fn groups(&self, members: &Membership) -> Vec<EstablishedGroup> {
-        let standing = |coordinator, members| {
+        let established = |coordinator, members| {
             let group = GroupNumber { counter: 1, node: coordinator };
             EstablishedGroup { group, coordinator, members }
         };
         let all = members.all().iter().map(|member| member.id);
         match self.beginning {
-            Beginning::Apart => all.map(|id| standing(id, [id].into_iter().collect())).collect(),
+            Beginning::Apart => all.map(|id| established(id, [id].into_iter().collect())).collect(),
             Beginning::Together => all
                 .filter_map(|id| {
                     let peer_group = members.peer_group(id).all();
-                    let is_best = peer_group.last().is_some_and(|best| best.id == id);
+                    let is_highest = peer_group.last().is_some_and(|highest| highest.id == id);
                     let members = peer_group.iter().map(|member| member.id).collect();
-                    is_best.then(|| standing(id, members))
+                    is_highest.then(|| established(id, members))
                 })
                 .collect(),
         }

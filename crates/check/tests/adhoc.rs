@@ -1,18 +1,18 @@
 //! Small ad-hoc networks explored, with exact counts: whatever the order of messages and timers, no
-//! property breaks, and a good situation can always be reached.
+//! property is violated, and a good state can always be reached.
 
 use tanist_check::{Assumption, Bounds, explore};
 use tanist_sim::Scenario;
 
-/// A diffusing computation takes two numbers: its own, and that of the group it ends in. So from the
-/// group that stands, one whole election fits.
+/// A diffusing computation uses two numbers: its own, and that of the group it ends in. So one
+/// whole election fits after the first group.
 const BOUNDS: Bounds = Bounds { recoveries: 0, counter: 3, states: 400_000, ..Bounds::USUAL };
 
 const PAIR: (u32, &str) = (2, r#""1-2""#);
 const TRIANGLE: (u32, &str) = (3, r#""1-2", "2-3", "3-1""#);
 const LINE: (u32, &str) = (3, r#""1-2", "2-3""#);
 
-/// Everybody follows the highest node, which may die.
+/// Every node follows the highest node, which may crash.
 fn network(algorithm: &str, (nodes, links): (u32, &str)) -> Scenario {
     let members: Vec<String> = (1..nodes).map(|node| node.to_string()).collect();
     let text = format!(
@@ -30,9 +30,9 @@ fn assert_holds(algorithm: &str, shape: (u32, &str), bounds: &Bounds, states: us
     let what = format!("{algorithm}, {} nodes", shape.0);
     assert!(result.found.is_empty(), "{what}: {:?}", result.found);
     assert!(result.stuck.is_none(), "{what}: {:?}", result.stuck);
-    assert!(result.has_elections, "{what}: nothing happens");
+    assert!(result.has_elections, "{what}: no election was decided");
     assert!(result.is_complete, "{what}");
-    assert_eq!(result.unsure, 0, "{what}: hope is not known everywhere");
+    assert_eq!(result.unsure, 0, "{what}: some states are not known to reach a good state");
     assert_eq!(result.states, states, "{what}");
 }
 

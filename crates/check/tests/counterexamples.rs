@@ -1,5 +1,5 @@
 //! Every counterexample of the theory that needs no clock is found with the literal options, at its
-//! exact length; it comes back from its scenario file; and the defaults hold in the same bounds.
+//! exact length; its scenario file replays it; and the defaults hold within the same bounds.
 //!
 //! CE-I2, CE-I3 and CE-I6 are about periods, phases and links, which an exploration does not have.
 //! They are kept as scenarios that a clock drives.
@@ -19,12 +19,12 @@ fn check(spec: &CheckSpec, options: &str) -> CheckReport {
     spec.run(&mut |_| {}).expect("the spec is valid")
 }
 
-/// The literal options violate this after so many steps, and the defaults nothing.
+/// The literal options violate this assertion after so many steps; the defaults violate nothing.
 fn is_found(spec: &CheckSpec, literal: &str, id: &str, steps: usize) {
     let report = check(spec, literal);
     let name = format!("{} {literal} {}", spec.algorithm.name(), spec.assumption.name());
     assert_eq!(lengths(&report, id), Some(steps), "{name}: {:?}", report.properties);
-    comes_back(&report, id, &name);
+    replays(&report, id, &name);
     let default = check(spec, "");
     assert!(!default.has(Verdict::Violated), "{name}, default: {:?}", default.properties);
 }
@@ -33,8 +33,8 @@ fn lengths(report: &CheckReport, id: &str) -> Option<usize> {
     report.property(id).and_then(|property| property.trace_length)
 }
 
-/// The scenario file of the counterexample breaks the same assertion.
-fn comes_back(report: &CheckReport, id: &str, name: &str) {
+/// The scenario file of the counterexample violates the same assertion.
+fn replays(report: &CheckReport, id: &str, name: &str) {
     let example = report.counterexample.as_ref().expect("what is violated has an example");
     let text = example.scenario.to_text();
     let read = Scenario::parse(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
@@ -43,7 +43,7 @@ fn comes_back(report: &CheckReport, id: &str, name: &str) {
     let replayed = run(&read, read.seed);
     assert_eq!(replayed.surprises, [] as [String; 0], "{name}\n{text}");
     let mut violated = replayed.broken().map(|judged| judged.assertion);
-    assert!(violated.any(|assertion| assertion == id), "{name}: {id} does not break\n{text}");
+    assert!(violated.any(|assertion| assertion == id), "{name}: {id} is not violated\n{text}");
 }
 
 fn spec(algorithm: Algorithm, nodes: u32, assumption: Assumption) -> CheckSpec {
@@ -74,8 +74,8 @@ fn ce_b3_two_coordinators_when_waits_run_out_early() {
     pair.bounds = Bounds { crashes: 0, counter: 2, ..Bounds::USUAL };
     let report = check(&pair, "");
     assert_eq!(lengths(&report, "A-1.1"), Some(3));
-    comes_back(&report, "A-1.1", "CE-B3");
-    // It is the assumption that is at fault, not an option.
+    replays(&report, "A-1.1", "CE-B3");
+    // The cause is the assumption, not an option.
     pair.assumption = Assumption::As1r;
     assert!(!check(&pair, "").has(Verdict::Violated));
 }
@@ -135,7 +135,7 @@ fn ce_l1_the_lower_wins_when_the_answer_is_late() {
     pair.bounds = Bounds { crashes: 0, ..Bounds::USUAL };
     let report = check(&pair, "");
     assert_eq!(lengths(&report, "G-14"), Some(2));
-    comes_back(&report, "G-14", "CE-L1");
+    replays(&report, "G-14", "CE-L1");
     pair.assumption = Assumption::As1r;
     assert!(!check(&pair, "").has(Verdict::Violated));
 }
@@ -155,7 +155,7 @@ fn ce_l3_a_node_that_cannot_hear_the_winner_never_knows() {
     let report = check(&three, "");
     assert_eq!(lengths(&report, "G-16"), Some(1));
     assert!(report.counterexample.as_ref().is_some_and(|example| example.shows == Shows::Trap));
-    comes_back(&report, "G-16", "CE-L3");
+    replays(&report, "G-16", "CE-L3");
     three.cuts.clear();
     assert!(!check(&three, "").has(Verdict::Violated));
 }

@@ -1,4 +1,4 @@
-//! The engine against the plainest search that there is, and against itself on more threads.
+//! The engine against the plainest possible search, and against itself on more threads.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -22,11 +22,11 @@ fn on_threads(
     assumption: Assumption,
     bounds: &Bounds,
 ) -> Exploration {
-    let jobs = NonZeroUsize::new(jobs).expect("somebody has to do it");
+    let jobs = NonZeroUsize::new(jobs).expect("at least one thread");
     explore_on(jobs, scenario, assumption, bounds, &mut |_| {})
 }
 
-/// Situations and steps, found with whole worlds and a set of numbers.
+/// The numbers of states and steps, found with whole worlds and a set of fingerprints.
 fn plainly(scenario: &Scenario, assumption: Assumption, bounds: &Bounds) -> (usize, usize) {
     let first = Model::new(scenario, assumption, bounds, KeepsTrace::No);
     let mut seen = BTreeSet::from([first.fingerprint()]);
@@ -35,7 +35,7 @@ fn plainly(scenario: &Scenario, assumption: Assumption, bounds: &Bounds) -> (usi
     while let Some(model) = open.pop() {
         for (_, next) in model.successors() {
             steps += 1;
-            let ends = !next.broken(bounds).is_empty() || next.is_beyond(bounds.counter);
+            let ends = !next.violated(bounds).is_empty() || next.is_beyond(bounds.counter);
             if seen.insert(next.fingerprint()) && !ends {
                 open.push(next);
             }
@@ -79,8 +79,8 @@ fn the_number_of_threads_changes_nothing() {
     };
     let scenario = pair("bully");
     let alone = told(&on_threads(1, &scenario, Assumption::As2, &bounds));
-    assert!(alone.0.0 > 4096, "one batch is no test: {alone:?}");
-    assert!(!alone.4.is_empty(), "nothing breaks: {alone:?}");
+    assert!(alone.0.0 > 4096, "more than one batch is needed: {alone:?}");
+    assert!(!alone.4.is_empty(), "nothing is violated: {alone:?}");
     for jobs in [2, 3, 8] {
         assert_eq!(told(&on_threads(jobs, &scenario, Assumption::As2, &bounds)), alone);
     }
@@ -112,7 +112,7 @@ fn a_doubled_message_is_a_fault_with_a_budget() {
     let scenario = pair("bully-lecture");
     let states = |bounds| on_threads(2, &scenario, Assumption::As2, bounds).states;
     assert!(states(&twice) > states(&once));
-    // Where links are reliable nothing comes twice.
+    // Where links are reliable no message is duplicated.
     let reliable = |bounds| on_threads(2, &scenario, Assumption::As1, bounds).states;
     assert_eq!(reliable(&twice), reliable(&once));
 }

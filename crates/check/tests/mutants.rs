@@ -1,8 +1,8 @@
-//! Rules broken on purpose, each caught by exploration: which assertion tells, after how many steps,
-//! and how many situations had been visited by then.
+//! Rules broken on purpose, each caught by exploration: which assertion is violated, after how many
+//! steps, and how many states had been visited by then.
 //!
-//! A break is told with the number of situations that were known when it was found; a trap is known
-//! only when everything has been visited. The table in docs/verification.md is this one.
+//! A violation comes with the number of states that had been visited when it was found; a trap is
+//! known only when everything has been visited. The table in docs/verification.md is this one.
 
 use tanist_check::{Assumption, Beginning, Bounds, CheckSpec};
 use tanist_core::election::Algorithm;
@@ -11,11 +11,11 @@ use tanist_core::mutant::Mutant;
 /// The group that catches a mutant.
 #[derive(Clone, Copy)]
 enum Group {
-    /// Nodes under their highest.
+    /// Nodes in the group of their highest node.
     Together(u32),
-    /// Nodes that begin apart.
+    /// Nodes that start apart.
     Apart(u32),
-    /// Three under their highest, the first and the last out of reach of each other.
+    /// Three in the group of their highest node; the first and the last cannot reach each other.
     Line,
     /// Two peer groups of two.
     Peers,
@@ -27,7 +27,7 @@ struct Case {
     group: Group,
     assumption: Assumption,
     bounds: Bounds,
-    /// The first assertion that tells, the length of a shortest run to it, and the situations.
+    /// The first assertion that is violated, the length of a shortest run to it, and the states.
     caught: (&'static str, usize, usize),
 }
 
@@ -156,7 +156,7 @@ fn without_the_mutants_the_same_groups_break_nothing() {
         let report = case.spec().run(&mut |_| {}).expect("the spec is valid");
         let violated: Vec<_> =
             report.properties.iter().filter(|property| property.trace_length.is_some()).collect();
-        // What needs its timeouts breaks without them, whatever the rule.
+        // An assertion that needs timeouts is violated without them, whatever the rule.
         assert!(violated.is_empty(), "{}: {violated:?}", case.name());
     }
 }

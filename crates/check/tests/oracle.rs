@@ -1,8 +1,8 @@
-//! Another explorer, stateright, visits the same model: it must count as many situations, find the
-//! same assertions broken, and find nothing where nothing was found.
+//! Another explorer, stateright, visits the same model: it must count as many states, find
+//! the same assertions violated, and find nothing where nothing was found.
 //!
-//! What is compared is the search: levels, what is known already, where runs end. The model and the
-//! numbers by which situations are told apart are ours in both.
+//! This compares the search: levels, visited states, where runs end. The model and the fingerprints
+//! of states are ours in both.
 
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -17,30 +17,30 @@ struct Oracle {
     scenario: Scenario,
     assumption: Assumption,
     bounds: Bounds,
-    /// Every assertion that was seen broken.
+    /// Every assertion that was found violated.
     violated: Arc<Mutex<BTreeSet<&'static str>>>,
 }
 
 #[derive(Clone)]
-struct Situation(Arc<Model>);
+struct GlobalState(Arc<Model>);
 
-impl PartialEq for Situation {
+impl PartialEq for GlobalState {
     fn eq(&self, other: &Self) -> bool {
         self.0.fingerprint() == other.0.fingerprint()
     }
 }
 
-impl Hash for Situation {
+impl Hash for GlobalState {
     fn hash<H: Hasher>(&self, to: &mut H) {
         self.0.fingerprint().hash(to);
     }
 }
 
-/// Numbers of the world are not the same in equal situations, so an action is its place.
+/// Equal states may number their choices differently, so an action is its index.
 #[derive(Clone)]
 struct Action {
     place: usize,
-    leads_to: Situation,
+    leads_to: GlobalState,
 }
 
 impl PartialEq for Action {
@@ -50,18 +50,18 @@ impl PartialEq for Action {
 }
 
 impl stateright::Model for Oracle {
-    type State = Situation;
+    type State = GlobalState;
     type Action = Action;
 
-    fn init_states(&self) -> Vec<Situation> {
+    fn init_states(&self) -> Vec<GlobalState> {
         let first = Model::new(&self.scenario, self.assumption, &self.bounds, KeepsTrace::No);
-        vec![Situation(Arc::new(first))]
+        vec![GlobalState(Arc::new(first))]
     }
 
-    fn actions(&self, at: &Situation, actions: &mut Vec<Action>) {
-        let violated = at.0.broken(&self.bounds);
+    fn actions(&self, at: &GlobalState, actions: &mut Vec<Action>) {
+        let violated = at.0.violated(&self.bounds);
         if !violated.is_empty() {
-            let mut all = self.violated.lock().expect("nobody panics with it");
+            let mut all = self.violated.lock().expect("no thread panics while it holds the lock");
             return all.extend(violated.iter().map(|judged| judged.assertion));
         }
         if at.0.is_beyond(self.bounds.counter) {
@@ -70,26 +70,26 @@ impl stateright::Model for Oracle {
         let successors = at.0.successors().into_iter().enumerate();
         actions.extend(
             successors
-                .map(|(place, (_, next))| Action { place, leads_to: Situation(Arc::new(next)) }),
+                .map(|(place, (_, next))| Action { place, leads_to: GlobalState(Arc::new(next)) }),
         );
     }
 
-    fn next_state(&self, _at: &Situation, action: Action) -> Option<Situation> {
+    fn next_state(&self, _at: &GlobalState, action: Action) -> Option<GlobalState> {
         Some(action.leads_to)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always("nothing breaks", |model: &Self, at: &Situation| {
-                at.0.broken(&model.bounds).is_empty()
+            Property::always("nothing is violated", |model: &Self, at: &GlobalState| {
+                at.0.violated(&model.bounds).is_empty()
             }),
-            // As long as something is looked for, everything is visited.
-            Property::sometimes("never", |_: &Self, _: &Situation| false),
+            // The search goes on as long as a discovery is missing, so everything is visited.
+            Property::sometimes("never", |_: &Self, _: &GlobalState| false),
         ]
     }
 }
 
-/// Both explorers visit everything; tells what breaks.
+/// Both explorers visit everything; returns the violated assertions.
 fn compare(spec: &CheckSpec) -> BTreeSet<&'static str> {
     let scenario = spec.scenario().expect("the spec is valid");
     let (assumption, bounds) = (spec.assumption, spec.bounds);
@@ -102,22 +102,26 @@ fn compare(spec: &CheckSpec) -> BTreeSet<&'static str> {
         let (scenario, seen) = (scenario.clone(), Arc::new(Mutex::new(BTreeSet::new())));
         let oracle = Oracle { scenario, assumption, bounds, violated: Arc::clone(&seen) };
         let checker = stateright::Model::checker(oracle).threads(2);
-        // Everything is visited, whatever is found on the way.
+        // Everything is visited, whatever is found.
         (seen, checker.finish_when(HasDiscoveries::AllOf(BTreeSet::from(["never"]))))
     };
     let (seen, checker) = oracle();
     let theirs = checker.spawn_bfs().join();
     assert_eq!(theirs.unique_state_count(), ours.states, "{spec:?}");
-    assert_eq!(*seen.lock().expect("nobody panics with it"), violated, "{spec:?}");
-    assert_eq!(theirs.discovery("nothing breaks").is_some(), shortest.is_some(), "{spec:?}");
+    assert_eq!(
+        *seen.lock().expect("no thread panics while it holds the lock"),
+        violated,
+        "{spec:?}"
+    );
+    assert_eq!(theirs.discovery("nothing is violated").is_some(), shortest.is_some(), "{spec:?}");
     if let Some(steps) = shortest {
-        // The first situation has depth 1, and what lies at the bound is not looked at.
-        let breaks_at = |depth: usize| {
+        // The first state has depth 1, and states at the bound are not checked.
+        let is_violated_at = |depth: usize| {
             let checker = oracle().1.target_max_depth(depth).spawn_bfs().join();
-            checker.discovery("nothing breaks").is_some()
+            checker.discovery("nothing is violated").is_some()
         };
-        assert!(!breaks_at(steps + 1), "{spec:?}: in fewer than {steps} steps");
-        assert!(breaks_at(steps + 2), "{spec:?}: not in {steps} steps");
+        assert!(!is_violated_at(steps + 1), "{spec:?}: in fewer than {steps} steps");
+        assert!(is_violated_at(steps + 2), "{spec:?}: not in {steps} steps");
     }
     violated
 }

@@ -30,8 +30,11 @@ fn assert_holds(algorithm: &str, nodes: u32, assumption: Assumption, states: usi
     assert!(result.found.is_empty(), "{what}: {:?}", result.found);
     assert!(result.is_complete, "{what}");
     assert!(result.stuck.is_none(), "{what}: {:?}", result.stuck);
-    assert_eq!(result.unsure, 0, "{what}: what should come true does so below the bounds");
-    assert!(result.has_elections, "{what}: nothing happens");
+    assert_eq!(
+        result.unsure, 0,
+        "{what}: a good state is reached within the bounds from every state"
+    );
+    assert!(result.has_elections, "{what}: no election was decided");
     assert_eq!(result.states, states, "{what}");
 }
 
@@ -77,14 +80,17 @@ fn agreement_can_be_reached_from_everywhere_once_nothing_fails_any_more() {
     let three = CheckSpec { nodes: 3, bounds: calm, ..pair.clone() };
     for (spec, states) in [(pair, 3772), (three, 209_276)] {
         let report = spec.run(&mut |_| {}).expect("the spec is valid");
-        let property = report.property("A-4").expect("it is watched");
+        let property = report.property("A-4").expect("it is checked");
         assert_eq!(property.verdict, Verdict::Holds, "{}", property.why);
         assert_eq!(report.exploration.states, states);
-        assert!(report.exploration.at_bound > 0, "some of the hope lies beyond the bound");
+        assert!(
+            report.exploration.at_bound > 0,
+            "some good states are reached only beyond the bound"
+        );
     }
 }
 
-/// Nobody who is there is taken for dead: then every run agrees before it needs a third number.
+/// No reachable node is suspected: then every run agrees before it needs a third number.
 #[test]
 fn a_ring_of_four_agrees_at_once_after_a_crash() {
     for (algorithm, states) in [
@@ -124,11 +130,11 @@ fn assert_all_hold(spec: &CheckSpec, states: usize) -> CheckReport {
 
 #[test]
 fn the_printed_timeout_leaves_a_node_down_for_ever() {
-    // CE-B1: node 1 recovers, node 2 answers its probe and dies.
+    // CE-B1: node 1 recovers, node 2 answers its probe and crashes.
     let scenario = group("bully", 2, "timeout = \"literal\"");
     let bounds = Bounds { crashes: 2, ..BOUNDS };
     let result = all_of(&scenario, Assumption::As1, &bounds);
-    let run = result.stuck.expect("a situation without hope");
+    let run = result.stuck.expect("a state that can reach no good state");
     assert_eq!(run.len(), 3);
     let trace = replay(&scenario, Assumption::As1, &bounds, &run).expect("the run is kept");
     let crashes = trace.entries.iter().filter(|entry| matches!(entry.event, Event::Crash { .. }));
@@ -153,7 +159,7 @@ fn obeying_the_last_candidate_is_unsafe_after_a_recovery() {
 
 #[test]
 fn a_member_that_forgot_who_halted_it_vets_the_lower_candidate() {
-    // Without vetting (decision 0017) breaks with the fifteenth step.
+    // Without vetting (decision 0017) the fifteenth step violates.
     let bounds =
         Bounds { crashes: 2, recoveries: 2, early_timers: 0, counter: 2, depth: 15, ..BOUNDS };
     let result = all_of(&group("bully", 3, ""), Assumption::As1, &bounds);
@@ -163,7 +169,7 @@ fn a_member_that_forgot_who_halted_it_vets_the_lower_candidate() {
 
 #[test]
 fn bully_has_two_coordinators_as_soon_as_a_wait_runs_out_early() {
-    // CE-B3: suspicion, and two waits that run out although the answer is under way.
+    // CE-B3: suspicion, and two waits that time out although the answer is in flight.
     let bounds = Bounds { crashes: 0, counter: 2, ..BOUNDS };
     let result = all_of(&group("bully", 2, ""), Assumption::As2, &bounds);
     let found = result.found.iter().find(|found| found.violated.assertion == "A-1.1");

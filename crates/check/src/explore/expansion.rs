@@ -1,5 +1,5 @@
-//! One batch of situations expanded on several threads, its successors in the order that one thread
-//! would have found them in.
+//! One batch of states expanded on several threads; its successors are in the order in which a
+//! single thread would find them.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::explore::random_walk::RandomWalks;
 use crate::explore::visited::Visited;
 use crate::model::{Bounds, Budgets, Model, Step};
 
-/// Threads, each with a world of its own that is used again and again.
+/// Threads, each with a world of its own that it reuses.
 pub(crate) struct Crew {
     workers: Vec<Worker>,
 }
@@ -30,9 +30,9 @@ struct Worker {
     memo: Memo,
 }
 
-/// What some situations of a batch lead to.
+/// The successors of some states of a batch.
 pub(crate) struct Block {
-    /// Every situation with its successors.
+    /// Every state with its successors.
     pub(crate) sources: Vec<(u32, Range<usize>)>,
     pub(crate) successors: Vec<Successor>,
     bytes: Vec<u8>,
@@ -40,35 +40,35 @@ pub(crate) struct Block {
 
 /// What a step leads to.
 pub(crate) struct Successor {
-    /// Whether "what should come true can still come true" may use it.
+    /// Whether a path to a good state may use this step.
     pub(crate) counts_as_progress: bool,
-    /// Whether an election was decided on the way.
+    /// Whether an election was decided by this step.
     pub(crate) has_election: bool,
-    /// Whether a higher node unseats a lower coordinator by it.
+    /// Whether a higher node replaces a lower coordinator by this step.
     pub(crate) has_preempted: bool,
     pub(crate) what: Found,
 }
 
-/// A situation that a step leads to.
+/// A state that a step leads to.
 pub(crate) enum Found {
-    /// One that was visited before this batch, at this place.
+    /// A state that was visited before this batch, at this index.
     Visited(u32),
-    /// One that was not.
+    /// Any other state.
     New(Box<New>),
 }
 
-/// A situation that was not visited before this batch.
+/// A state that was not visited before this batch.
 pub(crate) struct New {
     pub(crate) fingerprint: u128,
     pub(crate) is_good: bool,
     /// Whether a counter is beyond its bound.
     pub(crate) is_beyond: bool,
-    /// The assertions that are broken in it.
+    /// The assertions that it violates.
     pub(crate) violated: Vec<Violated>,
     snapshot: Range<usize>,
 }
 
-/// What all threads look things up in.
+/// Data that all threads read.
 pub(crate) struct Aids<'a> {
     visited: &'a Visited,
     pub(crate) store: &'a Store,
@@ -76,7 +76,7 @@ pub(crate) struct Aids<'a> {
 }
 
 impl Block {
-    /// The situation, written down; nothing for one with something broken.
+    /// The snapshot of a state; empty for one that violates an assertion.
     pub(crate) fn snapshot(&self, new: &New) -> &[u8] {
         &self.bytes[new.snapshot.clone()]
     }
@@ -91,7 +91,7 @@ impl Crew {
         Self { workers: (0..jobs.get()).map(worker).collect() }
     }
 
-    /// Expands situations, in order.
+    /// Expands states, in order.
     pub(crate) fn expand(
         &mut self,
         batch: &[(u32, &[u8])],
@@ -100,29 +100,29 @@ impl Crew {
         bounds: &Bounds,
     ) -> Vec<Block> {
         let aids = Aids { visited, store, bounds };
-        self.share(batch, |situations, worker| {
+        self.share(batch, |states, worker| {
             let mut block = Block::new();
-            for (place, snapshot) in situations {
+            for (place, snapshot) in states {
                 block.expand(*place, snapshot, worker, &aids);
             }
             block
         })
     }
 
-    /// Those of some situations from which a run was found that leads to something good.
+    /// Those states from which a random walk reached a good state.
     pub(crate) fn can_progress(&mut self, batch: &[(u32, &[u8])], store: &Store) -> Vec<u32> {
-        let found = self.share(batch, |situations, worker| {
+        let found = self.share(batch, |states, worker| {
             let mut walks = RandomWalks::new();
             let model = &mut worker.model;
             let mut succeeds =
                 |snapshot: &[u8]| walks.succeed(model, &|model| model.restore(store, snapshot));
-            let can_progress = situations.iter().filter(|(_, snapshot)| succeeds(snapshot));
+            let can_progress = states.iter().filter(|(_, snapshot)| succeeds(snapshot));
             can_progress.map(|(place, _)| *place).collect::<Vec<u32>>()
         });
         found.concat()
     }
 
-    /// Shares out work in blocks of situations; the results are in order, whoever did what.
+    /// Distributes blocks of states over the threads; the results are in the order of the blocks.
     fn share<T: Send>(
         &mut self,
         batch: &[(u32, &[u8])],
@@ -186,8 +186,8 @@ impl Block {
             let mut step = Some(enabled.step);
             while let Some(current) = step {
                 let result = memo.recall(&outline, event(current), model, aids);
-                let happens = !matches!(current, Step::TakeAndCrash(..)) || !result.change.is_up();
-                if happens {
+                let is_taken = !matches!(current, Step::TakeAndCrash(..)) || !result.change.is_up();
+                if is_taken {
                     let left = left.after_timer(enabled.is_early).after(current);
                     let next = next(&outline, current, &result.change, left);
                     let what = self.look(&next, left, result, model.order, aids);
@@ -199,12 +199,12 @@ impl Block {
                         what,
                     });
                 }
-                step = current.next().filter(|_| happens);
+                step = current.next().filter(|_| is_taken);
             }
         }
     }
 
-    /// With a clock it matters what time it is, so every step is tried where it is taken.
+    /// With a clock the time matters, so every step is executed in every state.
     fn expand_by_clock(&mut self, snapshot: &[u8], model: &mut Model, aids: &Aids<'_>) {
         let store = aids.store;
         model.restore(store, snapshot);
@@ -224,7 +224,7 @@ impl Block {
     }
 
     fn look_at(&mut self, fingerprint: u128, model: &Model, aids: &Aids<'_>) -> New {
-        let violated = model.broken(aids.bounds);
+        let violated = model.violated(aids.bounds);
         let begin = self.bytes.len();
         if violated.is_empty() {
             model.save(aids.store, &mut self.bytes);
@@ -269,7 +269,7 @@ impl Block {
     }
 }
 
-/// What happens to a machine in a step.
+/// The event that a step causes at a node.
 const fn event(step: Step) -> Event {
     match step {
         Step::Take(number) | Step::Duplicate(number) => Event::Take { number, crash_after: None },
@@ -280,7 +280,7 @@ const fn event(step: Step) -> Event {
     }
 }
 
-/// What a step makes of a situation.
+/// The state that a step leads to.
 fn next(outline: &Outline, step: Step, change: &Change, left: Budgets) -> Outline {
     let mut before = outline.clone();
     match step {
@@ -296,17 +296,18 @@ fn next(outline: &Outline, step: Step, change: &Change, left: Budgets) -> Outlin
     next
 }
 
-/// How many situations a thread takes at a time.
+/// How many states a thread takes at a time.
 const BLOCK: usize = 64;
 
-/// The steps from the first situation to the one with the last of these numbers.
+/// The steps from the first state to the one with the last of these fingerprints.
 pub(crate) fn retrace(first: &Model, fingerprints: impl Iterator<Item = u128>) -> Vec<Step> {
     let mut at = first.clone();
     fingerprints
         .map(|fingerprint| {
             let successors = at.successors().into_iter();
             let mut fitting = successors.filter(|(_, next)| next.fingerprint() == fingerprint);
-            let (step, next) = fitting.next().expect("what was found once is found again");
+            let (step, next) =
+                fitting.next().expect("a state that was reached once is reached again");
             at = next;
             step
         })

@@ -1,7 +1,7 @@
-//! The situations whose successors are still to be visited, written down one after the other.
+//! The states whose successors are still to be visited, as bytes one after the other.
 //!
-//! In batches of so many situations, never of so many bytes: where a batch ends must not depend on
-//! how the bytes came about, or an exploration on three cores would stop elsewhere than one on two.
+//! A batch has a fixed number of states, not of bytes: where a batch ends must not depend on how
+//! states are encoded, or an exploration on three cores would stop elsewhere than one on two.
 
 use tanist_sim::explore::varint;
 
@@ -11,7 +11,7 @@ pub(crate) struct Frontier {
     count: usize,
 }
 
-/// Some of them.
+/// Consecutive states of the frontier.
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     count: usize,
@@ -31,12 +31,12 @@ impl Frontier {
         self.count == 0
     }
 
-    /// How many bytes it takes.
+    /// How many bytes it occupies.
     pub(crate) fn bytes(&self) -> usize {
         self.batches.iter().map(|batch| batch.bytes.capacity()).sum()
     }
 
-    /// Adds a situation; places only grow.
+    /// Adds a state; indices only grow.
     pub(crate) fn push(&mut self, place: u32, snapshot: &[u8]) {
         if self.batches.last().is_none_or(|batch| batch.count == BATCH) {
             if let Some(full) = self.batches.last_mut() {
@@ -64,7 +64,7 @@ impl Batch {
         self.count
     }
 
-    /// Every situation of the batch with its place.
+    /// Every state of the batch with its index.
     pub(crate) fn entries(&self) -> Vec<(u32, &[u8])> {
         let (mut rest, mut place) = (self.bytes.as_slice(), 0);
         let mut entries = Vec::with_capacity(self.count);
@@ -79,7 +79,7 @@ impl Batch {
     }
 }
 
-/// How many situations are expanded before their successors are sorted out.
+/// How many states are expanded before their successors are entered.
 const BATCH: usize = 4096;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What events were found to do: with the same machines and the same memories of the monitors, the
-//! same event does the same, whatever else is under way. Most steps of an exploration differ in that
+//! Results of events, by state of the nodes and the monitors: if these are equal, the same event
+//! has the same result, whatever else is in flight. Most steps of an exploration differ in that
 //! only.
 
-#![expect(clippy::disallowed_types, reason = "the table is only asked, never iterated")]
+#![expect(clippy::disallowed_types, reason = "the table is only looked up, never iterated")]
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -14,25 +14,25 @@ use tanist_sim::observe::observers::Violated;
 use crate::explore::expansion::Aids;
 use crate::model::Model;
 
-/// Everything that one thread has found.
+/// The results that one thread has found.
 pub(crate) struct Memo {
     findings: HashMap<u128, Finding, BuildHasherDefault<Low>>,
 }
 
-/// What an event does, and what is to be said of what it leads to.
+/// What an event does, and the properties of the state that it leads to.
 pub(crate) struct Finding {
     pub(crate) change: Change,
-    /// Whether everything that should come true is true.
+    /// Whether every assertion about the end is true.
     pub(crate) is_good: bool,
     /// Whether an election was won.
     pub(crate) has_election: bool,
     /// Whether a counter is beyond its bound.
     pub(crate) is_beyond: bool,
-    /// The assertions that it breaks.
+    /// The assertions that it violates.
     pub(crate) violated: Vec<Violated>,
-    /// The assertions that are broken if nothing is under way then.
+    /// The assertions that are violated if nothing is in flight then.
     pub(crate) violated_at_rest: Vec<Violated>,
-    /// The nodes that then work as their own coordinators.
+    /// The nodes that then are in status Normal and their own coordinators.
     pub(crate) leaders: Box<[NodeId]>,
 }
 
@@ -41,7 +41,7 @@ impl Memo {
         Self { findings: HashMap::default() }
     }
 
-    /// What an event does: looked up, or else tried in the world of this model.
+    /// What an event does: looked up, or else executed in the world of this model.
     pub(crate) fn recall(
         &mut self,
         outline: &Outline,
@@ -76,7 +76,7 @@ impl Memo {
 /// Some hundred bytes each: a gigabyte at most.
 const FINDINGS_MAX: usize = 4_000_000;
 
-/// The keys are numbers of 128 bits that are well mixed already.
+/// The keys are fingerprints of 128 bits, which are uniformly distributed already.
 #[derive(Default)]
 struct Low(u64);
 

@@ -1,12 +1,12 @@
-//! Breadth first over all situations, level by level, on all cores.
+//! Breadth-first search over all global states, level by level, on all cores.
 //!
-//! Of a visited situation the number that stands for it is kept, where it was first reached from, and
-//! where it leads: some forty bytes. Only those whose successors are still to be visited are kept in
-//! full, as a snapshot. The run to a situation is found again by taking it: the steps of a situation are
-//! tried until one leads to the next number.
+//! Of a visited state its fingerprint is kept, the state from which it was first reached, and its
+//! successors: some forty bytes. Only states whose successors are still to be visited are kept in
+//! full, as snapshots. The run to a state is recovered by executing it: in each state the steps are
+//! taken in turn until one leads to the next fingerprint.
 //!
-//! The result does not depend on the number of threads: they only expand, and what they find is
-//! taken in the order of one.
+//! The result does not depend on the number of threads: they only expand states, and the successors
+//! are entered in the order of a single thread.
 
 mod expansion;
 mod frontier;
@@ -32,10 +32,10 @@ use crate::explore::segments::Segments;
 use crate::explore::visited::{Arrived, Visited};
 use crate::model::{Bounds, KeepsTrace, Model, Step};
 
-/// What came of an exploration.
+/// The result of an exploration.
 #[derive(Clone, Debug)]
 pub struct Exploration {
-    /// How many different situations were visited.
+    /// How many different states were visited.
     pub states: usize,
     /// How many steps were taken between them.
     pub transitions: usize,
@@ -43,22 +43,23 @@ pub struct Exploration {
     pub depth: u32,
     /// Whether everything within the bounds was visited.
     pub is_complete: bool,
-    /// How many situations were not followed further because a counter had reached its bound.
+    /// How many states were not expanded because a counter is above its bound, or because an
+    /// assertion is violated.
     pub at_bound: usize,
-    /// The assertions that broke, each with a shortest run.
+    /// The violated assertions, each with a shortest run.
     pub found: Vec<Found>,
-    /// A situation from which nothing good can be reached without further failures, if there is one.
+    /// A run to a state from which no good state can be reached without further failures, if any.
     pub stuck: Option<Vec<Step>>,
-    /// How many situations are not known to lead to anything good below a bound: what should come
-    /// true is hoped for there only because the runs that go on were not followed.
+    /// How many states are not known to reach a good state: they lead to a bound, and no walk
+    /// beyond it reached a good state.
     pub unsure: usize,
-    /// How many situations are good: what should come true eventually is true.
+    /// How many states are good: every assertion about the end is true.
     pub good: usize,
-    /// Whether some run decided an election: an empty model would hold everything.
+    /// Whether some run decided an election: in an empty model every assertion holds.
     pub has_elections: bool,
-    /// Whether in some run a higher node unseated a lower coordinator.
+    /// Whether in some run a higher node replaced a lower coordinator.
     pub has_preemption: bool,
-    /// Every assertion that was watched, with whether it speaks of the end.
+    /// Every assertion that was checked, with whether it is about the end.
     pub watched: Vec<(&'static str, bool)>,
 }
 
@@ -77,35 +78,35 @@ pub fn replay(
     model.world.observers.into_recording()
 }
 
-/// A broken assertion.
+/// A violated assertion.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// What broke.
+    /// What was violated.
     pub violated: Violated,
     /// A shortest run to it.
     pub run: Vec<Step>,
-    /// How many situations were known when it was found.
+    /// How many states had been visited when it was found.
     pub states: usize,
 }
 
-/// How far an exploration has come.
+/// The progress of an exploration.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Situations visited.
+    /// States visited.
     pub states: usize,
     /// Steps taken between them.
     pub transitions: usize,
-    /// Length of the runs that are being looked at.
+    /// Length of the runs that are being explored.
     pub depth: u32,
-    /// Situations whose successors are still to be visited.
+    /// States whose successors are still to be visited.
     pub frontier: usize,
-    /// Bytes that the visited situations take: what grows with them and is kept.
+    /// Bytes that the visited states occupy until the end.
     pub bytes_kept: usize,
-    /// Bytes that the situations take whose successors are still to be visited.
+    /// Bytes that the states occupy whose successors are still to be visited.
     pub bytes_frontier: usize,
 }
 
-/// Visits every situation within the bounds, on all cores.
+/// Visits every state within the bounds, on all cores.
 pub fn explore(
     scenario: &Scenario,
     assumption: Assumption,
@@ -116,8 +117,8 @@ pub fn explore(
     explore_on(jobs, scenario, assumption, bounds, on_progress)
 }
 
-/// Visits every situation within the bounds on so many threads, which changes nothing but the time
-/// that it takes.
+/// Visits every state within the bounds on so many threads; their number changes nothing but the
+/// time that it takes.
 pub fn explore_on(
     jobs: NonZeroUsize,
     scenario: &Scenario,
@@ -139,14 +140,14 @@ struct Search {
     crew: Crew,
     store: Store,
     visited: Visited,
-    /// From where each situation was first reached.
+    /// The state from which each state was first reached.
     parents: Segments<u32>,
     frontier: Frontier,
-    /// Situations that are not followed because a counter is too high.
+    /// States that are not expanded because a counter is too high.
     beyond: Frontier,
     steps: Steps,
     good: Bits,
-    /// Situations that are not followed: at a bound, or with something broken.
+    /// States that are not expanded: beyond a bound, or with a violated assertion.
     ends: Bits,
     transitions: usize,
     depth: u32,
@@ -184,7 +185,7 @@ impl Search {
         if search.first.world.observers.is_settled() {
             search.good.set(0);
         }
-        for violated in search.first.broken(bounds) {
+        for violated in search.first.violated(bounds) {
             search.found.push(Found { violated, run: Vec::new(), states: 1 });
         }
         if search.found.is_empty() {
@@ -211,7 +212,7 @@ impl Search {
                 break;
             }
         }
-        // What was not expanded any more is still to be visited.
+        // The batches that are left were not expanded.
         self.is_cut_short |= batches.len() > 0;
     }
 
@@ -236,7 +237,7 @@ impl Search {
         }
     }
 
-    /// Takes note of a step; tells where the situation is that it leads to.
+    /// Enters a step; returns the index of the state that it leads to.
     fn arrive(&mut self, parent: u32, successor: &Successor, block: &Block) -> u32 {
         self.transitions += 1;
         let new = match &successor.what {
@@ -263,7 +264,7 @@ impl Search {
                 self.found.push(Found { violated, run: self.run_to(place), states });
             }
         }
-        // A run ends where it breaks something.
+        // A run ends where it violates an assertion.
         if new.violated.is_empty() && !new.is_beyond {
             self.frontier.push(place, snapshot);
             return;
@@ -315,12 +316,12 @@ impl Search {
         }
     }
 
-    /// How many situations that were followed are not known to lead to anything good: below the bound
-    /// they lead to nothing good, and beyond it none of the runs that were tried does.
+    /// How many expanded states are not known to reach a good state: within the bound they reach
+    /// none, and beyond it no random walk did.
     fn unsure(&mut self, on_progress: &mut dyn FnMut(Progress)) -> usize {
         let mut sure = self.good.clone();
         self.steps.spread(&mut sure);
-        let asked = self.steps.targets_of_those_without(&sure);
+        let asked = self.steps.successors_of_others(&sure);
         let beyond = std::mem::replace(&mut self.beyond, Frontier::new());
         for batch in beyond.into_batches() {
             let mut entries = batch.entries();
@@ -333,7 +334,7 @@ impl Search {
         self.visited.len() - sure.or(&self.ends).count()
     }
 
-    /// A situation from which no good one, and no bound, can be reached.
+    /// A state from which no good state, and no bound, can be reached.
     fn stuck(&self) -> Option<u32> {
         let mut reaching = self.good.clone().or(&self.ends);
         self.steps.spread(&mut reaching);

@@ -1,8 +1,8 @@
-//! Beyond the bound: single runs that are followed there until something good comes of them.
+//! Random walks from states beyond a bound, until one reaches a good state.
 //!
-//! A situation whose counter is too high is not expanded, or there would be no end. Whether something
-//! good can still be reached from it is asked by trying: one run that gets there is proof. That no
-//! run does proves nothing, and is not taken for anything.
+//! A state whose counter is too high is not expanded, or the exploration would not end. One walk
+//! that reaches a good state proves that such a state is reachable. That no walk does proves
+//! nothing, and is not reported as a violation.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use tanist_sim::world::dice::SeededDice;
 use crate::enabled::EnabledStep;
 use crate::model::{Model, Step};
 
-/// Runs that were tried, and where something good came of them.
+/// Walks that were made, and the states from which a good state is known to be reachable.
 pub(crate) struct RandomWalks {
     can_progress: BTreeSet<u128>,
 }
@@ -22,10 +22,10 @@ impl RandomWalks {
         Self { can_progress: BTreeSet::new() }
     }
 
-    /// Whether a run from here leads to something good by steps that may be hoped for.
-    pub(crate) fn succeed(&mut self, model: &mut Model, put_back: &dyn Fn(&mut Model)) -> bool {
+    /// Whether a walk from this state reaches a good state by steps that count as progress.
+    pub(crate) fn succeed(&mut self, model: &mut Model, restore: &dyn Fn(&mut Model)) -> bool {
         (0..RUNS).any(|run| {
-            put_back(model);
+            restore(model);
             self.follow(model, &mut SeededDice::new(run), run > 0)
         })
     }
@@ -53,7 +53,7 @@ impl RandomWalks {
     }
 }
 
-/// The most urgent step that may be counts as progress; or any.
+/// The most urgent step that counts as progress; with dice, any of them.
 fn pick(model: &Model, dice: Option<&mut SeededDice>) -> Option<EnabledStep> {
     let mut steps = model.enabled_steps();
     steps.retain(|enabled| enabled.counts_as_progress);
@@ -66,18 +66,18 @@ fn pick(model: &Model, dice: Option<&mut SeededDice>) -> Option<EnabledStep> {
     }
 }
 
-/// Messages arrive, then waits run out, then time passes, then somebody looks after something; of a
-/// sort, what has waited longest.
+/// Messages first, then waits, then time, then housekeeping timers; within a kind, the oldest
+/// first.
 fn urgency(step: Step, choices: &[Choice]) -> (u8, u64) {
     match step {
         Step::Take(number) => {
             let choice = choices.iter().find(|choice| choice.number == number);
-            let sort = match choice.map(|choice| choice.what) {
+            let kind = match choice.map(|choice| choice.what) {
                 Some(What::Message { .. }) => 0,
                 Some(What::Timer(timer)) if timer.name().info().is_wait => 1,
                 Some(What::Timer(_)) | None => 3,
             };
-            (sort, number)
+            (kind, number)
         }
         Step::Tick => (2, 0),
         Step::TakeAndCrash(number, _) | Step::Lose(number) | Step::Duplicate(number) => (4, number),
@@ -85,9 +85,9 @@ fn urgency(step: Step, choices: &[Choice]) -> (u8, u64) {
     }
 }
 
-/// How many runs are tried, the first without chance.
+/// How many walks are made, the first without random steps.
 const RUNS: u64 = 16;
-/// How many steps a run has, many times what the largest of the groups here needs.
+/// Maximum number of steps of a walk, many times what the largest of these groups needs.
 const STEPS: usize = 500;
-/// In the other runs one step of so many is any.
+/// In the other walks one of so many steps is random.
 const VARIED: u64 = 4;

@@ -1,13 +1,13 @@
-//! Can something good still be reached? Steps that are no faults, and who has hope through them.
+//! Backward reachability: which states can still reach a good state without another fault.
 //!
-//! Steps are kept by the situation that they leave, as differences of seven bits a byte: about three
-//! bytes each. Situations that are good already need none. Hope spreads against the direction of the
-//! steps; since most steps lead to later situations, going through them from the last to the first
-//! spreads it almost at once, and no second copy in the other direction is needed.
+//! Steps are kept by the state that they leave, as differences of seven bits a byte: about three
+//! bytes each. Good states need none. Reachability spreads against the direction of the steps;
+//! since most steps lead to later states, one pass from the last to the first spreads it almost
+//! completely, and no second copy in the other direction is needed.
 
 use tanist_sim::explore::varint;
 
-/// The steps without faults between situations.
+/// The steps between states that count as progress.
 pub(crate) struct Steps {
     parts: Vec<Part>,
 }
@@ -24,12 +24,12 @@ impl Steps {
         Self { parts: Vec::new() }
     }
 
-    /// How many bytes they take.
+    /// How many bytes they occupy.
     pub(crate) fn bytes(&self) -> usize {
         self.parts.iter().map(|part| part.bytes.capacity()).sum()
     }
 
-    /// Keeps where one situation leads; situations come in order.
+    /// Adds the successors of one state; states are added in order.
     pub(crate) fn push(&mut self, from: u32, to: &mut Vec<u32>) {
         to.sort_unstable();
         to.dedup();
@@ -56,7 +56,7 @@ impl Steps {
         }
     }
 
-    /// Gives hope to everybody who can reach somebody that has it.
+    /// Adds every state from which a state of the set can be reached.
     pub(crate) fn spread(&self, reaching: &mut Bits) {
         let mut rows = Vec::new();
         let mut is_spreading = true;
@@ -74,8 +74,8 @@ impl Steps {
         }
     }
 
-    /// Everything that somebody without a bit leads to.
-    pub(crate) fn targets_of_those_without(&self, bits: &Bits) -> Bits {
+    /// The successors of all states that are not in the set.
+    pub(crate) fn successors_of_others(&self, bits: &Bits) -> Bits {
         let (mut targets, mut rows) = (Bits::new(), Vec::new());
         for part in &self.parts {
             part.read(&mut rows);
@@ -104,10 +104,10 @@ impl Part {
     }
 }
 
-/// How many situations a part covers.
+/// How many states a part covers.
 const ROWS: usize = 4096;
 
-/// One bit for each situation.
+/// A set of states, one bit for each.
 #[derive(Clone)]
 pub(crate) struct Bits(Vec<u64>);
 
@@ -137,7 +137,7 @@ impl Bits {
         (0..count).filter_map(|at| u32::try_from(at).ok()).find(|at| !self.has(*at))
     }
 
-    /// What either has.
+    /// The union of both.
     pub(crate) fn or(mut self, other: &Self) -> Self {
         self.0.resize(self.0.len().max(other.0.len()), 0);
         self.0.iter_mut().zip(&other.0).for_each(|(mine, other)| *mine |= other);

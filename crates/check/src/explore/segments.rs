@@ -1,6 +1,7 @@
-//! A long list that grows without moving: a vector would hold the old and the new copy at once.
+//! A long list that grows without being copied: a vector would hold the old and the new copy at
+//! once.
 
-/// Values in order of arrival.
+/// Values in order of insertion.
 pub(crate) struct Segments<T> {
     parts: Vec<Vec<T>>,
     count: usize,
@@ -15,7 +16,7 @@ impl<T: Copy> Segments<T> {
         self.count
     }
 
-    /// How many bytes it takes.
+    /// How many bytes it occupies.
     pub(crate) fn bytes(&self) -> usize {
         self.parts.len() * LENGTH * size_of::<T>()
     }

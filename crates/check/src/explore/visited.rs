@@ -1,24 +1,24 @@
-//! The situations that were visited, each as the number that stands for it.
+//! The states that were visited, each by its fingerprint.
 //!
-//! Sixteen bytes for the number, and a slot of four in a table that is at most three quarters full.
-//! Assumes that equal numbers mean equal situations: with a billion of them, the chance that two
-//! different ones share 128 bits is less than one in a hundred million million million.
+//! Sixteen bytes for the fingerprint, and a slot of four in a table that is at most three quarters
+//! full. Assumes that equal fingerprints mean equal states: with a billion of them, the probability
+//! that two different ones share 128 bits is less than one in a hundred million million million.
 
 use crate::explore::segments::Segments;
 
-/// A set of numbers, each with its place in the order of arrival.
+/// A set of fingerprints, each with its index in the order of insertion.
 pub(crate) struct Visited {
     fingerprints: Segments<u128>,
-    /// The place plus one; zero is free. As many as a power of two.
+    /// The index plus one; zero is free. Its length is a power of two.
     slots: Vec<u32>,
 }
 
-/// Whether a number was there.
+/// The result of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrived {
-    /// It is new, at this place.
+    /// The fingerprint is new, at this index.
     Fresh(u32),
-    /// It was there, at this place.
+    /// The fingerprint was present, at this index.
     Again(u32),
 }
 
@@ -31,17 +31,17 @@ impl Visited {
         self.fingerprints.len()
     }
 
-    /// How many bytes it takes.
+    /// How many bytes it occupies.
     pub(crate) fn bytes(&self) -> usize {
         self.fingerprints.bytes() + self.slots.capacity() * size_of::<u32>()
     }
 
-    /// The number at a place.
+    /// The fingerprint at an index.
     pub(crate) fn fingerprint(&self, place: u32) -> u128 {
         self.fingerprints.get(place as usize)
     }
 
-    /// Where a number is.
+    /// The index of a fingerprint.
     pub(crate) fn find(&self, fingerprint: u128) -> Option<u32> {
         self.slot(fingerprint).1
     }
@@ -51,7 +51,7 @@ impl Visited {
         if let Some(place) = found {
             return Arrived::Again(place);
         }
-        let place = u32::try_from(self.len()).expect("memory ends before four billion situations");
+        let place = u32::try_from(self.len()).expect("memory is full before four billion states");
         self.fingerprints.push(fingerprint);
         self.slots[slot] = place + 1;
         if self.len() * 4 > self.slots.len() * 3 {
@@ -60,7 +60,7 @@ impl Visited {
         Arrived::Fresh(place)
     }
 
-    /// The slot of a number, and its place if it is there.
+    /// The slot of a fingerprint, and its index if it is present.
     fn slot(&self, fingerprint: u128) -> (usize, Option<u32>) {
         let mask = self.slots.len() - 1;
         let mut slot = fingerprint as usize & mask;
@@ -76,11 +76,11 @@ impl Visited {
     }
 
     fn grow(&mut self) {
-        let doubled = self.slots.len() * 2;
-        // The old table goes before the new one comes.
+        let larger = self.slots.len() * 2;
+        // Free the old table before the new one is allocated.
         self.slots = Vec::new();
-        self.slots = vec![0; doubled];
-        let mask = doubled - 1;
+        self.slots = vec![0; larger];
+        let mask = larger - 1;
         for (place, fingerprint) in (1..).zip(self.fingerprints.iter()) {
             let mut slot = fingerprint as usize & mask;
             while self.slots[slot] != 0 {
