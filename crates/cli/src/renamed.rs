@@ -21,4 +21,6 @@ const NAMES: &[(&str, &str)] = &[
     ("take-part", "rejoin"),
     ("/v1/take-part", "/v1/rejoin"),
     ("expect_epoch", "expect_group_number"),
+    ("--hasty", "--early-timers"),
+    ("--must-suffice", "--require-within-counter"),
 ];

@@ -21,8 +21,9 @@ use crate::terminal::output::{self, Format, Target};
 
 /// Explore every run of a small group within bounds, and judge every assertion.
 ///
-/// The group stands under its highest node; then crashes, recoveries, lost messages and timeouts
-/// happen in every order that the assumptions allow. A broken assertion comes with a shortest run.
+/// The group starts with its highest node as coordinator; then crashes, recoveries, lost messages
+/// and timeouts happen in every order that the assumptions allow. A violated assertion comes with a
+/// shortest run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -53,14 +54,14 @@ pub(crate) struct Args {
     fifo: bool,
     /// Maximum number of times that a housekeeping timer fires while messages are in flight or
     /// other timers run [default: any number].
-    #[arg(long = "hasty", value_name = "N")]
+    #[arg(long, value_name = "N")]
     early_timers: Option<u32>,
     /// Runs that need a higher group counter are not followed further.
     #[arg(long, default_value_t = 4)]
     counter: u64,
     /// That counter must be enough: a run that needs a higher one violates what should hold by
     /// then. A node that can be reached is not suspected because it is silent.
-    #[arg(long = "must-suffice")]
+    #[arg(long)]
     require_within_counter: bool,
     /// Maximum number of steps of a run.
     #[arg(long, default_value_t = 1000)]
@@ -170,7 +171,7 @@ impl Args {
     }
 }
 
-/// Explores, telling how far it has come.
+/// Explores, and shows the progress.
 fn explored(spec: &CheckSpec) -> Result<CheckReport, Problem> {
     let began = Instant::now();
     let bar = crate::terminal::progress::spinner(spec.algorithm.name());
@@ -196,7 +197,7 @@ fn tell(bar: &ProgressBar, elapsed: Duration, progress: Progress) {
     let per_second = count / elapsed.as_secs().max(1);
     let memory = memory().map_or_else(String::new, |bytes| format!(", {}", HumanBytes(bytes)));
     bar.set_message(format!(
-        "{} situations, {}/s, depth {}, {} to visit{memory}",
+        "{} states, {}/s, depth {}, {} to visit{memory}",
         HumanCount(count),
         HumanCount(per_second),
         progress.depth,

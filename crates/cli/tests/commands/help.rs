@@ -100,6 +100,12 @@ fn slips_exit_with_2_and_say_what_there_is() {
         (&["elect"], "unrecognized subcommand"),
         (&["take-part"], "`take-part` is called `rejoin`"),
         (&["take-part", "--node", "n3"], "`take-part` is called `rejoin`"),
+        (&["check", "bully", "--hasty", "0"], "`--hasty` is called `--early-timers`"),
+        (&["check", "bully", "--hasty=0"], "`--hasty` is called `--early-timers`"),
+        (
+            &["check", "bully", "--must-suffice"],
+            "`--must-suffice` is called `--require-within-counter`",
+        ),
         (&["sim", "run"], "<SCENARIO>"),
         (&["sim", "run", "bully-figure-10-7"], "bully-figure-10-8"),
         (&["sim", "run", "zzzzzzzzzzzzzzzzzzzzzzzzzzzz"], "tanist sim list"),

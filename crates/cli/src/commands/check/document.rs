@@ -116,7 +116,7 @@ fn verdicts(report: &CheckReport) -> String {
 const BEGIN: &str = "<!-- explorations: made by tanist check --table -->";
 const END: &str = "<!-- end of explorations -->";
 const HEADER: &str = "\
-| what | algorithm | options | assume | N | at most | properties | situations | complete | command |
+| what | algorithm | options | assume | N | at most | properties | states | complete | command |
 |---|---|---|---|---|---|---|---|---|---|";
-/// In which column the number of situations is.
+/// In which column the number of states is.
 const STATES: usize = 7;

@@ -33,8 +33,8 @@ pub(super) fn text(spec: &CheckSpec, report: &CheckReport) -> Result<String, fmt
     let end = if visited.is_complete { "complete" } else { "NOT complete" };
     writeln!(
         text,
-        "\n{} situations, {} steps, {} deep, {end} within the bounds; \
-         {} ended at a bound or a break, and {} lead to such an end before anything good",
+        "\n{} states, {} steps, {} deep, {end} within the bounds; \
+         {} ended at a bound or a violation, and {} lead to such an end before any good state",
         visited.states, visited.transitions, visited.depth, visited.at_bound, visited.unsure,
     )?;
     let name = spec.assumption.name();
@@ -54,14 +54,13 @@ pub(super) fn bounds(spec: &CheckSpec) -> String {
         words.push(format!("{} duplicates", bounds.duplicates));
     }
     if bounds.early_timers != Bounds::USUAL.early_timers {
-        words.push(format!("{} hasty timers", bounds.early_timers));
+        words.push(format!("{} early timers", bounds.early_timers));
     }
     if bounds.order == Order::Fifo {
         words.push("links in order".to_owned());
     }
-    let require_within_counter =
-        if bounds.require_within_counter { ", which must suffice" } else { "" };
-    words.push(format!("counter {}{require_within_counter}", bounds.counter));
+    let required = if bounds.require_within_counter { " (required)" } else { "" };
+    words.push(format!("counter {}{required}", bounds.counter));
     if bounds.depth != Bounds::USUAL.depth {
         words.push(format!("{} steps", bounds.depth));
     }
@@ -97,9 +96,9 @@ pub(super) fn json(spec: &CheckSpec, report: &CheckReport) -> Value {
         "losses": bounds.losses,
         "duplicates": bounds.duplicates,
         "fifo": bounds.order == Order::Fifo,
-        "hasty": early_timers,
+        "early_timers": early_timers,
         "counter": bounds.counter,
-        "must_suffice": bounds.require_within_counter,
+        "require_within_counter": bounds.require_within_counter,
         "depth": bounds.depth,
         "states": visited.states,
         "complete": visited.is_complete,
