@@ -185,7 +185,7 @@ mod tests {
         for jobs in [1, 2, 7] {
             let campaign = Campaign { jobs, cases: 1000, until: Until::Failure };
             let summary = campaign.run(&fails_from(42), &|_| {});
-            let what = "A-1.1 broken at 0.042ms, n3: two of them".to_owned();
+            let what = "A-1.1 violated at 0.042ms, n3: two of them".to_owned();
             assert_eq!(summary.failures, [Failure { case: 42, assertion: "A-1.1", what }]);
             assert!(summary.judged >= 43, "{}", summary.judged);
         }

@@ -199,22 +199,22 @@ impl Args {
     }
 
     fn verdict(&self, rows: &[Row]) -> Exit {
-        let mut is_broken = false;
+        let mut is_violated = false;
         for row in rows {
             let place = format!("{} with {} nodes", row.algorithm.name(), row.n);
-            if let Some(broken) = &row.breakage {
-                is_broken = true;
-                let (seed, assertion) = (broken.seed, broken.assertion);
-                complain(&format!("{place}, seed {seed}: {assertion} broke: {}", broken.why));
+            if let Some(violated) = &row.breakage {
+                is_violated = true;
+                let (seed, assertion) = (violated.seed, violated.assertion);
+                complain(&format!("{place}, seed {seed}: {assertion} violated: {}", violated.why));
             }
             let stuck = row.seeds as usize - row.agreed();
             if stuck > 0 {
                 // Beyond its model an algorithm owes no agreement; that is what one wants to see.
-                is_broken |= !self.fault.is_beyond_synchronous();
+                is_violated |= !self.fault.is_beyond_synchronous();
                 complain(&format!("{place}: {stuck} of {} runs did not agree", row.seeds));
             }
         }
-        match (is_broken, interrupt::is_asked()) {
+        match (is_violated, interrupt::is_asked()) {
             (true, _) => Exit::Broken,
             (false, true) => Exit::Interrupted,
             (false, false) => Exit::Well,
@@ -228,7 +228,7 @@ fn entry(row: &Row) -> Value {
         "n": row.n,
         "seeds": row.seeds,
         "agreed": row.agreed(),
-        "broken": row.breakage.as_ref().map(|broken| broken.assertion),
+        "violated": row.breakage.as_ref().map(|violated| violated.assertion),
     });
     for (name, quantity) in
         [("messages", Quantity::Messages), ("time_d", Quantity::Time), ("bytes", Quantity::Bytes)]
@@ -286,4 +286,4 @@ Examples:
   tanist compare --fault cold-start --csv - > cold-start.csv
 
 Exit codes:
-  0 done, 1 an assertion broke or a group did not agree although it should have, 2 usage";
+  0 done, 1 an assertion is violated or a group did not agree although it should have, 2 usage";

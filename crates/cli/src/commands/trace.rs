@@ -262,8 +262,8 @@ Examples:
   tanist trace check traces/ --svg crash.svg --around-crash 1
 
 Exit codes:
-  0 every assertion holds or is not applicable, 1 one broke, 2 usage, 6 files that are no traces,
-  or not of one run";
+  0 every assertion holds or is not applicable, 1 one is violated, 2 usage, 6 files that are no
+  traces, or not of one run";
 
 const STORY_EXAMPLES: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! A broken assertion in a line.
+//! A violated assertion in a line.
 
 use tanist_core::NodeId;
 use tanist_sim::observe::observers::Violated;
@@ -7,7 +7,7 @@ use crate::terminal::output::plain;
 
 /// Which, when, who, why.
 pub(crate) fn line(violated: &Violated) -> String {
-    format!("{} broken {}", violated.assertion, place(violated))
+    format!("{} violated {}", violated.assertion, place(violated))
 }
 
 /// When, who, why.

@@ -128,14 +128,14 @@ fn a_broken_assertion_is_named_with_time_and_nodes_and_exits_with_1() {
     let output = run(&[path.to_str().unwrap()]);
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{stdout}\n{stderr}");
-    assert!(stderr.starts_with("A-1.1 broken at "), "{stderr}");
+    assert!(stderr.starts_with("A-1.1 violated at "), "{stderr}");
     assert!(stderr.contains("ms, n2 n3: "), "{stderr}");
-    assert!(stdout.contains("This scenario is there to show A-1.1 broken: it is."), "{stdout}");
+    assert!(stdout.contains("This scenario is there to show A-1.1 violated: it is."), "{stdout}");
     let report = json(&[path.to_str().unwrap()]);
     let judged = report["assertions"].as_array().unwrap();
-    let broken = judged.iter().find(|judged| judged["id"] == "A-1.1").unwrap();
-    assert_eq!(broken["verdict"], "broken");
-    assert!(broken["at_us"].is_u64());
+    let violated = judged.iter().find(|judged| judged["id"] == "A-1.1").unwrap();
+    assert_eq!(violated["verdict"], "violated");
+    assert!(violated["at_us"].is_u64());
 }
 
 /// Two halves that cannot reach each other elect one coordinator each; Bully does not survive that.

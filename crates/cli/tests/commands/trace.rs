@@ -106,8 +106,8 @@ fn a_broken_assertion_exits_with_1_and_is_named() {
     let output = trace(&["check", name(folder.path())]);
     assert_eq!(output.status.code(), Some(1));
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert!(stderr.starts_with("B-37 broken at "), "{stderr}");
-    assert!(stdout.contains("BROKEN          B-37 at "), "{stdout}");
+    assert!(stderr.starts_with("B-37 violated at "), "{stderr}");
+    assert!(stdout.contains("VIOLATED        B-37 at "), "{stdout}");
 }
 
 #[test]

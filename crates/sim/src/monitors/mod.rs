@@ -148,7 +148,7 @@ impl Verdict {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
-            Self::Violated => "broken",
+            Self::Violated => "violated",
             Self::NotApplicable => "not-applicable",
         }
     }

@@ -171,7 +171,7 @@ impl Teller {
             Event::Violation { assertion, nodes, why } => {
                 let at =
                     if nodes.is_empty() { String::new() } else { format!(" at {}", names(nodes)) };
-                format!("{assertion} BROKEN{at}: {why}")
+                format!("{assertion} VIOLATED{at}: {why}")
             }
         };
         (event.actor(), what)

@@ -211,7 +211,7 @@ fn surprises(scenario: &Scenario, report: &Report) -> Vec<String> {
     let mut breaks: Vec<&str> = expect.breaks.iter().map(String::as_str).collect();
     violated.sort_unstable();
     breaks.sort_unstable();
-    compare("broken assertions", format!("{breaks:?}"), format!("{violated:?}"));
+    compare("violated assertions", format!("{breaks:?}"), format!("{violated:?}"));
     if let Some(messages) = expect.messages {
         compare("messages", messages.to_string(), report.counts.sent.to_string());
     }

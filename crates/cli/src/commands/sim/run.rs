@@ -108,7 +108,10 @@ impl Args {
             return match breaks.is_empty() {
                 true => String::new(),
                 false => {
-                    format!("This scenario is there to show {} broken: it is.\n", breaks.join(", "))
+                    format!(
+                        "This scenario is there to show {} violated: it is.\n",
+                        breaks.join(", ")
+                    )
                 }
             };
         }
@@ -133,8 +136,8 @@ impl Args {
 
 /// The exit code of a run, and on stderr the reason if it is not 0.
 fn verdict(report: &Report) -> Exit {
-    let broken = report.broken().filter_map(|judged| judged.violated.as_ref());
-    let breaks: Vec<String> = broken.map(violation::line).collect();
+    let violated = report.broken().filter_map(|judged| judged.violated.as_ref());
+    let breaks: Vec<String> = violated.map(violation::line).collect();
     breaks.iter().for_each(|line| output::complain(line));
     match report.surprises.len() {
         0 if breaks.is_empty() => Exit::Well,
@@ -195,10 +198,10 @@ fn none() -> String {
 
 fn assertions(judged: &[Judgement]) -> String {
     let mut table = Table::list(2);
-    let broken = judged.iter().filter_map(|judgement| judgement.violated.as_ref());
-    for broken in broken {
-        let place = violation::place(broken);
-        table.row(["BROKEN".to_owned(), format!("{} {place}", broken.assertion)]);
+    let all = judged.iter().filter_map(|judgement| judgement.violated.as_ref());
+    for violated in all {
+        let place = violation::place(violated);
+        table.row(["VIOLATED".to_owned(), format!("{} {place}", violated.assertion)]);
     }
     for (name, verdict) in [("hold", Verdict::Holds), ("not applicable", Verdict::NotApplicable)] {
         let ids = judged.iter().filter(|judgement| judgement.verdict == verdict);
@@ -225,4 +228,5 @@ Examples:
   tanist sim run my-scenario.toml --trace - | grep broken
 
 Exit codes:
-  0 every assertion holds, 1 one broke or the run is not as [expect] says, 2 usage, 6 bad file";
+  0 every assertion holds, 1 one is violated or the run is not as [expect] says, 2 usage,
+  6 bad file";

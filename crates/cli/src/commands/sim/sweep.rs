@@ -168,7 +168,7 @@ fn mismatch(row: &Row) -> String {
         parts.push(format!("{} us, theory {}", row.time_us, row.theory_time_us));
     }
     if parts.len() == 1 {
-        parts.push("an assertion broke".to_owned());
+        parts.push("an assertion is violated".to_owned());
     }
     parts.join("; ")
 }

@@ -71,7 +71,7 @@ fn assertions(judged: &Judged) -> String {
     let mut table = Table::list(2);
     for violated in judged.broken().filter_map(|judgement| judgement.violated.as_ref()) {
         let place = violation::place(violated);
-        table.row(["BROKEN".to_owned(), format!("{} {place}", violated.assertion)]);
+        table.row(["VIOLATED".to_owned(), format!("{} {place}", violated.assertion)]);
     }
     for (name, verdict) in [("hold", Verdict::Holds), ("not applicable", Verdict::NotApplicable)] {
         let of = judged

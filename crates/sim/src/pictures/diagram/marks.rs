@@ -1,4 +1,4 @@
-//! Lines through all nodes: link cuts, broken assertions, and the cuts of the bully algorithm.
+//! Lines through all nodes: link cuts, violated assertions, and the cuts of the bully algorithm.
 //!
 //! Figure 10.8 of Chow and Johnson names four consistent cuts of an election. In a simulated run
 //! one clock rules everything, so a vertical line is a consistent cut.
@@ -82,7 +82,7 @@ impl Sort {
     fn class(self) -> &'static str {
         match self {
             Self::Links => "links",
-            Self::Violated => "broken",
+            Self::Violated => "violated",
             Self::Stage => "stage",
         }
     }
@@ -122,7 +122,7 @@ fn mark(entry: &Entry) -> Option<Mark> {
     Some(Mark {
         at: entry.at,
         text: assertion.clone(),
-        tooltip: format!("{assertion} is broken: {why}"),
+        tooltip: format!("{assertion} is violated: {why}"),
         nodes: nodes.clone(),
         sort: Sort::Violated,
     })

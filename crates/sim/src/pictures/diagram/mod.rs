@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!   title
-//!   rows of labels           marks: cut, heal, broken assertions, c1..c4
+//!   rows of labels           marks: cut, heal, violated assertions, c1..c4
 //!   n4  ==== Normal ====x    lanes: status bars; messages and their labels between them
 //!   n3  ==== Normal =========
 //!   0    5 // 90   95 ms     scale: even time, idle stretches cut short
@@ -101,7 +101,7 @@ fn describe(header: &Header, entries: &[Entry], messages: &[Message], scale: &Sc
     let to = entries.last().map_or(0, |entry| entry.at.as_micros());
     format!(
         "Space-time diagram of {} nodes from {} to {}: {} messages, {} of them lost, {} crashes, \
-         {} restarts, {} broken assertions.",
+         {} restarts, {} violated assertions.",
         header.nodes.len(),
         scale.words(from),
         scale.words(to),

@@ -89,7 +89,7 @@ fn remarks(lines: &[&[Row]], limits: &[Limit]) -> Vec<Remark> {
         }
         if let Some(violated) = rows.iter().find_map(|row| row.breakage.as_ref()) {
             let name = rows[0].algorithm.name();
-            remarks.push(Remark::Complaint(format!("{name}: {} broke", violated.assertion)));
+            remarks.push(Remark::Complaint(format!("{name}: {} violated", violated.assertion)));
         }
     }
     remarks
