@@ -225,7 +225,7 @@ Examples:
   tanist sim run bully-figure-10-8 --option waits=full --svg run.svg
   tanist sim run ring-list-six-processes --topology ring.svg
   tanist sim run my-scenario.toml --seed 7 -o json | jq .messages
-  tanist sim run my-scenario.toml --trace - | grep broken
+  tanist sim run my-scenario.toml --trace - | grep violation
 
 Exit codes:
   0 every assertion holds, 1 one is violated or the run is not as [expect] says, 2 usage,
