@@ -167,7 +167,7 @@ pub struct MessageInfo {
     pub kind: Kind,
     /// Whether its sender waits for something that comes back.
     pub is_request: bool,
-    /// Whether its arrival may end a wait of its receiver.
+    /// Whether its arrival may end a wait of its receiver, also of one that asked for nothing.
     pub is_awaited: bool,
     /// The kinds that it is the answer to, for `why`.
     pub answers: &'static [Kind],
@@ -240,10 +240,11 @@ pub enum Topic {
 pub struct TimerInfo {
     /// Which timer.
     pub name: TimerName,
-    /// Whether it ends a wait for an answer; other timers are for housekeeping.
+    /// Whether it is set for as long as a request and its answer may take, so that within the timing
+    /// model it fires after both have arrived. Other timers are for housekeeping.
     pub is_wait: bool,
-    /// Whether `why` reports it as the end of a wait.
-    pub is_told_as_wait: bool,
+    /// Whether the node gives up its open requests when it fires.
+    pub gives_up: bool,
     /// Kinds of message that count as requests of this wait only.
     pub also_requests: &'static [Kind],
     /// Kinds of message that hold this timer back while they are in flight between any two nodes.
@@ -261,7 +262,7 @@ impl TimerInfo {
         Self {
             name,
             is_wait: false,
-            is_told_as_wait: false,
+            gives_up: false,
             also_requests: &[],
             blocked_by: &[],
             is_drawn: false,
@@ -278,7 +279,7 @@ impl TimerInfo {
     /// A timer that ends a wait for an answer, in pictures and in stories as well.
     #[must_use]
     pub const fn wait(name: TimerName, text: &'static str) -> Self {
-        Self { is_wait: true, is_told_as_wait: true, ..Self::drawn(name, text) }
+        Self { is_wait: true, gives_up: true, ..Self::drawn(name, text) }
     }
 }
 
@@ -314,7 +315,7 @@ pub(crate) mod rows {
         TimerInfo::new(TimerName::Relay, "would pass on another heartbeat");
     /// A node that waits for the election of another to end waits for every message of it.
     pub(crate) const STALL: TimerInfo = TimerInfo {
-        is_told_as_wait: true,
+        gives_up: true,
         blocked_by: &[
             Kind::EnterElection,
             Kind::EeAnswer,

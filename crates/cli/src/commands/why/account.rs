@@ -221,7 +221,7 @@ impl Teller {
                 self.say(at, what);
             }
         } else if let Event::Timer { timer, .. } = &entry.event {
-            if timer.info().is_told_as_wait {
+            if timer.info().gives_up {
                 self.rounds().for_each(|round| round.give_up(at));
             }
             self.say(at, format!("{} ({} timer)", timer.info().text, timer.name()));
