@@ -1,10 +1,11 @@
-//! A world for tanist's protocols that a seed drives.
+//! A simulated world for tanist's protocols, driven by a seed.
 //!
 //! A run is a pure function: scenario + seed -> trace. The world holds nodes, disks, timers, a
-//! network and a clock; every monitor looks at every step. Reading order: [`scenario`] (what a
-//! person writes), [`world`] (what happens), [`observe`] (what looks at it), [`monitors`] (what must
+//! network and a clock; every monitor sees every step. Reading order: [`scenario`] (what a person
+//! writes), [`world`] (what happens), [`observe`] (what observes it), [`monitors`] (what must
 //! hold), [`studies`] (one run judged, counts against formulas, many seeds), [`pictures`] (a trace
-//! drawn), [`recorded`] (traces of live nodes), [`explore`] (the world driven by choice).
+//! drawn), [`recorded`] (traces of live nodes), [`explore`] (the world driven by choices instead of
+//! time).
 
 pub mod algorithms;
 pub mod explore;

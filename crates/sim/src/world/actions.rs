@@ -1,4 +1,4 @@
-//! What is done to the world from outside: machines that die and come back, links that are cut.
+//! Actions on the world from outside: crashes, restarts, cut links, commands to nodes.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::world::schedule::Class;
 use super::{Scheduled, World};
 
 impl World {
-    /// Does something to the world now.
+    /// Applies an action now.
     pub fn act(&mut self, action: Action) {
         match action {
             Action::Crash(node) => self.crash(node),
@@ -152,7 +152,8 @@ impl World {
         let Some(at) = self.position(id) else { return };
         let Some(held) = self.hosts[at].held.take() else { return };
         self.emit(Event::Resume { node: id });
-        // A machine that wakes up finds its mail and its timers all at once, mail first.
+        // A node that resumes gets the messages and timers of its pause all at once, messages
+        // first.
         for due in held {
             let class = match due {
                 Due::Deliver { .. } | Due::Command { .. } | Due::Refusal { .. } => Class::Delivery,
@@ -175,7 +176,7 @@ impl World {
                 self.network.set_cut(from, to, is_cut);
             }
         }
-        // What is out of reach has been told as cut, and stays so.
+        // Links to nodes out of reach are already recorded as cut, and stay so.
         let links = if is_cut { links } else { self.filtered(links, Network::is_in_reach) };
         self.emit(if is_cut { Event::Cut { links } } else { Event::Heal { links } });
     }
@@ -192,7 +193,7 @@ impl World {
         links
     }
 
-    /// Tells who is out of reach, and begins to look where everybody is, if somebody moves.
+    /// Records which links are out of reach; if a node moves, starts to sample positions.
     pub(super) fn lay_out(&mut self) {
         let Some(reach) = &self.network.reach else { return };
         let links = reach.missing();
@@ -221,7 +222,7 @@ impl World {
         }
     }
 
-    /// Looks where everybody is, and when to do so again.
+    /// Samples the positions of all nodes, and schedules the next sample.
     pub(super) fn look_on(&mut self) {
         self.look();
         self.plan_look();
@@ -254,7 +255,7 @@ impl World {
         }
     }
 
-    /// Sets off the faults that waited for this event.
+    /// Applies the faults whose trigger is this event.
     pub(super) fn fire(&mut self, event: &Event) {
         let mut due = Vec::new();
         let global = &self.observers.global;
@@ -273,7 +274,7 @@ impl World {
         });
         for (after, action) in due {
             match action {
-                // Right then: between this effect and the next.
+                // At once: between this effect and the next.
                 Action::Crash(node) if after.is_zero() => self.crash(node),
                 Action::Crash(_)
                 | Action::CrashAfterEffects(..)

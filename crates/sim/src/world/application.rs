@@ -1,7 +1,7 @@
-//! The application above a simulated node: what it hands up, and what it plans.
+//! The application above a simulated node: its reports and its plans.
 //!
-//! Either the world plays it, at a given pace, or somebody outside does: then what a node tells its
-//! application waits in an outbox, and the answers are handed in.
+//! Either the world plays it, at a given pace, or the caller does: then the node's notices to its
+//! application wait in an outbox, and the caller hands in the answers.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -13,22 +13,22 @@ use tanist_core::{Definition, GroupNumber, NodeId, NodeSet, Report};
 /// Who plays the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Application {
-    /// The world: it hands up and plans a line of text.
+    /// The world: its reports and plans are a line of text.
     BuiltIn(Pace),
     /// The caller of the world, with `World::take_notices` and `World::answer`.
     Outside,
 }
 
-/// What a node tells an application that is played outside.
+/// A notice of a node to an application that the caller plays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// Whom an answer goes to.
+    /// The node incarnation that an answer goes to.
     pub listener: Listener,
-    /// What it says: Stop and Plan want an answer, Begin wants none.
+    /// The notice: Stop and Plan need an answer, Begin needs none.
     pub notice: Notice,
 }
 
-/// One incarnation of a node: what is answered to it reaches no other.
+/// One incarnation of a node: an answer to it never reaches a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listener {
     pub(crate) node: NodeId,
@@ -43,7 +43,7 @@ impl Listener {
     }
 }
 
-/// How long the application takes for things.
+/// How long the application takes to answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pace {
     /// From Stop to Stopped.
@@ -52,15 +52,16 @@ pub struct Pace {
     pub plan: Duration,
 }
 
-/// What a node's application hands up when it stops.
+/// The report of a node's application when it stops.
 #[must_use]
 pub fn report(node: NodeId) -> Report {
     Report::from(format!("report of {node}").as_str())
 }
 
-/// A plan for a group: whose it is, for whom, and from whose reports.
+/// A plan for a group: its coordinator, its members, and whose reports it is based on.
 ///
-/// The coordinator's incarnation is in it, so that a number used again after a restart gives another plan.
+/// It contains the coordinator's incarnation, so that a group number used again after a restart
+/// gives another plan.
 #[must_use]
 pub fn plan(
     incarnation: u32,

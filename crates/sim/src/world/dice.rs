@@ -1,4 +1,4 @@
-//! The only source of chance in a run: a named, portable generator behind the core's [`Dice`].
+//! The only source of randomness in a run: a named, portable generator behind the core's [`Dice`].
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use tanist_core::Dice;
 use tanist_core::time::micros;
 
-/// Seeded chance. Ranges are drawn by our own arithmetic, so a replay survives upgrades.
+/// Seeded randomness. Ranges are drawn by our own arithmetic, so a replay survives upgrades.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeededDice(Xoshiro256PlusPlus);
 
@@ -24,12 +24,12 @@ impl SeededDice {
         u64::try_from(wide >> 64).unwrap_or(0)
     }
 
-    /// True in `millionths` of a million cases.
+    /// True with a probability of `millionths` / 1,000,000.
     pub fn happens(&mut self, millionths: u32) -> bool {
         millionths > 0 && self.below(1_000_000) < u64::from(millionths)
     }
 
-    /// A span between the two, both included.
+    /// A duration between the two, both included.
     pub fn between(&mut self, least: Duration, most: Duration) -> Duration {
         let (least, most) = (micros(least), micros(most));
         if most <= least {
@@ -38,7 +38,7 @@ impl SeededDice {
         Duration::from_micros(least + self.below(most - least + 1))
     }
 
-    /// One of the given things.
+    /// One of the given values.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {
         let at = usize::try_from(self.below(from.len() as u64)).ok()?;
         from.get(at).copied()

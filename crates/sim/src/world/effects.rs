@@ -1,4 +1,4 @@
-//! What nodes want done, carried out in order: each effect finished before the next begins.
+//! Carries out the effects of a step in order: each is finished before the next begins.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ impl World {
         Some(message)
     }
 
-    /// The sender's transport will learn that nobody listens at this machine.
+    /// Tells the sender's transport that this machine refused the connection.
     pub(super) fn refuse(&mut self, at: usize, sender: NodeId, id: u64) {
         let Some(sender) = self.position(sender) else { return };
         if self.network.is_open(at, sender) {
@@ -140,7 +140,7 @@ impl World {
         let id = self.messages;
         self.put_on_scales(facts.kind, message);
         self.emit(Event::Broadcast { node: from, id, message: facts });
-        // Whoever is out of reach does not lose anything: it was not meant in particular.
+        // A node out of reach loses no message: a broadcast has no particular addressee.
         for target in self.network.hearers(at) {
             let to = self.hosts[target].id;
             self.carry((at, from), (target, to), id, facts, message.clone());
@@ -217,7 +217,7 @@ impl World {
         }
     }
 
-    /// The world's own application.
+    /// The application as the world plays it.
     fn play(&mut self, at: usize, pace: Pace, notice: Notice) {
         match notice {
             Notice::Stop => {

@@ -1,4 +1,4 @@
-//! What a scenario does to a world, and when.
+//! Faults of a scenario: an action on the world, and when it is due.
 
 use std::time::Duration;
 
@@ -7,35 +7,35 @@ use tanist_core::{NodeId, Status, Time};
 
 use crate::world::places::Position;
 
-/// Something done to the world from outside.
+/// An action on the world from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The node dies.
+    /// The node crashes.
     Crash(NodeId),
-    /// The node dies in its next step that has this many effects, after carrying them out.
+    /// The node crashes in its next step that has this many effects, after carrying them out.
     CrashAfterEffects(NodeId, u32),
-    /// The node comes up with what its disk kept, less its last writes.
+    /// The node restarts with the contents of its disk, except its last writes.
     Restart {
         /// Which.
         node: NodeId,
         /// How many writes the disk had acknowledged and lost.
         lost_writes: u32,
     },
-    /// The disk of a node that is down loses its last writes, if a node that is up and runs has
-    /// heard of the last one: what nobody has heard of, nobody can recall.
+    /// The disk of a node that is down loses its last writes, if a running node has seen the group
+    /// number of the last one. A number that no running node has seen cannot be recalled.
     Forget {
         /// Whose disk.
         node: NodeId,
         /// How many writes.
         lost_writes: u32,
     },
-    /// The node stops running; its clock and its mail go on.
+    /// The node stops running; its clock goes on, and messages still arrive at its machine.
     Pause(NodeId),
-    /// It runs on.
+    /// The node runs again.
     Resume(NodeId),
     /// Links go down.
     Cut(Vec<Link>),
-    /// Links come back; all of them if none is named.
+    /// Links are restored; all of them if none is named.
     Heal(Vec<Link>),
     /// Messages from and to this node take longer by this much.
     Slow(NodeId, Duration),
@@ -43,21 +43,21 @@ pub enum Action {
     ClockRate(NodeId, u32),
     /// The network loses this many messages, in millionths.
     Loss(u32),
-    /// The network doubles this many messages, in millionths.
+    /// The network duplicates this many messages, in millionths.
     Duplicate(u32),
-    /// The network keeps its bounds from here on: every message within Tm, none lost or doubled.
+    /// The network keeps its bounds from here on: every message within Tm, none lost or duplicated.
     Calm,
     /// The node calls an election.
     Call(NodeId),
-    /// The node checks the others.
+    /// The node checks for other groups.
     Check(NodeId),
-    /// The node takes its coordinator for suspiciously silent.
+    /// The node suspects its coordinator.
     Suspect(NodeId),
-    /// The node's transport has evidence that the peer is dead.
+    /// The node's transport learns that the peer refuses connections.
     Refuse {
-        /// Who learns it.
+        /// The node that learns it.
         node: NodeId,
-        /// Who is dead.
+        /// The peer that refuses.
         peer: NodeId,
     },
     /// The node withdraws.
@@ -71,22 +71,22 @@ pub enum Action {
     Rejoin(NodeId),
     /// Elections are paused, by a command to this node.
     PauseElections(NodeId),
-    /// They are not any more, by a command to this node.
+    /// Elections are resumed, by a command to this node.
     ResumeElections(NodeId),
-    /// The node's priority is another from here on.
+    /// The node's priority changes.
     Priority {
         /// Whose.
         node: NodeId,
-        /// What it is.
+        /// The new priority.
         value: u32,
     },
-    /// The node walks there in a straight line, where nodes have places.
+    /// The node moves there in a straight line, where nodes have positions.
     Move {
         /// Which.
         node: NodeId,
         /// To where.
         to: Position,
-        /// How long it takes; zero means that it is there at once.
+        /// How long it takes; zero means at once.
         over: Duration,
     },
 }
@@ -96,11 +96,11 @@ pub enum Action {
 pub enum Moment {
     /// At this time.
     At(Time),
-    /// This long after something happened.
+    /// This long after a condition is met.
     When {
-        /// What.
+        /// The condition.
         condition: Condition,
-        /// How long after; zero means right then, between two effects if need be.
+        /// How long after; zero means at once, even between two effects of a step.
         after: Duration,
     },
 }
@@ -119,16 +119,16 @@ pub struct Condition {
 /// An event that a condition counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
-    /// The node's status becomes this.
+    /// The node's status changes to this.
     Enters(Status),
-    /// The node sends such a message.
+    /// The node sends a message of this kind.
     Sends(Kind),
-    /// The node receives such a message.
+    /// The node receives a message of this kind.
     Receives(Kind),
 }
 
 impl Trigger {
-    /// Whether an event is this, at this node; `was` is the status before a change of state.
+    /// Whether the event matches, at this node; `was` is its status before a change of state.
     #[must_use]
     pub fn is(self, node: NodeId, event: &Event, was: Status) -> bool {
         match (self, event) {
@@ -147,7 +147,7 @@ impl Trigger {
     }
 }
 
-/// An action and its moment.
+/// An action and when it is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// When.

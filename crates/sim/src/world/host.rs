@@ -8,7 +8,7 @@ use tanist_core::time::micros;
 use tanist_core::trace::NodeState;
 use tanist_core::{GroupNumber, NodeId, NodeRecord, Time};
 
-/// The right rate of a clock.
+/// The rate of a correct clock.
 pub const RATE: u32 = 1_000_000;
 
 /// How many of its last writes a disk can lose.
@@ -17,41 +17,42 @@ const WRITES_KEPT: usize = 8;
 /// A machine.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// Its node's name.
+    /// The id of its node.
     pub id: NodeId,
     /// The node, while the machine is up.
     pub node: Option<Node>,
-    /// The defining state that the trace last told.
+    /// The node's state as last written to the trace.
     pub(crate) told: Option<NodeState>,
     /// What the disk acknowledged, oldest first.
     disk: Vec<NodeRecord>,
     timers: Vec<(Timer, u64)>,
-    /// What arrived while it stood still; none while it runs.
+    /// What arrived during a pause; none while the node runs.
     pub(crate) held: Option<Vec<Due>>,
-    /// What is added to every message from or to it.
+    /// Added to the delay of every message from or to it.
     pub(crate) slow: Duration,
-    /// How fast its clock runs, in millionths of the right rate.
+    /// How fast its clock runs, in millionths of the correct rate.
     pub(crate) rate: u32,
-    /// Distinguishes the incarnations of a machine, so that nothing from an earlier one reaches it.
+    /// Distinguishes the incarnations of a node: a timer or answer of an earlier one is ignored.
     pub(crate) incarnation: u32,
-    /// Crash in the next step that has this many effects, after carrying them out.
+    /// The node crashes in its next step that has this many effects, after carrying them out.
     pub(crate) crash_after: Option<u32>,
-    /// The last message to each peer: evidence about an earlier one is void.
+    /// The last message to each peer: a refusal of an earlier one says nothing about it.
     last_sent: Vec<(NodeId, u64)>,
-    /// The highest group number of each node that this incarnation heard of, where recall is on.
+    /// The highest group number of each node that this incarnation has received, where recall is
+    /// on.
     heard: Vec<GroupNumber>,
-    /// Which part of a store this machine is, unless something happened to it since.
+    /// Its place in a store of snapshots, unless its state changed since.
     pub(crate) mark: Option<Mark>,
 }
 
-/// A machine's place in a store of snapshots, and the number that stands for it.
+/// A machine's place in a store of snapshots, and its digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) part: u32,
     pub(crate) digest: u128,
 }
 
-/// Everything about a machine that its future depends on, when it runs and has no clock of its own.
+/// Everything about a running machine with a correct clock that its future depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct HostPart {
     node: Option<Node>,
@@ -77,7 +78,7 @@ pub enum Due {
         from: NodeId,
         /// Its number in the trace.
         id: u64,
-        /// What it says.
+        /// The message itself.
         message: Message,
     },
     /// A timer runs out, unless it was replaced or cancelled.
@@ -87,18 +88,18 @@ pub enum Due {
         /// In which incarnation it was set.
         incarnation: u32,
     },
-    /// The transport learns that a message found nobody listening.
+    /// The transport learns that the peer refused the connection for a message.
     Refusal {
-        /// To whom it was.
+        /// The addressee.
         peer: NodeId,
         /// Its number in the trace.
         id: u64,
         /// In which incarnation it was sent.
         incarnation: u32,
     },
-    /// The application comes back.
+    /// The application answers.
     Command {
-        /// With what.
+        /// The answer.
         command: Command,
         /// In which incarnation it was asked.
         incarnation: u32,
@@ -126,7 +127,7 @@ impl Host {
         }
     }
 
-    /// What its future depends on.
+    /// The part of its state that its future depends on.
     pub(crate) fn part(&self) -> HostPart {
         HostPart {
             node: self.node.clone(),
@@ -138,17 +139,17 @@ impl Host {
         }
     }
 
-    /// Takes in what its future depends on; what equal parts give is equal.
+    /// Hashes the part of its state that its future depends on.
     pub(crate) fn hash_part(&self, hasher: &mut impl Hasher) {
         self.node.hash(hasher);
-        // What was told is what the node is in: it says nothing new.
+        // `told` follows from the node's state, so it adds nothing.
         self.saved().hash(hasher);
         self.running().hash(hasher);
         self.incarnation.hash(hasher);
         self.heard.hash(hasher);
     }
 
-    /// Becomes such a machine; its timers are set by whoever has the schedule.
+    /// Takes over a saved state; the caller sets its timers, since it has the schedule.
     pub(crate) fn put_back(&mut self, part: &HostPart) {
         self.node.clone_from(&part.node);
         self.told.clone_from(&part.told);
@@ -161,12 +162,12 @@ impl Host {
         self.last_sent.clear();
     }
 
-    /// Forgets its timers, to have them set anew.
+    /// Forgets its timers, so that they can be set again.
     pub(crate) fn clear_timers(&mut self) {
         self.timers.clear();
     }
 
-    /// What the disk holds.
+    /// The record that the disk holds.
     #[must_use]
     pub fn saved(&self) -> Option<NodeRecord> {
         self.disk.last().copied()
@@ -202,7 +203,7 @@ impl Host {
         }
     }
 
-    /// Whether it is up, runs, is not about to die, and has heard of this number or a higher one.
+    /// Whether it is running, is not about to crash, and has received this number or a higher one.
     pub(crate) fn has_heard_of(&self, group: GroupNumber) -> bool {
         let is_well = self.node.is_some() && self.held.is_none() && self.crash_after.is_none();
         let mut known = self.heard.iter().filter(|known| known.node == group.node);
@@ -250,7 +251,7 @@ impl Host {
         found.map(|at| self.timers.swap_remove(at)).is_some()
     }
 
-    /// What this machine's clock shows.
+    /// The time that this machine's clock shows.
     #[must_use]
     pub fn clock(&self, now: Time) -> Time {
         if self.rate == RATE {
@@ -259,7 +260,7 @@ impl Host {
         Time::from_micros(scale(now.as_micros(), self.rate, RATE))
     }
 
-    /// How long a span of its own clock really takes.
+    /// How long a duration of its own clock really takes.
     #[must_use]
     pub fn real(&self, span: Duration) -> Duration {
         if self.rate == RATE {

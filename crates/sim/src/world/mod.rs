@@ -44,20 +44,21 @@ pub struct World {
     pub(crate) hosts: Vec<Host>,
     network: Network,
     pub(crate) schedule: Schedule<Scheduled>,
-    /// Faults whose time is known beforehand, last first, so that they do not deepen the schedule.
+    /// Faults whose time is known beforehand, last first; they are not on the schedule, to keep it
+    /// small.
     pub(crate) planned: Vec<(Time, Action)>,
     dice: SeededDice,
     application: Application,
-    /// What applications that are played outside were told and nobody has taken yet.
+    /// Notices to applications that the caller plays, not taken yet.
     outbox: Vec<Told>,
-    /// Faults that wait for something to happen.
+    /// Faults that wait for their trigger.
     armed: Vec<Armed>,
     /// What observes the run.
     pub observers: Observers,
     effects: Scratch,
     messages: u64,
     events: u64,
-    /// How many bytes were sent, if anybody wants to know.
+    /// How many bytes were sent, if they are counted.
     bytes: Option<u64>,
 }
 
@@ -92,17 +93,17 @@ struct Armed {
 pub struct WorldSetup {
     /// The group's configuration.
     pub config: GroupConfig,
-    /// Who takes part, in the groups that the configuration makes of them.
+    /// The nodes that take part, in the groups that the configuration makes of them.
     pub members: Membership,
     /// The network.
     pub network: Network,
     /// Who plays the application.
     pub application: Application,
-    /// Groups that stand when the world begins.
+    /// Groups that are established when the world begins.
     pub groups: Vec<EstablishedGroup>,
-    /// Nodes that are down when the world begins; all others that stand in no group come up.
+    /// Nodes that are down when the world begins; all others outside an established group start.
     pub down: Vec<NodeId>,
-    /// What happens to the world.
+    /// The faults of the run.
     pub faults: Vec<Fault>,
     /// What observes the run.
     pub observers: Observers,
@@ -170,19 +171,19 @@ impl World {
         self.bytes = Some(0);
     }
 
-    /// The bytes of all messages but heartbeats that were sent since somebody wanted to know.
+    /// The bytes of all messages except heartbeats that were sent since [`Self::weigh`] was called.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes.unwrap_or(0)
     }
 
-    /// How many things are on the schedule: what memory depends on.
+    /// How many entries the schedule has; memory depends on it.
     #[must_use]
     pub fn scheduled(&self) -> usize {
         self.schedule.len()
     }
 
-    /// When the next thing happens.
+    /// When the next scheduled event is due.
     #[must_use]
     pub fn next_at(&self) -> Option<Time> {
         let planned = self.planned.last().map(|(at, _)| *at);
@@ -192,7 +193,7 @@ impl World {
         }
     }
 
-    /// Runs to this moment.
+    /// Runs until this time.
     pub fn run_until(&mut self, end: Time) {
         while self.next_at().is_some_and(|at| at <= end) {
             self.step();
@@ -200,7 +201,7 @@ impl World {
         self.now = self.now.max(end);
     }
 
-    /// Lets the next thing happen; false if nothing ever will.
+    /// Runs the next scheduled event; false if there is none.
     pub fn step(&mut self) -> bool {
         let scheduled = self.schedule.next_at();
         if let Some((at, action)) =
@@ -211,7 +212,7 @@ impl World {
             return true;
         }
         let Some((at, number, scheduled)) = self.schedule.pop() else { return false };
-        // What was due while somebody else led the world happens at once.
+        // An event that was due while a script drove the world happens at once.
         self.now = self.now.max(at);
         match scheduled {
             Scheduled::Fault(action) => self.act(action),
@@ -221,16 +222,16 @@ impl World {
         true
     }
 
-    /// What nodes told applications that are played outside since this was last asked, in order.
-    /// What a node said before it crashed is left out: the application died with it.
+    /// The notices to applications that the caller plays, since the last call, in order. Notices of
+    /// a node that has crashed since are left out: its application crashed with it.
     pub fn take_notices(&mut self) -> Vec<Told> {
         let mut told = std::mem::take(&mut self.outbox);
         told.retain(|told| self.is_alive(told.listener));
         told
     }
 
-    /// An application that is played outside comes back to its node after a while; not at all if
-    /// the node has crashed by then.
+    /// The application that the caller plays answers its node after a while; the answer is dropped
+    /// if the node has crashed by then.
     pub fn answer(&mut self, listener: Listener, command: Command, after: Duration) {
         if let Some(at) = self.position(listener.node) {
             let due = Due::Command { command, incarnation: listener.incarnation };
@@ -243,13 +244,13 @@ impl World {
         host.is_some_and(|host| host.node.is_some() && host.incarnation == listener.incarnation)
     }
 
-    /// Where the nodes are, in order of id; nowhere in a world without places.
+    /// The positions of the nodes, in order of id; empty in a world without positions.
     #[must_use]
     pub fn positions(&self) -> &[Position] {
         self.network.reach.as_ref().and_then(Reach::positions).unwrap_or_default()
     }
 
-    /// Whom a node reaches now, by what it says to all: places in the order of ids.
+    /// The nodes that a broadcast of this node reaches now, as indexes in the order of ids.
     #[must_use]
     pub fn hearers(&self, of: usize) -> Vec<usize> {
         self.network.hearers(of)
@@ -309,14 +310,14 @@ impl World {
         self.step_node(at, event);
     }
 
-    /// Nothing is under way, nothing was counted, and the clock stands where it began.
+    /// Empties the schedule, and sets the counters and the clock back to zero.
     pub(crate) fn reset(&mut self) {
         self.schedule.clear();
         self.now = Time::ZERO;
         (self.messages, self.events) = (0, 0);
     }
 
-    /// What is left to chance where nothing has a length: the same in every global state.
+    /// Sets the dice back: what is drawn without a clock is the same in every global state.
     pub(crate) fn reset_dice(&mut self) {
         self.dice = SeededDice::new(0);
     }

@@ -1,5 +1,5 @@
-//! The network between the nodes: delay, loss, duplication, reordering, links that are cut, and who
-//! is in reach of whom at all.
+//! The network between the nodes: delay, loss, duplication, reordering, cut links, and which nodes
+//! are in reach of each other.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::world::topology::{Reach, Topology};
 /// How long messages take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delay {
-    /// Always the same.
+    /// Always the same delay.
     Fixed(Duration),
-    /// Anything between the two, equally likely.
+    /// Uniformly distributed between the two.
     Uniform {
         /// At least.
         min: Duration,
@@ -61,11 +61,11 @@ pub struct Conditions {
     pub loss_ppm: u32,
     /// How many arrive twice, in millionths.
     pub duplicate_ppm: u32,
-    /// Whether a dead machine's host refuses connections, so that the sender learns it at once.
+    /// Whether a crashed node's machine refuses connections, so that the sender learns it at once.
     pub has_refusals: bool,
 }
 
-/// What is to happen to particular messages, for scenarios that depend on it.
+/// A rule for particular messages, for scenarios that depend on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Of this sender only.
@@ -74,15 +74,15 @@ pub struct Rule {
     pub to: Option<NodeId>,
     /// Of this kind only.
     pub kind: Option<Kind>,
-    /// Only the nth that fits otherwise, counted from 1.
+    /// Only the nth message that matches otherwise, counted from 1.
     pub nth: Option<u32>,
     /// What happens to them.
     pub fate: Fate,
-    /// How many have fitted so far.
+    /// How many have matched so far.
     pub seen: u32,
 }
 
-/// What happens to a message by rule.
+/// What a rule does to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is lost.
@@ -91,18 +91,18 @@ pub enum Fate {
     Delay(Duration),
 }
 
-/// The links, and what they did so far.
+/// The links, and their state.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// What holds for every link.
+    /// The conditions of every link.
     pub conditions: Conditions,
-    /// What holds for particular messages.
+    /// The rules for particular messages.
     pub rules: Vec<Rule>,
     /// `is_cut[from * n + to]`; empty until a link is cut, since large networks have many pairs.
     is_cut: Vec<bool>,
     /// The latest arrival on each link, for FIFO; empty until a message is kept in order.
     latest: Vec<Time>,
-    /// Who is in reach of whom; everybody if none.
+    /// Which nodes are in reach of each other; all of them if none.
     pub(crate) reach: Option<Reach>,
     count: usize,
 }
@@ -130,13 +130,13 @@ impl Network {
         Self { conditions, rules, is_cut: Vec::new(), latest: Vec::new(), reach: None, count }
     }
 
-    /// The same network where only some are in reach; the ids are in order.
+    /// The same network where only some nodes are in reach of each other; the ids are sorted.
     #[must_use]
     pub fn over(self, topology: &Topology, ids: Vec<NodeId>, seed: u64) -> Self {
         Self { reach: Reach::new(topology, ids, seed), ..self }
     }
 
-    /// Takes a link down or up, in one direction.
+    /// Cuts or restores a link, in one direction.
     pub fn set_cut(&mut self, from: usize, to: usize, is_cut: bool) {
         if self.is_cut.is_empty() {
             self.is_cut = vec![false; self.count * self.count];
@@ -144,25 +144,25 @@ impl Network {
         self.is_cut[from * self.count + to] = is_cut;
     }
 
-    /// Whether somebody has cut a link, be it in reach or not.
+    /// Whether this link was cut by a fault, in reach or not.
     #[must_use]
     pub fn is_cut(&self, from: usize, to: usize) -> bool {
         self.is_cut.get(from * self.count + to).copied().unwrap_or(false)
     }
 
-    /// Whether what one says can reach the other now.
+    /// Whether a message from one node can reach the other now.
     #[must_use]
     pub fn is_open(&self, from: usize, to: usize) -> bool {
         !self.is_cut(from, to) && self.is_in_reach(from, to)
     }
 
-    /// Whether one would be in reach of the other if nobody had cut anything.
+    /// Whether one node would be in reach of the other if no link were cut.
     #[must_use]
     pub fn is_in_reach(&self, from: usize, to: usize) -> bool {
         self.reach.as_ref().is_none_or(|reach| reach.contains(from, to))
     }
 
-    /// Everybody whom a broadcast can reach now, in order.
+    /// The nodes that a broadcast can reach now, in order.
     #[must_use]
     pub fn hearers(&self, of: usize) -> Vec<usize> {
         let is_open = |to: &usize| !self.is_cut(of, *to);
@@ -198,7 +198,7 @@ impl Network {
         Arrivals::Once(first)
     }
 
-    /// How long the news of a refused connection takes.
+    /// How long it takes until the sender learns of a refused connection.
     pub(crate) fn refusal_delay(&self, dice: &mut SeededDice) -> Duration {
         self.conditions.delay.draw(dice)
     }

@@ -1,8 +1,7 @@
-//! Places on a plane, and who is near whom.
+//! Positions on a plane, and which nodes are near each other.
 //!
-//! Everything is a whole number of decimetres, so that a run is the same on every machine. What
-//! is near is found by a grid whose cells are as wide as the range: hundreds of moving nodes are
-//! cheap.
+//! All lengths are whole decimetres, so that a run is the same on every machine. Neighbours are
+//! found by a grid whose cells are as wide as the range, so hundreds of moving nodes are cheap.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +9,7 @@ use tanist_core::NodeId;
 
 use crate::world::dice::SeededDice;
 
-/// A place, in decimetres.
+/// A position, in decimetres.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// To the right.
@@ -38,7 +37,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// Any place in it, all equally likely.
+    /// Any position in it, all equally likely.
     pub fn draw(self, dice: &mut SeededDice) -> Position {
         let mut below = |end: u32| i64::try_from(dice.below(u64::from(end) + 1)).unwrap_or(0);
         let x = below(self.width);
@@ -46,7 +45,7 @@ impl Area {
     }
 }
 
-/// Where nodes are in the beginning.
+/// The positions of the nodes in the beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// In a row, in order of id, this far apart.
@@ -57,12 +56,12 @@ pub enum Layout {
     Circle(u32),
     /// Anywhere in an area, drawn from the seed.
     Random(Area),
-    /// Where each is said to be.
+    /// The given position of each node.
     At(BTreeMap<NodeId, Position>),
 }
 
 impl Layout {
-    /// The places of these nodes, which are in order of id.
+    /// The positions of these nodes, which are in order of id.
     #[must_use]
     pub fn positions(&self, ids: &[NodeId], dice: &mut SeededDice) -> Vec<Position> {
         let count = i64::try_from(ids.len()).unwrap_or(i64::MAX);
@@ -92,7 +91,7 @@ pub fn columns(count: i64) -> i64 {
     if root * root < count { root + 1 } else { root }
 }
 
-/// Whole decimetres swallow what sines differ by from machine to machine.
+/// Rounding to whole decimetres removes what sines differ by from machine to machine.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -112,7 +111,7 @@ fn circle(count: i64, spacing: u32) -> Vec<Position> {
     (0..count).map(place).collect()
 }
 
-/// For each place, which others are at most `range` away, in order.
+/// For each position, which others are at most `range` away, in order.
 #[must_use]
 pub fn neighbours(positions: &[Position], range: u32) -> Vec<Vec<usize>> {
     let side = i64::from(range.max(1));

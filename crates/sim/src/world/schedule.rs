@@ -1,22 +1,22 @@
-//! What is due when. At equal times faults come first, then deliveries, then timers.
+//! The queue of scheduled events. At equal times faults come first, then deliveries, then timers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use tanist_core::Time;
 
-/// Which of several things that are due at the same moment comes first.
+/// Which of several events that are due at the same time comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Faults and commands of the scenario.
     Fault,
-    /// Messages that arrive, and the application coming back.
+    /// Messages that arrive, and answers of the application.
     Delivery,
-    /// Timers that run out: deliveries precede timers.
+    /// Timers that expire.
     Timer,
 }
 
-/// A queue of things to come; within a class and a moment, first in, first out.
+/// A queue ordered by time; within a class and a time, first in, first out.
 #[derive(Clone, Debug)]
 pub struct Schedule<T> {
     heap: BinaryHeap<Reverse<(Time, Class, u64, usize)>>,
@@ -26,13 +26,13 @@ pub struct Schedule<T> {
 }
 
 impl<T> Schedule<T> {
-    /// Nothing is due.
+    /// An empty schedule.
     #[must_use]
     pub const fn new() -> Self {
         Self { heap: BinaryHeap::new(), slots: Vec::new(), free: Vec::new(), count: 0 }
     }
 
-    /// Puts something on the schedule; the number it gets is unique and grows.
+    /// Adds an item; the number it gets is unique and grows.
     pub fn add(&mut self, at: Time, class: Class, item: T) -> u64 {
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -49,25 +49,25 @@ impl<T> Schedule<T> {
         self.count
     }
 
-    /// When the next thing is due.
+    /// When the next item is due.
     #[must_use]
     pub fn next_at(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// Takes the next thing, with its moment and its number.
+    /// Takes the next item, with its time and its number.
     pub fn pop(&mut self) -> Option<(Time, u64, T)> {
         let Reverse((at, _, number, slot)) = self.heap.pop()?;
         self.free.push(slot);
         self.slots[slot].take().map(|item| (at, number, item))
     }
 
-    /// Everything on the schedule with its number, in no particular order.
+    /// All items with their numbers, in no particular order.
     pub fn entries(&self) -> impl Iterator<Item = (u64, &T)> + '_ {
         self.all().map(|(number, _, item)| (number, item))
     }
 
-    /// Everything on the schedule with its number and when it is due, in no particular order.
+    /// All items with their numbers and times, in no particular order.
     pub fn all(&self) -> impl Iterator<Item = (u64, Time, &T)> + '_ {
         let entries = self.heap.iter();
         entries.filter_map(|Reverse((at, _, number, slot))| {
@@ -75,7 +75,7 @@ impl<T> Schedule<T> {
         })
     }
 
-    /// Takes everything off the schedule; numbers begin anew.
+    /// Removes all items; numbers start from 1 again.
     pub fn clear(&mut self) {
         self.heap.clear();
         self.slots.clear();
@@ -83,7 +83,7 @@ impl<T> Schedule<T> {
         self.count = 0;
     }
 
-    /// Takes one thing off the schedule, whenever it was due.
+    /// Removes one item, whenever it was due.
     pub fn remove(&mut self, number: u64) -> Option<T> {
         let mut found = None;
         self.heap.retain(|Reverse((_, _, known, slot))| {
@@ -97,7 +97,7 @@ impl<T> Schedule<T> {
         self.slots[slot].take()
     }
 
-    /// Takes these off the schedule.
+    /// Removes these items.
     pub fn remove_all(&mut self, numbers: &[u64]) {
         if numbers.is_empty() {
             return;
@@ -112,13 +112,13 @@ impl<T> Schedule<T> {
         });
     }
 
-    /// How many things are on the schedule.
+    /// How many items there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.heap.len()
     }
 
-    /// Whether nothing is due ever.
+    /// Whether there are no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()

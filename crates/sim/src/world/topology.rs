@@ -1,9 +1,9 @@
-//! Who is in reach of whom: everybody, along given links, or by radio on a plane.
+//! Which nodes are in reach of each other: all, those with given links, or those in radio range.
 //!
-//! A radio is heard by all that are in range, and what is said to one reaches it only there. Where
-//! nodes move, everybody's place is looked at once per step of time, so that links come and go at
-//! whole steps; the trace tells them as `heal` and `cut`, and whoever reads a trace knows the
-//! components at each moment. Transmissions do not collide.
+//! A radio transmission is received by every node in range; a message to one node arrives only if
+//! that node is in range. Where nodes move, positions are sampled once per time step, so that links
+//! come and go at whole steps. The trace records them as `heal` and `cut`, so a reader of the trace
+//! knows the components at each moment. Transmissions do not collide.
 
 use std::time::Duration;
 
@@ -14,20 +14,20 @@ use crate::world::dice::SeededDice;
 use crate::world::places::{self, Layout, Position};
 use crate::world::walking::{Mobility, Walker};
 
-/// Who can be in reach of whom.
+/// Which nodes can be in reach of each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Topology {
-    /// Everybody of everybody.
+    /// All of them.
     #[default]
     Whole,
     /// Those that these links join, in both directions.
     Links(Vec<(NodeId, NodeId)>),
-    /// Those that are in range.
+    /// Those in radio range.
     Radio(RadioConfig),
 }
 
 impl Topology {
-    /// Whether some are out of reach by their place: then transmissions and receptions differ.
+    /// Whether nodes can be out of reach by position: then transmissions and receptions differ.
     #[must_use]
     pub const fn is_radio(&self) -> bool {
         match self {
@@ -40,29 +40,29 @@ impl Topology {
 /// A radio on a plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RadioConfig {
-    /// How far it is heard, in decimetres.
+    /// Its range, in decimetres.
     pub range: u32,
-    /// What is lost within the range.
+    /// Loss within the range.
     pub fading: Fading,
     /// Where nodes are in the beginning.
     pub layout: Layout,
-    /// How they move by themselves.
+    /// How they move by themselves, if they do.
     pub mobility: Option<Mobility>,
-    /// How often their places are looked at.
+    /// How often their positions are sampled.
     pub step: Duration,
 }
 
-/// How much is lost on the way, besides what the network loses anyway.
+/// How many messages are lost by distance, besides those that the network loses anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fading {
     /// The same share at every distance within the range, in millionths.
     Flat(u32),
-    /// Nothing up to [`SURE`] of the range, then more with the square of the distance, and
-    /// everything at the range.
+    /// None up to [`SURE`] of the range, then more with the square of the distance, and all of them
+    /// at the range.
     Distance,
 }
 
-/// How much of the range is sure, in percent.
+/// Up to which part of the range nothing is lost, in percent.
 pub const SURE: u32 = 80;
 
 impl Fading {
@@ -80,7 +80,7 @@ impl Fading {
     }
 }
 
-/// Who is in reach of whom at the moment.
+/// Which nodes are in reach of each other at the moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Reach {
     ids: Vec<NodeId>,
@@ -89,7 +89,7 @@ pub(crate) struct Reach {
     air: Option<Air>,
 }
 
-/// Where the nodes are, and how far they are heard.
+/// The positions of the nodes, and their range.
 #[derive(Clone, Debug)]
 struct Air {
     range: u32,
@@ -100,7 +100,7 @@ struct Air {
     until: Option<Time>,
 }
 
-/// Links that came and went, each in one direction.
+/// Links that came and went, each direction separately.
 #[derive(Default)]
 pub(crate) struct Shift {
     pub(crate) came: Vec<Link>,
@@ -108,7 +108,7 @@ pub(crate) struct Shift {
 }
 
 impl Reach {
-    /// None where everybody is in reach of everybody. The ids are in order.
+    /// None where all nodes are in reach of each other. The ids are sorted.
     pub(crate) fn new(topology: &Topology, ids: Vec<NodeId>, seed: u64) -> Option<Self> {
         match topology {
             Topology::Whole => None,
@@ -116,8 +116,8 @@ impl Reach {
                 Some(Self { neighbours: joined(&ids, links), ids, air: None })
             }
             Topology::Radio(config) => {
-                // Places and ways have a sequence of their own: a seed's are the same for every
-                // protocol.
+                // Positions and movements have their own sequence: for one seed they are the same
+                // with every protocol.
                 let seed = seed ^ 0x0072_6164_696f;
                 let positions = config.layout.positions(&ids, &mut SeededDice::new(seed));
                 let walkers = ids.iter().zip(&positions);
@@ -146,7 +146,7 @@ impl Reach {
         self.neighbours[from].binary_search(&to).is_ok()
     }
 
-    /// What is lost between two by their distance.
+    /// The loss between two nodes by their distance, in millionths.
     pub(crate) fn loss_ppm(&self, from: usize, to: usize) -> u32 {
         self.air.as_ref().map_or(0, |air| {
             let distance = air.positions[from].distance_squared(air.positions[to]);
@@ -170,25 +170,25 @@ impl Reach {
             .collect()
     }
 
-    /// Where the nodes are, if they are anywhere.
+    /// The positions of the nodes, if they have any.
     pub(crate) fn positions(&self) -> Option<&[Position]> {
         self.air.as_ref().map(|air| air.positions.as_slice())
     }
 
-    /// Sends a node somewhere.
+    /// Moves a node there.
     pub(crate) fn go(&mut self, now: Time, node: usize, to: Position, over: Duration) {
         if let Some(air) = &mut self.air {
             air.walkers[node].go(now, to, over);
         }
     }
 
-    /// How long until the places must be looked at again; none if nobody moves.
+    /// How long until positions must be sampled again; none if no node moves.
     pub(crate) fn next_look(&self, now: Time) -> Option<Duration> {
         let air = self.air.as_ref()?;
         air.walkers.iter().any(|walker| walker.is_moving(now)).then_some(air.step)
     }
 
-    /// Looks where everybody is.
+    /// Samples the positions of all nodes.
     pub(crate) fn look(&mut self, now: Time) -> Shift {
         let Some(air) = &mut self.air else { return Shift::default() };
         if air.until.take_if(|until| *until <= now).is_some() {

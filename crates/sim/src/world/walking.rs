@@ -1,8 +1,8 @@
 //! Nodes that move: by a script, or by the random waypoint model.
 //!
-//! Random waypoint: a node walks in a straight line to a place drawn from the area, at a speed
-//! drawn for the way, rests, and draws again. Each node draws from a sequence of its own, so that
-//! it takes the same ways whatever the protocol does and whoever else takes part.
+//! Random waypoint: a node moves in a straight line to a position drawn from the area, at a speed
+//! drawn for the way, rests, and draws again. Each node draws from its own sequence, so that it
+//! takes the same ways whatever the protocol does and whichever other nodes take part.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::world::places::{Area, Position};
 /// How nodes move by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mobility {
-    /// Where they go.
+    /// The area they stay in.
     pub area: Area,
     /// At least this fast, in decimetres per second; never 0, or they would end up standing.
     pub speed_min: u32,
@@ -25,7 +25,7 @@ pub struct Mobility {
     pub pause_min: Duration,
     /// At most this long.
     pub pause_max: Duration,
-    /// When everybody stands still; never, if not given.
+    /// When all nodes stop moving; never, if not given.
     pub until: Option<Duration>,
 }
 
@@ -33,7 +33,7 @@ pub struct Mobility {
 #[derive(Clone, Debug)]
 pub(crate) struct Walker {
     leg: Leg,
-    /// Where the next way comes from; none if it stays where its last way ends.
+    /// How the next way is drawn; none if the node stays where its last way ends.
     roams: Option<Roaming>,
 }
 
@@ -50,12 +50,12 @@ struct Leg {
 struct Roaming {
     mobility: Mobility,
     dice: SeededDice,
-    /// When it sets out again.
+    /// When the node moves again.
     leaves: Time,
 }
 
 impl Walker {
-    /// A node that stands here, and roams from here if it is told to.
+    /// A node at this position, which roams from there if mobility is given.
     pub(crate) fn new(here: Position, id: NodeId, mobility: Option<Mobility>, seed: u64) -> Self {
         let leg = Leg { from: here, to: here, begins: Time::ZERO, ends: Time::ZERO };
         let roams = mobility.map(|mobility| {
@@ -65,7 +65,7 @@ impl Walker {
         Self { leg, roams }
     }
 
-    /// Where it is at this moment; moments must not go back.
+    /// Its position at this time; time must not go back.
     pub(crate) fn position(&mut self, now: Time) -> Position {
         if let Some(roaming) = &mut self.roams {
             while roaming.leaves <= now {
@@ -75,7 +75,7 @@ impl Walker {
         self.leg.position(now)
     }
 
-    /// Sends it somewhere, wherever it was going.
+    /// Moves it there, whatever its way was before.
     pub(crate) fn go(&mut self, now: Time, to: Position, over: Duration) {
         let from = self.position(now);
         self.leg = Leg { from, to, begins: now, ends: now + over };
@@ -84,14 +84,14 @@ impl Walker {
         }
     }
 
-    /// Makes it stand where it is.
+    /// Stops it where it is.
     pub(crate) fn halt(&mut self, now: Time) {
         let here = self.position(now);
         self.leg = Leg { from: here, to: here, begins: now, ends: now };
         self.roams = None;
     }
 
-    /// Whether it will be somewhere else after this moment.
+    /// Whether its position changes after this time.
     pub(crate) fn is_moving(&self, now: Time) -> bool {
         self.roams.is_some() || self.leg.ends > now
     }
@@ -119,7 +119,7 @@ impl Roaming {
         let spread = u64::from(speed_max.saturating_sub(speed_min)) + 1;
         let speed = (u64::from(speed_min) + self.dice.below(spread)).max(1);
         let distance = from.distance_squared(to).isqrt();
-        // Even a way of no length takes a moment, so that drawing comes to an end.
+        // Even a way of no length takes some time, so that the drawing of ways comes to an end.
         let takes = Duration::from_micros((distance.saturating_mul(1_000_000) / speed).max(1000));
         let begins = self.leaves;
         let ends = begins + takes;
