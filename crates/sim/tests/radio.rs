@@ -163,7 +163,7 @@ fn lengths_are_metres_in_a_file_and_whole_decimetres_in_the_world() {
 fn a_mistake_is_named_with_its_line_and_what_was_expected() {
     for (rest, part) in [
         ("nodes = 2\n[radio]\nloss = 0.1\n", "needs either `range` in metres, or `links`"),
-        ("nodes = 2\n[radio]\nrange = 10\n", "nobody says where n1 is"),
+        ("nodes = 2\n[radio]\nrange = 10\n", "n1 has no position"),
         ("nodes = 2\n[radio]\nrange = 0\nlayout = \"line\"\n", "line 6: expected metres"),
         ("nodes = 2\n[radio]\nrange = 1\nlayout = \"star\"\n", "no layout \"star\""),
         ("nodes = 2\n[radio]\nrange = 1\nlayout = \"random\"\n", "needs `area`"),

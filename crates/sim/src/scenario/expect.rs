@@ -1,4 +1,4 @@
-//! The part of a scenario file that says what is checked, and what must have come of the run:
+//! The tables of a scenario file that say which assertions are checked and how the run must end:
 //! `[assertions]` and `[expect]`.
 
 use std::collections::BTreeMap;
@@ -15,18 +15,18 @@ use super::parse::{Reader, ScenarioError, Text};
 use super::unknown::unknown;
 use crate::monitors::{IDS, Selection};
 
-/// What must have come of a run.
+/// The expected outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expect {
-    /// Exactly these assertions break.
+    /// Exactly these assertions are violated.
     pub breaks: Vec<String>,
     /// All live nodes are Normal under this coordinator.
     pub coordinator: Option<NodeId>,
-    /// What particular nodes are.
+    /// The expected state of particular nodes.
     pub nodes: Vec<ExpectNode>,
     /// How many messages were sent.
     pub messages: Option<u64>,
-    /// How many of some kinds.
+    /// How many messages of some kinds.
     pub by_kind: BTreeMap<String, u64>,
     /// How many elections were won.
     pub elections: Option<u64>,
@@ -34,7 +34,7 @@ pub struct Expect {
     pub settled: Option<Duration>,
 }
 
-/// What a node must be at the end.
+/// The expected state of a node at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectNode {
     /// Which.
@@ -45,7 +45,7 @@ pub struct ExpectNode {
     pub coordinator: Option<NodeId>,
     /// Its group's counter and node, as `4.n3`.
     pub group: Option<String>,
-    /// A part of its definition.
+    /// A part of its definition's text.
     pub definition: Option<String>,
 }
 

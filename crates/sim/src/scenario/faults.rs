@@ -1,4 +1,4 @@
-//! The part of a scenario file that says what is done to the world, and when: `[[fault]]`.
+//! The tables of a scenario file that describe faults and when they are due: `[[fault]]`.
 
 use std::fmt::{self, Write};
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! The part of a scenario file that says what happens to particular messages: `[[message]]`.
+//! The tables of a scenario file with rules for particular messages: `[[message]]`.
 
 use std::fmt::{self, Write};
 use std::ops::Range;

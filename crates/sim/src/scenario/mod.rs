@@ -1,8 +1,8 @@
-//! A scenario: nodes, algorithm and options, timing, faults, and what must hold at the end.
+//! A scenario: nodes, algorithm and options, timing, faults, and the expected outcome.
 //!
-//! This is the checked form. [`parse`] reads it from the text that people write, with the line
-//! of every mistake, and writes it back, which is how a shrunk failure becomes a file. Each table of
-//! the file is read and written in the file here that is named after it.
+//! This is the checked form. [`parse`] reads it from the text that people write, reports the line
+//! of every mistake, and writes it back; a shrunk failure becomes a file that way. Each table of
+//! the file is read and written in the source file that is named after it.
 
 mod expect;
 mod faults;
@@ -36,44 +36,44 @@ use crate::world::{World, WorldSetup};
 pub use expect::{Expect, ExpectNode};
 pub use parse::ScenarioError;
 
-/// Everything that a run follows from, but the seed that may replace its own.
+/// Everything that determines a run, except a seed that replaces its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// Its name.
     pub name: String,
     /// What it shows, in a sentence.
     pub about: String,
-    /// What the group is configured with.
+    /// The settings of the group.
     pub settings: GroupSettings,
-    /// Who takes part.
+    /// The nodes that take part.
     pub members: Membership,
-    /// The timing as it was given, before anything was derived.
+    /// The timing as given, before defaults were derived.
     pub timing: TimingConfig,
     /// The seed, unless the run is given another.
     pub seed: u64,
     /// How long the run lasts.
     pub end: Duration,
-    /// Whether the run ends where the first assertion breaks.
+    /// Whether the run ends at the first violated assertion.
     pub stops_at_break: bool,
     /// What the network does.
     pub conditions: Conditions,
-    /// Who is in reach of whom.
+    /// Which nodes are in reach of each other.
     pub topology: Topology,
-    /// What it does to particular messages.
+    /// Rules for particular messages.
     pub rules: Vec<Rule>,
     /// How long applications take.
     pub pace: Pace,
-    /// Groups that stand when the run begins.
+    /// Groups that are established when the run begins.
     pub groups: Vec<EstablishedGroup>,
     /// Nodes that are down when the run begins.
     pub down: Vec<NodeId>,
-    /// What happens to the world.
+    /// The faults of the run.
     pub faults: Vec<Fault>,
-    /// What happens first, one after the other, whatever the clock says.
+    /// The script: steps that are taken first, in order, before the clock drives the run.
     pub steps: Vec<ScriptStep>,
     /// Which assertions are checked.
     pub selection: Selection,
-    /// What must have come of it.
+    /// The expected outcome.
     pub expect: Expect,
 }
 
@@ -84,14 +84,14 @@ impl Scenario {
         World::new(self.world_setup(seed, is_recorded), seed)
     }
 
-    /// What its world is made of, for whoever wants to change something about it.
+    /// The setup of its world, for callers that change something in it.
     #[must_use]
     pub fn world_setup(&self, seed: u64, is_recorded: bool) -> WorldSetup {
         let config = ObserverConfig { assertions: self.selection, is_recorded };
         let members = self.members.clone();
         let observers = Observers::new(members, self.settings.algorithm, self.header(seed), config);
-        // What follows from the rest is made here, so that a scenario can be changed freely. What
-        // contradicts itself was refused when the scenario was read.
+        // Derived values are computed here, so that a scenario can be edited freely. Contradictory
+        // settings were refused when the scenario was read.
         let config = GroupConfig::new(self.settings).expect("a scenario's settings fit each other");
         let members = self.members.clone();
         let members = members.arranged(&config).unwrap_or_else(|_| self.members.clone());
@@ -110,7 +110,7 @@ impl Scenario {
         }
     }
 
-    /// The first line of its trace.
+    /// The header of its trace.
     #[must_use]
     pub fn header(&self, seed: u64) -> Header {
         let algorithm = self.settings.algorithm;

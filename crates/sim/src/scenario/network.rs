@@ -1,4 +1,4 @@
-//! The part of a scenario file that says what the network does: `[network]`.
+//! The table of a scenario file that describes the network: `[network]`.
 
 use std::fmt::{self, Write};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The part of a scenario file that says which nodes there are, and how they are grouped when the run
-//! begins: `nodes`, `[[node]]` and `[[group]]`.
+//! The keys of a scenario file for the nodes and the groups established at the beginning: `nodes`,
+//! `[[node]]` and `[[group]]`.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -93,7 +93,8 @@ impl Reader<'_> {
             if !algorithms::study(algorithm).follows_lower
                 && let Some(higher) = all.iter().find(|id| members.outranks(*id, coordinator))
             {
-                let what = format!("{higher} outranks {coordinator}; a bully follows nobody lower");
+                let what =
+                    format!("{higher} outranks {coordinator}; a bully node follows no lower node");
                 return Err(self.error(&line.span(), what));
             }
             let number = Counter(group.counter).group(coordinator);
@@ -102,7 +103,7 @@ impl Reader<'_> {
         Ok(groups)
     }
 
-    /// Refuses options that make no groups, and standing groups that are not in one of them.
+    /// Refuses options that make no groups, and established groups that span several of them.
     pub(super) fn arranged(
         &self,
         (options, lines): (&BTreeMap<Spanned<String>, Text>, &[Spanned<GroupLine>]),
@@ -168,5 +169,5 @@ impl Scenario {
     }
 }
 
-/// More would only exhaust memory: the network keeps something for every pair.
+/// The network keeps state for every pair of nodes; more nodes would exhaust memory.
 const NODES_MAX: u32 = 2000;

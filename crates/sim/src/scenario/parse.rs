@@ -1,7 +1,7 @@
-//! Reads a scenario file, says in which line it is wrong and what was expected there, and writes one.
+//! Reads a scenario file, reports errors with their line and what was expected, and writes one.
 //!
-//! Here are the file as a whole and its keys outside of tables; every table is read and written in a
-//! file of its own.
+//! This file has the whole document and its keys outside of tables; every table is read and written
+//! in its own source file.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -158,7 +158,7 @@ impl Scenario {
     }
 }
 
-/// Knows the text, so that it can tell lines.
+/// The text of the file, to find the line of an error.
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
 }
@@ -320,8 +320,10 @@ impl Reader<'_> {
 
     pub(super) fn duration(&self, text: &Text) -> Result<Duration, ScenarioError> {
         duration::parse(text.as_ref()).ok_or_else(|| {
-            let what =
-                format!("{:?} is not a duration; expected such as 250us, 1.5ms, 2s", text.as_ref());
+            let what = format!(
+                "{:?} is not a duration; write a number with a unit, such as 250us or 2s",
+                text.as_ref()
+            );
             self.error(&text.span(), what)
         })
     }
@@ -331,7 +333,7 @@ impl Reader<'_> {
     }
 }
 
-/// A line of a file that names nodes.
+/// A table that names nodes.
 pub(super) trait Named {
     fn nodes(&self) -> Vec<u32>;
 }

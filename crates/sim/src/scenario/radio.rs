@@ -1,5 +1,5 @@
-//! The part of a scenario file that says who is in reach of whom: `[radio]`, `[mobility]`, and `at`
-//! of a node. Lengths are metres in the file and decimetres here.
+//! The keys of a scenario file for reach and movement: `[radio]`, `[mobility]`, and `at` of a node.
+//! Lengths are metres in the file and decimetres here.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -102,7 +102,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// A node can only be sent somewhere if it is somewhere.
+    /// A node can be moved only if nodes have positions.
     pub(super) fn check_moves(
         &self,
         file: &File,
@@ -136,7 +136,8 @@ impl Reader<'_> {
                 let what = "expected either `layout`, or the places of the nodes".to_owned();
                 return Err(self.error(&name.span(), what));
             }
-            // Near enough for the next one, too far for the one after it and across a square.
+            // In range of the next node, out of range of the one after it and of the diagonal of a
+            // square.
             let spacing = match &radio.spacing {
                 Some(spacing) => self.length(spacing)?,
                 None => (range / 10 * 9).max(1),
@@ -175,7 +176,7 @@ impl Reader<'_> {
             None => Ok(Layout::At(places)),
             Some(id) => {
                 let what = format!(
-                    "nobody says where {id} is; expected `layout`, `at` in [radio], or `at` in \
+                    "{id} has no position; expected `layout`, `at` in [radio], or `at` in \
                      every [[node]]"
                 );
                 Err(self.error(&table.span(), what))
@@ -221,7 +222,9 @@ impl Reader<'_> {
         let Some(value) = value else { return Ok((Duration::ZERO, Duration::ZERO)) };
         let read = |text: &str| {
             duration::parse(text).ok_or_else(|| {
-                let what = format!("{text:?} is not a duration; expected such as 250ms, 10s");
+                let what = format!(
+                    "{text:?} is not a duration; write a number with a unit, such as 250ms"
+                );
                 self.error(&value.span(), what)
             })
         };
@@ -256,7 +259,10 @@ impl Reader<'_> {
             Some((read(a)?, read(b)?))
         });
         let Some((a, b)) = ends.filter(|(a, b)| a != b) else {
-            let what = format!("{:?} is not a link; expected such as \"1-2\"", text.as_ref());
+            let what = format!(
+                "{:?} is not a link; write the ids of two nodes, such as \"1-2\"",
+                text.as_ref()
+            );
             return Err(self.error(&text.span(), what));
         };
         self.known(a, members, &text.span())?;
@@ -267,7 +273,7 @@ impl Reader<'_> {
     fn step(&self, text: &Text) -> Result<Duration, ScenarioError> {
         let step = self.duration(text)?;
         if step < Duration::from_millis(1) {
-            let what = "a `step` is at least 1ms: every node's place is looked at in each";
+            let what = "a `step` is at least 1ms: the position of every node is sampled in each";
             return Err(self.error(&text.span(), what.to_owned()));
         }
         Ok(step)
@@ -371,7 +377,7 @@ fn metres(decimetres: u32) -> String {
     format!("{}.{}", decimetres / 10, decimetres % 10)
 }
 
-/// A place as a file has it.
+/// A position as written in a file.
 pub(super) fn place(place: Position) -> String {
     let metres = |value: i64| {
         let sign = if value < 0 { "-" } else { "" };
@@ -380,7 +386,7 @@ pub(super) fn place(place: Position) -> String {
     format!("[{}, {}]", metres(place.x), metres(place.y))
 }
 
-/// How often places are looked at, unless a scenario says it: at 20 m/s that is two metres.
+/// How often positions are sampled by default: at 20 m/s a node moves two metres in between.
 pub(super) const STEP: Duration = Duration::from_millis(100);
 /// A thousand kilometres, in metres.
 const LENGTH_MAX: f64 = 1e6;

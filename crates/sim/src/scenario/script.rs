@@ -1,6 +1,7 @@
-//! A step of a run in words, as people write and read it.
+//! A step of a script: its text form, read and written.
 //!
-//! A step names what it takes by what can be seen of it, never by a number of the program's.
+//! A step names a message or timer by what a reader of the trace knows of it, never by an internal
+//! number.
 
 use std::fmt::{self, Write};
 use std::str::FromStr;
@@ -12,49 +13,49 @@ use super::Scenario;
 use super::parse::{Reader, ScenarioError, Text};
 use super::unknown::unknown;
 
-/// One step of a run that is led by words.
+/// One step of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptStep {
     /// A message arrives.
     Deliver {
         /// Which.
         message: MessageRef,
-        /// Its addressee dies after so many effects of it.
+        /// The receiver crashes after this many effects of the step.
         crash_after: Option<u32>,
     },
-    /// A timer runs out.
+    /// A timer expires.
     Expire {
-        /// What it is called.
+        /// The timer's name.
         timer: TimerName,
         /// At which node.
         node: NodeId,
-        /// Which of several, in order of the peers that they wait for.
+        /// Which of several timers of that name, in order of the peers that they wait for.
         nth: usize,
-        /// The node dies after so many effects of it.
+        /// The node crashes after this many effects of the step.
         crash_after: Option<u32>,
     },
     /// A message is lost.
     Lose(MessageRef),
-    /// A message arrives, and another copy of it is still under way.
+    /// A message arrives, and a copy of it remains in flight.
     Duplicate(MessageRef),
-    /// A node dies.
+    /// A node crashes.
     Crash(NodeId),
-    /// A node comes back with its disk.
+    /// A node restarts with its disk.
     Recover(NodeId),
-    /// Time passes, so long as a message may take at most.
+    /// Time passes: the maximum delay of a message.
     Tick,
 }
 
-/// A message under way, as people see it.
+/// A message in flight, as a script names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRef {
     /// Its kind.
     pub kind: Kind,
-    /// Who sent it.
+    /// Its sender.
     pub from: NodeId,
-    /// To whom.
+    /// Its receiver.
     pub to: NodeId,
-    /// Which of several that are under way, in order of sending.
+    /// Which of several such messages in flight, in order of sending.
     pub nth: usize,
 }
 
@@ -62,10 +63,16 @@ impl fmt::Display for ScriptStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Deliver { message, crash_after } => {
-                write!(f, "deliver {message}{}", Death(*crash_after))
+                write!(f, "deliver {message}{}", CrashAfter(*crash_after))
             }
             Self::Expire { timer, node, nth, crash_after } => {
-                write!(f, "timer {}{timer} at {}{}", Ordinal(*nth), node.0, Death(*crash_after))
+                write!(
+                    f,
+                    "timer {}{timer} at {}{}",
+                    Ordinal(*nth),
+                    node.0,
+                    CrashAfter(*crash_after)
+                )
             }
             Self::Lose(message) => write!(f, "lose {message}"),
             Self::Duplicate(message) => write!(f, "duplicate {message}"),
@@ -83,7 +90,7 @@ impl fmt::Display for MessageRef {
     }
 }
 
-/// Which of several; the first needs no mention.
+/// Which of several; the first is not mentioned.
 struct Ordinal(usize);
 
 impl fmt::Display for Ordinal {
@@ -99,9 +106,9 @@ impl fmt::Display for Ordinal {
     }
 }
 
-struct Death(Option<u32>);
+struct CrashAfter(Option<u32>);
 
-impl fmt::Display for Death {
+impl fmt::Display for CrashAfter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             None => Ok(()),
@@ -111,21 +118,21 @@ impl fmt::Display for Death {
     }
 }
 
-/// Words that are no step.
+/// Why a text is not a step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptStepError {
-    /// No such form.
+    /// No step has this form.
     #[error(
-        "{0:?} is no step; expected one of `deliver KIND from A to B`, `lose KIND from A to B`, \
+        "{0:?} is not a step; expected one of `deliver KIND from A to B`, `lose KIND from A to B`, \
          `duplicate KIND from A to B`, `timer NAME at A`, `crash A`, `recover A`, `tick`; \
          the first two words of a step that takes something may be followed by `the 2nd`, and \
          `deliver` and `timer` may end with `and crash after N effects`"
     )]
     Form(String),
-    /// No such message.
+    /// No message has this name.
     #[error("{}", unknown("message", .0, Kind::ALL.iter().map(|kind| kind.name())))]
     Kind(String),
-    /// No such timer.
+    /// No timer has this name.
     #[error("{}", unknown("timer", .0, TimerName::ALL.iter().map(|timer| timer.name())))]
     Timer(String),
 }
@@ -186,7 +193,7 @@ fn kind_of(name: &str) -> Result<Kind, ScriptStepError> {
 }
 
 impl ScriptStep {
-    /// The same, and the node that it happens to dies after so many effects of it.
+    /// The same step, after so many effects of which the node crashes.
     #[must_use]
     pub const fn with_crash_after(self, effects: u32) -> Self {
         match self {

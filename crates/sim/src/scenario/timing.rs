@@ -1,4 +1,4 @@
-//! The part of a scenario file that says how long things take: `[timing]` and `[application]`.
+//! The tables of a scenario file with durations: `[timing]` and `[application]`.
 
 use std::fmt::{self, Write};
 use std::time::Duration;

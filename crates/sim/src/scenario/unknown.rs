@@ -1,4 +1,4 @@
-//! What to say about a name that a scenario or script must not use.
+//! The error text for an unknown name in a scenario or script.
 
 /// Names of schema 1 of traces and scenarios, and what they are called now.
 const RENAMED: &[(&str, &str)] = &[
