@@ -1,9 +1,8 @@
-//! A world whose next step somebody else picks: everything that is under way, each taken up at
-//! will.
-//!
-//! The same world as a seed drives, without its clock: a message may arrive at any moment, a timer
-//! may run out at any moment, and whoever picks decides what the assumptions allow. The application
-//! answers at once, and equal messages that are under way at the same time are one.
+//! The choices of a world that is driven without a clock: every event in flight, any of which may
+//! be next.
+//! | This is the same world that a seed drives. A message may arrive at any moment, a timer may
+//! expire at any moment, and the caller decides which choices its assumptions allow. The
+//! application answers at once, and equal messages in flight at the same time count as one.
 
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
@@ -16,42 +15,42 @@ use crate::explore::digest::{Digester, digest};
 use crate::world::host::Due;
 use crate::world::{Scheduled, World};
 
-/// Something that may happen next.
+/// An event that may happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// Its number in this world.
     pub number: u64,
-    /// To whom it happens.
+    /// The node that it happens to.
     pub node: NodeId,
     /// What it is.
     pub what: What,
 }
 
-/// What may happen.
+/// The kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A message arrives.
     Message {
-        /// From whom.
+        /// Its sender.
         from: NodeId,
-        /// What it says, in short.
+        /// The message, in short.
         facts: MessageFacts,
     },
-    /// A timer runs out.
+    /// A timer expires.
     Timer(Timer),
 }
 
 /// In which order the messages of one link arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// In any.
+    /// In any order.
     #[default]
     Any,
-    /// First sent, first to arrive.
+    /// In order of sending.
     Fifo,
 }
 
-/// The number that stands for a global state; messages are given link by link, each in order of sending.
+/// The digest of a global state; messages are given link by link, each in order of sending.
 pub(crate) fn state_digest(
     machines: impl Iterator<Item = u128>,
     memories: u128,
@@ -70,7 +69,7 @@ pub(crate) fn state_digest(
 }
 
 impl World {
-    /// Everything that is under way, in a canonical order; equal messages appear once.
+    /// Every message and timer in flight, in a canonical order; equal messages appear once.
     #[must_use]
     pub fn choices(&self) -> Vec<Choice> {
         let mut choices: Vec<(u128, Choice)> = Vec::new();
@@ -98,7 +97,7 @@ impl World {
         choices.into_iter().map(|(_, choice)| choice).collect()
     }
 
-    /// Lets one of the choices happen, and everything that the application says to it.
+    /// Runs one of the choices, and the answers of the application to it.
     pub fn choose(&mut self, number: u64) {
         self.advance();
         if let Some(Scheduled::At { host, due }) = self.schedule.remove(number) {
@@ -119,7 +118,7 @@ impl World {
         self.settle();
     }
 
-    /// Lets a message arrive of which another copy is still under way.
+    /// Delivers a message, and leaves a copy of it in flight.
     pub fn repeat_message(&mut self, number: u64) {
         self.advance();
         let found = self.schedule.entries().find(|(known, _)| *known == number);
@@ -130,22 +129,22 @@ impl World {
         self.settle();
     }
 
-    /// Does something to the world, as a fault of a scenario would.
+    /// Applies an action, as a fault of a scenario would.
     pub fn impose(&mut self, action: crate::world::faults::Action) {
         self.advance();
         self.act(action);
         self.settle();
     }
 
-    /// The highest counter that some disk holds.
+    /// The highest counter on any disk.
     #[must_use]
     pub fn highest_counter(&self) -> u64 {
         let saved = self.hosts.iter().filter_map(|host| host.saved());
         saved.map(|record| record.counter.0).max().unwrap_or(0)
     }
 
-    /// Lets the application answer whatever it was asked, and forgets what can never happen and what
-    /// nothing that happens can depend on.
+    /// Lets the application answer all requests, and drops what can never happen and what no later
+    /// event depends on.
     pub fn settle(&mut self) {
         while let Some(number) = self.next_command() {
             if let Some(Scheduled::At { host, due }) = self.schedule.remove(number) {
@@ -170,7 +169,8 @@ impl World {
                 | Scheduled::Look => {}
             }
         }
-        // Without a clock a node could ask the same thing for ever before it is heard once.
+        // Without a clock a node could send the same request any number of times before one
+        // arrives.
         seen.sort_unstable();
         let again = seen.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1);
         stale.extend(again);
@@ -179,7 +179,7 @@ impl World {
         self.reset_dice();
     }
 
-    /// The first answer of an application that is under way.
+    /// The first answer of an application that is in flight.
     fn next_command(&self) -> Option<u64> {
         let commands = self.schedule.entries().filter_map(|(number, scheduled)| match scheduled {
             Scheduled::At { due: Due::Command { .. }, .. } => Some(number),
@@ -193,7 +193,7 @@ impl World {
         commands.min()
     }
 
-    /// Forgets every message to a node that is down.
+    /// Drops every message to a node that is down.
     pub fn drop_messages_to_crashed_nodes(&mut self) {
         let dead: Vec<u64> = self
             .schedule
@@ -209,9 +209,9 @@ impl World {
         self.schedule.remove_all(&dead);
     }
 
-    /// A number that two settled worlds share if and, but for a collision, only if they are in the
-    /// same global state: nodes, disks, timers, what the global state and the monitors remember, and messages
-    /// under way.
+    /// A digest that two settled worlds share if, and except for a collision only if, they are in
+    /// the same global state: nodes, disks, timers, node views, states of the monitors, and
+    /// messages in flight.
     #[must_use]
     pub fn fingerprint(&self, order: Order) -> u128 {
         let machines = (0..self.hosts.len()).map(|at| self.host_digest(at));
@@ -230,7 +230,7 @@ impl World {
         state_digest(machines, self.observers.memories_digest(), messages, order)
     }
 
-    /// The number that stands for a machine and its seat.
+    /// The digest of a machine and its node view.
     pub(crate) fn host_digest(&self, at: usize) -> u128 {
         let host = &self.hosts[at];
         host.mark.map_or_else(
@@ -244,12 +244,12 @@ impl World {
         )
     }
 
-    /// Time passes with every choice, so that the trace is in order.
+    /// Time advances with every choice, so that the trace is in order.
     fn advance(&mut self) {
         self.now = self.now + Duration::from_micros(1);
     }
 
-    /// The number that stands for something on the schedule, whatever its own number is.
+    /// The digest of an entry of the schedule, without its number.
     pub(crate) fn digest_of(&self, scheduled: &Scheduled) -> u128 {
         match scheduled {
             Scheduled::At { host, due: Due::Deliver { from, message, .. } } => {

@@ -1,13 +1,13 @@
-//! A number of 128 bits that stands for a value: two values that share it are taken for equal.
+//! A digest of 128 bits: two values with the same digest are taken for equal.
 //!
-//! Two lanes of multiply-and-fold, as in wyhash and foldhash, each with constants of its own. Made
-//! for millions of small values whose makers mean no harm; against anybody who picks values it is no
-//! protection. The standard library's hasher is several times slower and has 64 bits only. The same
-//! value gives the same number on every machine of 64 bits and in every run.
+//! Two lanes of multiply-and-fold, as in wyhash and foldhash, each with its own constants. It is
+//! made for millions of small values and is not safe against values chosen to collide. The standard
+//! library's hasher is several times slower and has 64 bits only. The same value gives the same
+//! digest on every 64-bit machine and in every run.
 
 use std::hash::{Hash, Hasher};
 
-/// The number of a value.
+/// The digest of a value.
 #[must_use]
 pub fn digest(value: &impl Hash) -> u128 {
     let mut digester = Digester::new();
@@ -15,7 +15,7 @@ pub fn digest(value: &impl Hash) -> u128 {
     digester.wide()
 }
 
-/// Takes in a value piece by piece.
+/// Computes a digest piece by piece.
 #[derive(Clone, Debug)]
 pub struct Digester {
     one: u64,
@@ -23,13 +23,13 @@ pub struct Digester {
 }
 
 impl Digester {
-    /// Nothing taken in yet.
+    /// A digest of nothing yet.
     #[must_use]
     pub const fn new() -> Self {
         Self { one: ONE, other: OTHER }
     }
 
-    /// The number of everything taken in so far.
+    /// The digest of everything so far.
     #[must_use]
     pub fn wide(&self) -> u128 {
         let one = fold(self.one ^ self.other.rotate_left(32), ONE);
@@ -58,7 +58,7 @@ impl Hasher for Digester {
         if !rest.is_empty() {
             let length = bytes.len() as u64;
             let rest = rest.iter().rev().fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
-            // The length sits in the byte that a rest of at most seven leaves free.
+            // A remainder has at most seven bytes; the eighth holds the length.
             self.write_u64(rest | (length << 56));
         }
     }
@@ -90,13 +90,14 @@ impl Hasher for Digester {
     }
 }
 
-/// Both halves of a product, so that every bit of the factors has a say in every bit of the result.
+/// Combines both halves of a product, so that every bit of the factors affects every bit of the
+/// result.
 const fn fold(value: u64, by: u64) -> u64 {
     let product = (value as u128) * (by as u128);
     ((product >> 64) as u64) ^ (product as u64)
 }
 
-// Digits of pi, as others take them: nothing was picked for a purpose.
+// Digits of pi: constants without a hidden purpose.
 const ONE: u64 = 0x243f_6a88_85a3_08d3;
 const OTHER: u64 = 0x1319_8a2e_0370_7344;
 const ONE_STEP: u64 = 0xa409_3822_299f_31d1;

@@ -1,6 +1,7 @@
-//! The world driven by choice instead of by time: what an explorer and a script need.
+//! The world driven by choices instead of by time, for the explorer and for scripts.
 //!
-//! [`choices`] says what may happen next and does it; [`snapshot`] keeps such a world in a few bytes.
+//! [`choices`] lists what may happen next and runs it; [`snapshot`] stores such a world in a few
+//! bytes.
 
 pub mod choices;
 pub mod digest;

@@ -1,9 +1,9 @@
-//! A snapshot looked at without restoring it, and what an event makes of it.
+//! The outline of a snapshot, read without restoring it, and the change that an event makes to it.
 //!
-//! What an event does depends on the machines and on what the monitors remember, never on other messages
-//! that is under way. So a [`Change`] that was found once, in a restored world, holds for every
-//! global state with the same machines and memories, whatever is under way there. Leaves out clocks:
-//! with them it matters what time it is.
+//! The effect of an event depends on the machines and the states of the monitors, never on other
+//! messages in flight. So a [`Change`] that was computed once, in a restored world, holds for every
+//! global state with the same machines and monitor states, whatever else is in flight there. Clocks
+//! are left out: with them the effect depends on the time.
 
 use std::hash::{Hash, Hasher};
 
@@ -24,11 +24,11 @@ pub struct Outline {
     machines: Vec<Machine>,
     monitor_states: Place,
     messages: Vec<InFlight>,
-    /// The timers that run, at which machine: what is numbered first.
+    /// The running timers, each with its machine; they are numbered before the messages.
     timers: Vec<(usize, Timer)>,
 }
 
-/// Where a value is in a store, and the number that stands for it.
+/// Where a value is in a store, and its digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     part: u32,
@@ -48,25 +48,25 @@ struct InFlight {
     from: NodeId,
 }
 
-/// Something that happens to one machine.
+/// An event at one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A message arrives or a timer runs out; the machine may die after so many effects of it.
+    /// A message arrives or a timer expires; the node may crash after some effects of it.
     Take {
         /// Its number among the choices.
         number: u64,
-        /// After how many effects the machine dies, if it does.
+        /// After how many effects the node crashes, if it does.
         crash_after: Option<u32>,
     },
-    /// A node dies.
+    /// A node crashes.
     Crash(NodeId),
-    /// A node comes back.
+    /// A node restarts.
     Recover(NodeId),
-    /// Nothing, as when a message is lost: a change that changes nothing.
+    /// No event, for example when a message is lost.
     Nothing,
 }
 
-/// What an event does to a global state.
+/// The change that an event makes to a global state.
 #[derive(Clone, Debug)]
 pub struct Change {
     host: usize,
@@ -111,7 +111,7 @@ impl Store {
         Outline { machines, monitor_states, messages, timers }
     }
 
-    /// Everything that is under way, as the restored world would tell it.
+    /// Every message and timer in flight, as the restored world would list them.
     #[must_use]
     pub fn choices(&self, outline: &Outline, nodes: &[NodeId]) -> Vec<Choice> {
         let timers = outline.timers.iter().map(|(at, timer)| {
@@ -131,8 +131,8 @@ impl Store {
         all.into_iter().map(|(_, choice)| choice).collect()
     }
 
-    /// Lets an event happen in a world that is made what the outline says, other messages left out;
-    /// afterwards the world is what became of it.
+    /// Runs an event in a world restored from the outline without other messages, and returns the
+    /// change; the world stays in the state after the event.
     pub fn change(&self, outline: &Outline, event: Event, world: &mut World) -> Change {
         let mut bytes = Vec::new();
         let before = outline.with_only(event);
@@ -177,7 +177,7 @@ impl Outline {
         }
     }
 
-    /// The number that stands for the global state, as the restored world would tell it.
+    /// The digest of the global state, equal to that of the restored world.
     #[must_use]
     pub fn fingerprint(&self, order: Order) -> u128 {
         let machines = self.machines.iter().map(|machine| machine.place.digest);
@@ -197,13 +197,13 @@ impl Outline {
         }
     }
 
-    /// Whether the machine in this place is up.
+    /// Whether the machine at this index is up.
     #[must_use]
     pub fn is_up(&self, at: usize) -> bool {
         self.machines[at].is_up
     }
 
-    /// The number of everything that the change by an event depends on.
+    /// A digest of everything that the change by an event depends on.
     #[must_use]
     pub fn key(&self, event: Event) -> u128 {
         let mut digester = Digester::new();
@@ -223,14 +223,14 @@ impl Outline {
         digester.wide()
     }
 
-    /// What a change makes of the global state; the timers are not told of it.
+    /// The global state after a change; the list of timers is not updated.
     #[must_use]
     pub fn after(&self, change: &Change) -> Self {
         let mut next = self.clone();
         next.machines[change.host] = change.machine;
         next.monitor_states = change.monitor_states;
         for message in &change.sent {
-            // Equal messages that are under way are one, and the first of them counts.
+            // Equal messages in flight count as one, and the first of them stays.
             if next.messages.iter().all(|known| known.place.part != message.place.part) {
                 next.messages.push(*message);
             }
@@ -238,32 +238,32 @@ impl Outline {
         next
     }
 
-    /// Forgets a message.
+    /// Drops a message.
     pub fn lose(&mut self, number: u64) {
         if let Some(at) = self.message_at(number) {
             self.messages.remove(at);
         }
     }
 
-    /// Whether something is under way to a node that is up.
+    /// Whether a message is in flight to a node that is up.
     #[must_use]
     pub fn has_messages_to_live_nodes(&self) -> bool {
         self.messages.iter().any(|message| self.machines[message.host].is_up)
     }
 
-    /// Forgets every message to a node that is down.
+    /// Drops every message to a node that is down.
     pub fn drop_messages_to_crashed_nodes(&mut self) {
         let machines = &self.machines;
         self.messages.retain(|message| machines[message.host].is_up);
     }
 
-    /// The message of this number.
+    /// The index of the message with this number.
     fn message_at(&self, number: u64) -> Option<usize> {
         let at = usize::try_from(number).ok()?.checked_sub(self.timers.len() + 1)?;
         (at < self.messages.len()).then_some(at)
     }
 
-    /// The same machines, with no messages but what the event takes.
+    /// The same machines, with no message except the one that the event takes.
     fn with_only(&self, event: Event) -> Self {
         let taken = match event {
             Event::Take { number, .. } => self.message_at(number),
@@ -273,7 +273,7 @@ impl Outline {
         Self { messages, ..self.clone() }
     }
 
-    /// The machine that something under way happens to.
+    /// The machine that the event with this number happens at.
     fn host(&self, number: u64) -> usize {
         match self.message_at(number) {
             Some(at) => self.messages[at].host,

@@ -1,8 +1,8 @@
-//! A run that is led by words: what happens next, step after step, instead of what a clock says.
+//! Runs a script: steps, instead of a clock, say what happens next.
 //!
-//! This is the form in which a run that an explorer found is kept: a scenario with `steps` is led by
-//! them through the choices that the world offers, and by time from then on. Nothing here judges
-//! whether a step is one that some assumptions allow: whatever the world offers may be taken.
+//! A run that the explorer found is kept as a scenario with `steps`: they drive the run through the
+//! choices that the world offers, and the clock drives it from then on. Whether an assumption
+//! allows a step is not judged here: every enabled step may be taken.
 
 use tanist_core::NodeId;
 use tanist_core::trace::TimerName;
@@ -12,18 +12,18 @@ use crate::scenario::script::{MessageRef, ScriptStep};
 use crate::world::World;
 use crate::world::faults::Action;
 
-/// A step that the world did not offer.
+/// A step that is not enabled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{step}` cannot happen here; this can: {}", list(.enabled))]
 pub struct NotEnabled {
-    /// What was to happen.
+    /// The step.
     pub step: ScriptStep,
-    /// What could have happened.
+    /// The steps that are enabled instead.
     pub enabled: Vec<ScriptStep>,
 }
 
 impl World {
-    /// Lets words lead this world from here on: what a scenario does at its very beginning is done.
+    /// Prepares the world for a script: the faults of time zero are applied first.
     pub fn begin_script(&mut self) {
         while let Some((_, action)) = self.planned.pop_if(|(at, _)| at.as_micros() == 0) {
             self.act(action);
@@ -31,7 +31,7 @@ impl World {
         self.settle();
     }
 
-    /// Does what the words say, if it can happen.
+    /// Runs a step, if it is enabled.
     pub fn run_step(&mut self, step: ScriptStep) -> Result<(), NotEnabled> {
         let is_done = match step {
             ScriptStep::Deliver { message, crash_after } => {
@@ -60,7 +60,7 @@ impl World {
         is_done.ok_or_else(|| NotEnabled { step, enabled: self.enabled_steps() })
     }
 
-    /// A choice in words.
+    /// A choice as a step of a script.
     #[must_use]
     pub fn as_step(&self, number: u64) -> Option<ScriptStep> {
         let choices = self.choices();
@@ -68,7 +68,7 @@ impl World {
         Some(self.describe(choice, &choices))
     }
 
-    /// The message of a choice in words.
+    /// How a script names the message of a choice.
     #[must_use]
     pub fn message_ref(&self, number: u64) -> Option<MessageRef> {
         match self.as_step(number)? {
@@ -82,7 +82,7 @@ impl World {
         }
     }
 
-    /// Everything that can happen next, in words; what can be lost or come twice can also arrive.
+    /// The steps that are enabled; a message that can arrive can also be lost or duplicated.
     #[must_use]
     pub fn enabled_steps(&self) -> Vec<ScriptStep> {
         let choices = self.choices();
@@ -138,7 +138,7 @@ impl World {
     }
 }
 
-/// The numbers of all messages that look like this one.
+/// The numbers of all messages that match.
 fn fitting(message: MessageRef, choices: &[Choice]) -> Vec<u64> {
     let fits = |choice: &&Choice| match choice.what {
         What::Message { from, facts } => {
@@ -149,7 +149,7 @@ fn fitting(message: MessageRef, choices: &[Choice]) -> Vec<u64> {
     choices.iter().filter(fits).map(|choice| choice.number).collect()
 }
 
-/// Whether two choices are timers of one name at one node, and this one comes first.
+/// Whether two choices are timers of one name at one node, and the first one comes first.
 fn is_before(one: &Choice, other: &Choice) -> bool {
     match (one.what, other.what) {
         (What::Timer(first), What::Timer(second)) => {

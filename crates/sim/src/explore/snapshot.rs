@@ -1,13 +1,14 @@
-//! Worlds that are driven by choice, kept in a few bytes each.
+//! Snapshots of worlds that are driven by choices, in a few bytes each.
 //!
-//! A global state is a handful of machines, what the monitors remember, and messages under way. Each of
-//! these has few different values even where their combinations are many millions, so a [`Store`]
-//! keeps every value once, and a snapshot is the list of their places: some tens of bytes
-//! instead of some thousands. Restoring puts back only what differs from the world at hand.
+//! A global state has a handful of machines, the states of the monitors, and messages in flight.
+//! Each of these has few different values even where their combinations are many millions, so a
+//! [`Store`] keeps every value once, and a snapshot is the list of their places: some tens of bytes
+//! instead of some thousands. Restoring writes only what differs from the given world.
 //!
-//! Assumes a settled world ([`World::settle`]) of machines that run, with right clocks, links as they
-//! were at the beginning, and nothing on the schedule but messages and timers. Leaves out whatever
-//! has no future: counts, the trace, refused connections, all disk writes but the last.
+//! Assumes a settled world ([`World::settle`]) of running machines with correct clocks, links as
+//! they were at the beginning, and nothing on the schedule except messages and timers. Leaves out
+//! what no later event depends on: counts, the trace, refused connections, all disk writes except
+//! the last.
 
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -22,16 +23,16 @@ use crate::observe::global_state::NodeView;
 use crate::world::host::{Due, HostPart, Mark};
 use crate::world::{Scheduled, World};
 
-/// Whether a snapshot remembers how long its messages and timers have left.
+/// Whether a snapshot contains how long its messages and timers have left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// No: anything may happen at any moment.
+    /// No: any event may happen at any moment.
     Ignored,
     /// Yes, in whole ticks of this many microseconds.
     Ticks(u64),
 }
 
-/// Every value that some snapshot is made of, once.
+/// Every value that occurs in a snapshot, once.
 pub struct Store {
     clock: Clock,
     pub(super) machines: Parts<Machine>,
@@ -39,13 +40,13 @@ pub struct Store {
     pub(super) monitor_states: Parts<MonitorStates>,
 }
 
-/// A machine, and what the global state knows of it.
+/// A machine and its node view.
 pub(super) struct Machine {
     pub(super) host: HostPart,
     view: NodeView,
 }
 
-/// A message under way.
+/// A message in flight.
 pub(super) struct StoredMessage {
     pub(super) host: usize,
     pub(super) from: NodeId,
@@ -53,17 +54,17 @@ pub(super) struct StoredMessage {
     pub(super) facts: MessageFacts,
 }
 
-/// What the monitors remember, those that remember anything.
+/// The states of the monitors that have any.
 pub(crate) struct MonitorStates(pub(crate) Vec<(u64, Option<Box<dyn Monitor>>)>);
 
-/// How much a store holds.
+/// How many values a store holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holdings {
     /// Different states of machines.
     pub machines: usize,
     /// Different messages.
     pub messages: usize,
-    /// Different memories of all monitors together.
+    /// Different states of all monitors together.
     pub monitor_states: usize,
 }
 
@@ -74,7 +75,7 @@ impl Store {
         Self { clock, machines: Parts::new(), messages: Parts::new(), monitor_states: Parts::new() }
     }
 
-    /// How much it holds.
+    /// How many values it holds.
     #[must_use]
     pub fn holdings(&self) -> Holdings {
         Holdings {
@@ -84,7 +85,7 @@ impl Store {
         }
     }
 
-    /// Writes a world down; equal worlds need not give equal bytes.
+    /// Saves a snapshot of a world; equal worlds need not give equal bytes.
     pub fn save(&self, world: &World, to: &mut Vec<u8>) {
         for (at, host) in world.hosts.iter().enumerate() {
             let place = host.mark.map(|mark| mark.part);
@@ -114,7 +115,7 @@ impl Store {
         }
     }
 
-    /// Which timers run is known of the machines; how long they have left is not.
+    /// Which timers run is stored with the machines; how long they have left is not.
     fn save_timers(&self, world: &World, entries: &[(u64, Time, &Scheduled)], to: &mut Vec<u8>) {
         if self.clock == Clock::Ignored {
             return;
@@ -137,7 +138,7 @@ impl Store {
         }
     }
 
-    /// Makes a world what another one was when the snapshot was saved. Both must have begun alike.
+    /// Restores a snapshot into a world. The saved world and this one must have begun alike.
     pub fn restore(&self, mut from: &[u8], world: &mut World) {
         world.reset();
         let machines = self.machines.read();
@@ -178,7 +179,7 @@ impl Store {
     }
 }
 
-/// Values of one sort, each once, found by the number that stands for it.
+/// Values of one type, each once, found by digest.
 pub(super) struct Parts<T>(RwLock<Interner<T>>);
 
 pub(super) struct Interner<T> {
@@ -192,11 +193,11 @@ impl<T> Parts<T> {
     }
 
     pub(super) fn read(&self) -> RwLockReadGuard<'_, Interner<T>> {
-        // Whoever panicked had either added a value or not.
+        // A thread that panicked had either added a value or not.
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where a value is; it is made and added if it is not there yet.
+    /// The place of a value, which is added if it is not there yet.
     fn place(&self, digest: u128, make: impl FnOnce() -> T) -> u32 {
         if let Some(place) = self.read().places.get(&digest) {
             return *place;

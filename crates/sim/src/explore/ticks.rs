@@ -1,8 +1,8 @@
-//! The world's clock in ticks, for a world that is driven by choice under real time.
+//! The world's clock in ticks, for a world that is driven by choices under bounded delays.
 //!
-//! A tick is as long as a message may take at most. Choices take a microsecond each, so that a trace
-//! is in order; a thousand of them fit into a tick of a millisecond, and nothing but whole ticks is
-//! ever compared. Assumes that messages take the bound at most, and that waits are whole ticks.
+//! A tick is the maximum delay of a message. Each choice takes a microsecond, so that a trace is in
+//! order; a thousand of them fit into a tick of a millisecond, and only whole ticks are ever
+//! compared. Assumes that no message exceeds the bound, and that timeouts are whole ticks.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ impl World {
         self.config.timing().message_max()
     }
 
-    /// How many ticks something that is under way has left until it is due.
+    /// How many ticks a message or timer in flight has left until it is due.
     #[must_use]
     pub fn ticks_left(&self, number: u64) -> u64 {
         let mut all = self.schedule.all();
@@ -27,13 +27,14 @@ impl World {
         self.ticks(due).saturating_sub(self.ticks(self.now))
     }
 
-    /// Lets the clock come to the next whole tick.
+    /// Advances the clock to the next whole tick.
     pub fn tick(&mut self) {
         let next = self.ticks(self.now) + 1;
         self.now = Time::from_micros(next * micros(self.tick_length()).max(1));
     }
 
-    /// A number for what is left of the time of these, whatever the order and the time of day.
+    /// A digest of the time that these have left, independent of their order and of the time of
+    /// day.
     #[must_use]
     pub fn clock_fingerprint(&self, numbers: impl Iterator<Item = u64>) -> u128 {
         let all = numbers.map(|number| {

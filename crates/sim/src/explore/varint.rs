@@ -1,5 +1,5 @@
-//! Numbers in as few bytes as they need: seven bits a byte, lowest first; the eighth says that more
-//! follow.
+//! Integers in as few bytes as they need: seven bits a byte, lowest first; the eighth bit says that
+//! more follow.
 
 /// Adds a number to the bytes.
 pub fn write(to: &mut Vec<u8>, mut value: u64) {
@@ -10,7 +10,7 @@ pub fn write(to: &mut Vec<u8>, mut value: u64) {
     to.push(value as u8);
 }
 
-/// Reads a number and moves on; zero where there is none.
+/// Reads a number and advances; zero at the end of input.
 pub fn read(from: &mut &[u8]) -> u64 {
     let (mut value, mut shift) = (0, 0);
     while let Some((byte, rest)) = from.split_first() {
@@ -24,13 +24,13 @@ pub fn read(from: &mut &[u8]) -> u64 {
     value
 }
 
-/// Small numbers of either sign as small numbers.
+/// Maps small numbers of either sign to small unsigned numbers.
 #[must_use]
 pub const fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
 
-/// The number that was made small.
+/// The inverse.
 #[must_use]
 pub const fn unzigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
