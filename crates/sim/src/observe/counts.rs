@@ -1,20 +1,20 @@
-//! What is counted in a run: messages by kind, and elections.
+//! The counters of a run: messages by kind, and elections.
 
 use std::collections::BTreeMap;
 
 use tanist_core::trace::{Event, Kind, Outcome};
 
-/// What was counted in a run.
+/// The counters of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// Messages handed to the network, to dead nodes too.
+    /// Messages handed to the network, including those to crashed nodes.
     pub sent: u64,
     /// Messages that arrived; copies count.
     pub delivered: u64,
-    /// Messages that did not.
+    /// Messages that were lost.
     pub dropped: u64,
     by_kind: [u64; Kind::ALL.len()],
-    /// Elections that nodes began.
+    /// Elections that nodes called.
     pub elections_called: u64,
     /// Elections that ended with their caller as coordinator.
     pub elections_won: u64,
@@ -41,13 +41,13 @@ impl Counts {
         self.by_kind[kind as usize]
     }
 
-    /// How often something was sent, to one or to all in reach: a broadcast is one transmission.
+    /// How many transmissions there were: a broadcast is one.
     #[must_use]
     pub const fn transmissions(&self) -> u64 {
         self.sent
     }
 
-    /// How often something was heard: a broadcast once by each in reach.
+    /// How many receptions there were: a broadcast has one for each node in reach.
     #[must_use]
     pub const fn receptions(&self) -> u64 {
         self.delivered
@@ -59,7 +59,7 @@ impl Counts {
         kinds.iter().map(|kind| self.of(*kind)).sum()
     }
 
-    /// Messages sent by kind, those that occurred.
+    /// Messages sent by kind, for kinds that occurred.
     #[must_use]
     pub fn by_kind(&self) -> BTreeMap<&'static str, u64> {
         let kinds = Kind::ALL.iter().map(|kind| (kind.name(), self.of(*kind)));

@@ -1,4 +1,4 @@
-//! The global state as a trace tells it: what monitors look at.
+//! The global state as the trace records it: what monitors read.
 //!
 //! Each entry of a trace leaves the world in a consistent state: at one moment of one clock,
 //! nothing has been received that was not sent. So an assertion about consistent states may be
@@ -9,33 +9,34 @@ use tanist_core::{GroupNumber, Membership, NodeId, NodeSet, Status, Time};
 
 use crate::monitors::Interest;
 
-/// What is known of all nodes and links.
+/// What the trace says about all nodes and links.
 #[derive(Clone, Debug)]
 pub struct GlobalState {
     /// The configured nodes.
     pub members: Membership,
     nodes: Vec<NodeView>,
-    /// By pairs of nodes; empty until a link is cut, since large networks have many pairs.
+    /// For each pair of nodes; empty until a link is cut, since large networks have many pairs.
     is_cut: Vec<bool>,
-    /// When something was last done to the world from outside.
+    /// When the last fault happened.
     pub disturbed_at: Time,
     cuts: usize,
     changes: u64,
     links_changed: u64,
 }
 
-/// What is known of one node.
+/// What the trace says about one node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NodeView {
-    /// Which.
+    /// Its id.
     pub id: NodeId,
     /// Whether it is up.
     pub is_up: bool,
-    /// Whether it stands still.
+    /// Whether it is paused.
     pub is_paused: bool,
     /// Whether it is withdrawn; it does not count as up then.
     pub is_withdrawn: bool,
-    /// Whether it asks the others for its own numbers and takes part in nothing yet.
+    /// Whether it is still asking its peers for its own group numbers, and takes part in nothing
+    /// yet.
     pub is_recalling: bool,
     /// Since when it has been up.
     pub started_at: Time,
@@ -43,33 +44,33 @@ pub struct NodeView {
     pub incarnations: u32,
     /// Its defining state.
     pub state: NodeState,
-    /// Whether it has shown its state since it came up.
+    /// Whether it has recorded its state since it started.
     pub has_shown: bool,
-    /// Its state before the last change, while that change is looked at.
+    /// Its state before the last change, while monitors look at that change.
     pub before: Option<NodeState>,
     /// Whether its application accepts operations, drains, or has stopped.
     pub gate: Gate,
-    /// How many elections of its own are on.
+    /// How many elections of its own are in progress.
     pub elections_open: u32,
-    /// From whom it last received something.
+    /// The sender of the last message it received.
     pub last_heard: Option<NodeId>,
     /// The group that its application last began in.
     pub begun: Option<GroupNumber>,
 }
 
-/// The gate of an application, as the trace tells it.
+/// The gate of an application, as the trace records it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Gate {
     /// Operations are accepted.
     Open,
-    /// None is accepted, some are still under way.
+    /// None is accepted, some are still in progress.
     Stopping,
     /// Nothing runs.
     Stopped,
 }
 
 impl GlobalState {
-    /// Nobody is up yet.
+    /// The global state in which no node is up yet.
     #[must_use]
     pub fn new(members: Membership) -> Self {
         let mut ids: Vec<NodeId> = members.all().iter().map(|member| member.id).collect();
@@ -118,7 +119,7 @@ impl GlobalState {
         !is_cut(a * count + b) && !is_cut(b * count + a)
     }
 
-    /// The components of the graph of live, running nodes that can talk both ways.
+    /// The components of the graph of running nodes that can talk in both directions.
     #[must_use]
     pub fn components(&self) -> Vec<NodeSet> {
         let mut left: NodeSet =
@@ -142,13 +143,13 @@ impl GlobalState {
         components
     }
 
-    /// Whether everybody in the set can talk to everybody else in it.
+    /// Whether every node in the set can talk to every other.
     #[must_use]
     pub fn is_clique(&self, nodes: &NodeSet) -> bool {
         nodes.iter().all(|a| nodes.iter().all(|b| a == b || self.can_talk(a, b)))
     }
 
-    /// Whether all live nodes run and can talk to each other.
+    /// Whether all live nodes are running and can talk to each other.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         if self.nodes.iter().any(|view| view.is_up && view.is_paused) {
@@ -157,30 +158,30 @@ impl GlobalState {
         self.cuts == 0 || self.is_clique(&self.live().map(|view| view.id).collect())
     }
 
-    /// Forgets what only the last step is judged by, so that it does not tell global states apart.
+    /// Forgets what only the last step is judged by, so that equal global states compare equal.
     pub(crate) fn forget_step(&mut self) {
         self.nodes.iter_mut().for_each(NodeView::forget_step);
     }
 
-    /// Puts one node's view back as it was.
+    /// Restores one node view.
     pub(crate) fn put_back(&mut self, at: usize, view: &NodeView) {
         self.nodes[at].clone_from(view);
     }
 
-    /// How often something changed in what nodes are and in who reaches whom: a view that was made
-    /// at this number is still right.
+    /// Counts the changes of node states and of reachability: a result computed at this number is
+    /// still valid while it stays the same.
     #[must_use]
     pub const fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// How many links went down or came back, each direction by itself.
+    /// How many links went down or came back, each direction counted separately.
     #[must_use]
     pub const fn links_changed(&self) -> u64 {
         self.links_changed
     }
 
-    /// Takes an event into account.
+    /// Updates the global state with an event.
     pub fn note(&mut self, at: Time, event: &Event) {
         let interest = Interest::of(event);
         self.changes += u64::from(interest.meets(Interest::STATE.and(Interest::FAULT)));
@@ -212,7 +213,7 @@ impl GlobalState {
                 self.disturbed_at = at;
                 self.change(*node, |view| view.is_paused = false);
             }
-            // An orderly crash; what the node shows of itself was told just before.
+            // An orderly crash; the node recorded its state just before.
             Event::Withdraw { node } => {
                 self.disturbed_at = at;
                 self.change(*node, |view| {
@@ -276,7 +277,8 @@ impl GlobalState {
             if let (Some(from), Some(to)) = (self.position(link.from), self.position(link.to)) {
                 self.links_changed += 1;
                 let was_cut = std::mem::replace(&mut self.is_cut[from * count + to], is_cut);
-                // Counted as they change: in a radio network of hundreds they change all the time.
+                // Counted incrementally: in a radio network of hundreds of nodes links change all
+                // the time.
                 self.cuts = self.cuts + usize::from(is_cut) - usize::from(was_cut);
             }
         }
@@ -305,8 +307,8 @@ impl NodeView {
         self.before.as_ref().map_or(Status::Down, |before| before.status)
     }
 
-    /// Forgets what only the last step is judged by: from whom the node heard, what it was before,
-    /// and when.
+    /// Forgets what only the last step is judged by: the last sender, the state before, and when
+    /// the node started.
     pub(crate) fn forget_step(&mut self) {
         (self.last_heard, self.before, self.started_at) = (None, None, Time::ZERO);
     }

@@ -1,6 +1,6 @@
-//! What looks at a run while it happens: the global state, the monitors, the counters, the recording.
+//! The observers of a run while it happens: global state, monitors, counters, recording.
 //!
-//! Nothing here changes what happens.
+//! An observer never changes what happens.
 
 pub mod counts;
 pub mod global_state;

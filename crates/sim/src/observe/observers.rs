@@ -1,5 +1,5 @@
-//! Everything that observes a run while it happens: the global state, the monitors, the counters, the
-//! recorder.
+//! All observers of a run, called with every event: the global state, the monitors, the counters,
+//! the recorder.
 
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use crate::observe::recording::Recording;
 pub struct Observers {
     /// The global state.
     pub global: GlobalState,
-    /// What was counted.
+    /// The counters.
     pub counts: Counts,
     monitors: Vec<RunningMonitor>,
     recording: Option<Recording>,
-    /// The first breach, if any.
+    /// The first violated assertion, if any.
     first: Option<Violated>,
-    /// Whether the run went on to its end.
+    /// Whether the run reached its end.
     is_finished: bool,
 }
 
 struct RunningMonitor {
     monitor: Box<dyn Monitor>,
-    /// As it was when it had seen nothing.
+    /// The monitor before it saw any event.
     fresh: Arc<dyn Monitor>,
     interest: Interest,
     violated: Option<Violated>,
@@ -49,29 +49,29 @@ impl Clone for RunningMonitor {
     }
 }
 
-/// An assertion that was found broken.
+/// An assertion that was violated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violated {
     /// Its id.
     pub assertion: &'static str,
     /// When.
     pub at: Time,
-    /// Between whom, and what was seen.
+    /// The nodes concerned, and what was seen.
     pub violation: Violation,
 }
 
-/// How an assertion fared.
+/// The result of one assertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// Its id.
     pub assertion: &'static str,
     /// The verdict.
     pub verdict: Verdict,
-    /// Where it broke.
+    /// The violation, if there was one.
     pub violated: Option<Violated>,
 }
 
-/// Which monitors look, and whether the run is kept.
+/// Which monitors run, and whether the trace is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObserverConfig {
     /// Which assertions are checked.
@@ -108,7 +108,7 @@ impl Observers {
         }
     }
 
-    /// The global state and the counters only, for runs that are too large for more.
+    /// The global state and the counters only, for runs that are too large for monitors.
     #[must_use]
     pub fn counting(members: Membership) -> Self {
         Self {
@@ -121,7 +121,7 @@ impl Observers {
         }
     }
 
-    /// Shows everybody an event.
+    /// Shows an event to every observer.
     pub fn see(&mut self, at: Time, event: Event) {
         self.counts.note(&event);
         self.global.note(at, &event);
@@ -145,20 +145,20 @@ impl Observers {
         }
     }
 
-    /// The first assertion that broke, if any.
+    /// The first violated assertion, if any.
     #[must_use]
     pub const fn first_violated(&self) -> Option<&Violated> {
         self.first.as_ref()
     }
 
-    /// The assertions that are watched, each with whether it is judged at the end of a run.
+    /// The assertions with a monitor, each with whether it is judged at the end of a run.
     #[must_use]
     pub fn assertions(&self) -> Vec<(&'static str, bool)> {
         let monitors = self.monitors.iter().map(|watched| &watched.monitor);
         monitors.map(|monitor| (monitor.id(), monitor.is_about_the_end())).collect()
     }
 
-    /// The number that stands for what the monitors remember beyond the global state.
+    /// The digest of the monitors' states beyond the global state.
     pub(crate) fn memories_digest(&self) -> u128 {
         let mut digester = Digester::new();
         for watched in &self.monitors {
@@ -167,7 +167,7 @@ impl Observers {
         digester.wide()
     }
 
-    /// The monitors that remember something, to be put back.
+    /// The monitors that have a state, to be restored later.
     pub(crate) fn monitor_states(&self) -> MonitorStates {
         let all = self.monitors.iter().map(|watched| {
             let memory = watched.monitor.memory();
@@ -176,7 +176,7 @@ impl Observers {
         MonitorStates(all.collect())
     }
 
-    /// Lets the monitors remember what these do; nothing is broken yet.
+    /// Restores the states of the monitors, without any violation.
     pub(crate) fn put_back(&mut self, monitor_states: &MonitorStates) {
         for (watched, (memory, monitor)) in self.monitors.iter_mut().zip(&monitor_states.0) {
             watched.violated = None;
@@ -191,13 +191,14 @@ impl Observers {
         self.first = None;
     }
 
-    /// Whether everything that should come true eventually is true now.
+    /// Whether every liveness assertion holds now.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.unsettled().next().is_none()
     }
 
-    /// What is broken if the run has come to rest: nothing is under way, and nobody waits.
+    /// The assertions that are violated if the run has come to rest: no message in flight, no node
+    /// waiting.
     #[must_use]
     pub fn violated_at_rest(&self, at: Time) -> Vec<Violated> {
         let monitors = self.monitors.iter().map(|watched| &watched.monitor);
@@ -208,14 +209,14 @@ impl Observers {
         violated.collect()
     }
 
-    /// The assertions about the end of a run that are not true now.
+    /// The liveness assertions that do not hold now.
     pub fn unsettled(&self) -> impl Iterator<Item = &'static str> + '_ {
         let monitors = self.monitors.iter().map(|watched| &watched.monitor);
         let open = monitors.filter(|monitor| !monitor.is_settled(&self.global));
         open.map(|monitor| monitor.id())
     }
 
-    /// Ends the run: what should have come true eventually must be true.
+    /// Ends the run: every liveness assertion must hold.
     pub fn finish(&mut self, at: Time) {
         self.is_finished = true;
         let mut broke = Vec::new();
@@ -234,7 +235,7 @@ impl Observers {
         }
     }
 
-    /// How every assertion fared, those that do not apply included.
+    /// The result of every assertion, including those that do not apply.
     #[must_use]
     pub fn judgements(&self) -> Vec<Judgement> {
         monitors::IDS

@@ -1,4 +1,4 @@
-//! Keeps a trace, and gives it a fingerprint: the same seed must give the same bytes.
+//! Records a trace and computes its hash: the same seed must give the same bytes.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Write};
@@ -10,9 +10,9 @@ use tanist_core::trace::{Entry, Header, SCHEMA};
 /// A trace in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// The first line.
+    /// The header.
     pub header: Header,
-    /// Everything after it.
+    /// The entries after it.
     pub entries: Vec<Entry>,
 }
 
@@ -23,7 +23,7 @@ impl Recording {
         self.entries.iter().try_for_each(|entry| line(entry, to))
     }
 
-    /// Reads a trace, and says in which line it is not one.
+    /// Reads a trace; an error names the line.
     pub fn read(from: impl BufRead) -> Result<Self, ReadError> {
         let mut lines = from.lines().enumerate();
         let (_, first) = lines.next().ok_or(ReadError::Empty)?;
@@ -42,13 +42,13 @@ impl Recording {
     #[must_use]
     pub fn hash(&self) -> String {
         let mut hash = Hashing(Sha256::new());
-        // Hashing never fails to take bytes.
+        // Writing to a hash cannot fail.
         let _ = self.write(&mut hash);
         hash.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// The entries that tell what happened, without those that only say that somebody is still there.
+/// The entries without those of heartbeats.
 pub(crate) fn without_heartbeats(entries: &[Entry]) -> Cow<'_, [Entry]> {
     if entries.iter().any(|entry| entry.event.is_of_heartbeat()) {
         entries.iter().filter(|entry| !entry.event.is_of_heartbeat()).cloned().collect()
@@ -57,13 +57,13 @@ pub(crate) fn without_heartbeats(entries: &[Entry]) -> Cow<'_, [Entry]> {
     }
 }
 
-/// Why something is not a trace.
+/// Why a text is not a trace.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// Nothing there.
+    /// The text is empty.
     #[error("the trace is empty; its first line must be a header")]
     Empty,
-    /// Another version.
+    /// The trace has another version.
     #[error("the trace has schema {found}, this program reads schema {SCHEMA}")]
     Schema {
         /// Which.
