@@ -7,7 +7,8 @@ use tanist_core::trace::{Header, Kind};
 
 use super::{Inside, Study, study};
 use crate::monitors::{
-    AgreedAbove, EverybodyHasSuperPeers, Monitor, OfOwnGroup, Peers, SafeInside, Selection,
+    AgreedAbove, Eventually, EverybodyHasSuperPeers, Monitor, OfOwnGroup, Peers, SafeInside,
+    Selection,
 };
 use crate::studies::fuzz::{FuzzModel, FuzzWorld};
 use crate::studies::sweep::{Case, Measure, Plan, Verdict};
@@ -35,10 +36,10 @@ fn monitors(header: &Header, selection: Selection) -> Vec<Box<dyn Monitor>> {
     let inside = &study(peers.inner()).inside;
     let is_safe = inside.is_safe && !selection.is_beyond_model;
     let mut monitors: Vec<Box<dyn Monitor>> = vec![
-        Box::new(EverybodyHasSuperPeers::new(peers.clone(), header)),
+        Box::new(Eventually::new(EverybodyHasSuperPeers::new(peers.clone()), header)),
         Box::new(OfOwnGroup::new(peers.clone())),
         Box::new(SafeInside::new(peers.clone(), is_safe)),
-        Box::new(AgreedAbove::new(peers, header)),
+        Box::new(Eventually::new(AgreedAbove::new(peers), header)),
     ];
     monitors.extend((inside.monitors)(selection));
     monitors

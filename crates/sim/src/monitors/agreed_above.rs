@@ -1,52 +1,26 @@
-//! V-05: without further failures, eventually the super-peers of each group above agree on one of
-//! them, nobody else has a seat there, and the top is one node.
+//! V-05: without further failures, eventually the super-peers that form a group above agree on one of
+//! them, no other node has a seat there, and the top is one node.
 
-use tanist_core::trace::{Event, Header, SeatState};
-use tanist_core::{NodeId, NodeSet, Status, Time};
+use tanist_core::trace::SeatState;
+use tanist_core::{NodeId, NodeSet, Status};
 
+use super::Violation;
 use super::peers::{Peers, peerage};
 use super::same_coordinator::name;
-use super::settled::Settled;
-use super::{Interest, Monitor, Violation};
+use super::settled::Eventual;
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct AgreedAbove {
     peers: Peers,
-    settled: Settled,
 }
 
 impl AgreedAbove {
-    pub(crate) fn new(peers: Peers, header: &Header) -> Self {
-        Self { peers, settled: Settled::new(header) }
+    pub(crate) const fn new(peers: Peers) -> Self {
+        Self { peers }
     }
 
-    /// Where somebody above is not in line, from the lowest level up.
-    pub(super) fn discord(&self, global: &GlobalState) -> Option<Violation> {
-        let hierarchy = &self.peers.hierarchy;
-        let mut chosen: Vec<NodeSet> = (0..hierarchy.groups(0))
-            .map(|group| {
-                let first = self.peers.live(global, group).next();
-                let known = first.and_then(peerage).map(|peerage| peerage.super_peers.clone());
-                known.unwrap_or_default()
-            })
-            .collect();
-        for level in 1..hierarchy.depth() {
-            let mut next = Vec::new();
-            for group in 0..hierarchy.groups(level) {
-                let children = hierarchy.children(level, group);
-                let holders = chosen[children].iter().flat_map(NodeSet::iter).collect();
-                match self.agreed(global, level, group, &holders) {
-                    Ok(selected) => next.push(selected),
-                    Err(violation) => return Some(violation),
-                }
-            }
-            chosen = next;
-        }
-        None
-    }
-
-    /// Whom a group above has selected, if all its members agree.
+    /// The super-peers that a group above the peer groups has selected, if all its members agree.
     fn agreed(
         &self,
         global: &GlobalState,
@@ -86,38 +60,39 @@ impl AgreedAbove {
     }
 }
 
-impl Monitor for AgreedAbove {
-    fn id(&self) -> &'static str {
-        "V-05"
-    }
+impl Eventual for AgreedAbove {
+    const ID: &'static str = "V-05";
 
-    fn interest(&self) -> Interest {
-        Interest::STATE.and(Interest::FAULT)
-    }
-
-    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Violation> {
-        let is_good = self.discord(global).is_none();
-        self.settled.note(at, global.disturbed_at, is_good);
+    /// Checks the levels from the lowest up.
+    fn violation(&self, global: &GlobalState) -> Option<Violation> {
+        let hierarchy = &self.peers.hierarchy;
+        let mut chosen: Vec<NodeSet> = (0..hierarchy.groups(0))
+            .map(|group| {
+                let first = self.peers.live(global, group).next();
+                let known = first.and_then(peerage).map(|peerage| peerage.super_peers.clone());
+                known.unwrap_or_default()
+            })
+            .collect();
+        for level in 1..hierarchy.depth() {
+            let mut next = Vec::new();
+            for group in 0..hierarchy.groups(level) {
+                let children = hierarchy.children(level, group);
+                let holders = chosen[children].iter().flat_map(NodeSet::iter).collect();
+                match self.agreed(global, level, group, &holders) {
+                    Ok(selected) => next.push(selected),
+                    Err(violation) => return Some(violation),
+                }
+            }
+            chosen = next;
+        }
         None
     }
 
-    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Violation> {
-        if !self.is_applicable(global) {
-            return None;
-        }
-        let relapse = || Violation {
+    fn relapse(&self, _global: &GlobalState) -> Violation {
+        Violation {
             nodes: Vec::new(),
             why: "every agreement above was given up again within a check period".to_owned(),
-        };
-        self.discord(global).or_else(|| self.settled.is_relapsing(at).then(relapse))
-    }
-
-    fn is_about_the_end(&self) -> bool {
-        true
-    }
-
-    fn is_settled(&self, global: &GlobalState) -> bool {
-        self.discord(global).is_none()
+        }
     }
 
     fn is_applicable(&self, global: &GlobalState) -> bool {

@@ -1,32 +1,25 @@
 //! V-02: without further failures, eventually every peer is Normal under the coordinator of its
-//! group and knows its super-peers: living members of that group, as many as were asked for.
+//! group and knows its super-peers: live members of that group, as many as configured.
 
 use std::collections::BTreeSet;
 
 use tanist_core::election::super_peer::Disperse;
-use tanist_core::trace::{Event, Header};
-use tanist_core::{NodeId, NodeSet, Status, Time};
+use tanist_core::{NodeId, NodeSet, Status};
 
+use super::Violation;
 use super::peers::{Peers, peerage};
 use super::same_coordinator::name;
-use super::settled::Settled;
-use super::{Interest, Monitor, Violation};
+use super::settled::Eventual;
 use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct EverybodyHasSuperPeers {
     peers: Peers,
-    settled: Settled,
 }
 
 impl EverybodyHasSuperPeers {
-    pub(crate) fn new(peers: Peers, header: &Header) -> Self {
-        Self { peers, settled: Settled::new(header) }
-    }
-
-    /// A peer that has not what it should have, and what is wrong.
-    pub(super) fn without(&self, global: &GlobalState) -> Option<Violation> {
-        (0..self.peers.hierarchy.groups(0)).find_map(|group| self.wrong_in(global, group))
+    pub(crate) const fn new(peers: Peers) -> Self {
+        Self { peers }
     }
 
     fn wrong_in(&self, global: &GlobalState, group: usize) -> Option<Violation> {
@@ -65,7 +58,7 @@ impl EverybodyHasSuperPeers {
         let wanted = options.super_peers(live.len()).min(live.len());
         match options.disperse {
             Disperse::Off => wanted,
-            // The coordinator is one of them, wherever it is.
+            // The coordinator is a super-peer, whatever its rack.
             Disperse::On => {
                 let racks = |nodes: &NodeSet| -> BTreeSet<_> {
                     nodes.iter().filter_map(|node| global.members.labels(node).rack).collect()
@@ -82,38 +75,19 @@ fn violation(node: NodeId, why: String) -> Option<Violation> {
     Some(Violation { nodes: vec![node], why: format!("{node} {why}") })
 }
 
-impl Monitor for EverybodyHasSuperPeers {
-    fn id(&self) -> &'static str {
-        "V-02"
+impl Eventual for EverybodyHasSuperPeers {
+    const ID: &'static str = "V-02";
+
+    /// A peer whose state is wrong, and why.
+    fn violation(&self, global: &GlobalState) -> Option<Violation> {
+        (0..self.peers.hierarchy.groups(0)).find_map(|group| self.wrong_in(global, group))
     }
 
-    fn interest(&self) -> Interest {
-        Interest::STATE.and(Interest::FAULT)
-    }
-
-    fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Violation> {
-        let is_good = self.without(global).is_none();
-        self.settled.note(at, global.disturbed_at, is_good);
-        None
-    }
-
-    fn finish(&mut self, global: &GlobalState, at: Time) -> Option<Violation> {
-        if !self.is_applicable(global) {
-            return None;
-        }
-        let relapse = || Violation {
+    fn relapse(&self, _global: &GlobalState) -> Violation {
+        Violation {
             nodes: Vec::new(),
             why: "the super-peers changed again and again within a check period".to_owned(),
-        };
-        self.without(global).or_else(|| self.settled.is_relapsing(at).then(relapse))
-    }
-
-    fn is_about_the_end(&self) -> bool {
-        true
-    }
-
-    fn is_settled(&self, global: &GlobalState) -> bool {
-        self.without(global).is_none()
+        }
     }
 
     fn is_applicable(&self, global: &GlobalState) -> bool {

@@ -37,6 +37,7 @@ use tanist_core::election::Algorithm;
 use tanist_core::trace::{Event, EventClass, Header};
 use tanist_core::{NodeId, Time};
 
+use self::settled::Eventual;
 use crate::algorithms;
 use crate::explore::digest::Digester;
 use crate::observe::global_state::GlobalState;
@@ -63,6 +64,7 @@ pub(crate) use self::peers::Peers;
 pub(crate) use self::safe_inside::SafeInside;
 pub(crate) use self::same_coordinator::SameCoordinator;
 pub(crate) use self::same_definition::SameDefinition;
+pub(crate) use self::settled::Eventually;
 pub(crate) use self::stop_before_acknowledge::StopBeforeAcknowledge;
 pub(crate) use self::unique_numbers::UniqueNumbers;
 pub(crate) use self::withdrawn_takes_no_part::WithdrawnTakesNoPart;
@@ -246,8 +248,8 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
 #[must_use]
 pub fn unsettled_super_peers(header: &Header, global: &GlobalState) -> Option<Violation> {
     let peers = Peers::of(header)?;
-    let below = EverybodyHasSuperPeers::new(peers.clone(), header).without(global);
-    below.or_else(|| AgreedAbove::new(peers, header).discord(global))
+    let below = EverybodyHasSuperPeers::new(peers.clone()).violation(global);
+    below.or_else(|| AgreedAbove::new(peers).violation(global))
 }
 
 /// Some numbers as one.
