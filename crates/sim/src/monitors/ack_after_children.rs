@@ -1,7 +1,7 @@
-//! VKT-2: a node answers its parent only when everybody whom it asked has answered, or is gone.
+//! VKT-2: a node answers its parent only when every child that it asked has answered, or is gone.
 //!
-//! Nobody is taken for gone sooner than T after it was asked. A node that is down, paused or aside,
-//! or that has said something else meanwhile, may have been given up for another reason.
+//! No child is taken for gone sooner than T after it was asked. A child that is down, paused or
+//! withdrawn, or that has sent something else meanwhile, may have been given up for another reason.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::observe::global_state::GlobalState;
 pub(crate) struct AckAfterChildren {
     answer: Duration,
     open: Vec<Question>,
-    /// Who has answered its parent, in which computation: it may do so again.
+    /// The computation in which each node has answered its parent: it may answer again.
     reported: BTreeMap<NodeId, GroupNumber>,
 }
 
@@ -54,7 +54,7 @@ impl AckAfterChildren {
         open.next().map(|question| question.asked)
     }
 
-    /// A node asks, or answers its parent.
+    /// A node asks a child, or answers its parent.
     fn see_sent(
         &mut self,
         global: &GlobalState,
@@ -112,7 +112,8 @@ impl Monitor for AckAfterChildren {
             return self.see_sent(global, at, *node, *to, message);
         }
         if let Event::Receive { node, from, message, .. } = event {
-            // What is known of others waits while elections are paused, and is told when they are not.
+            // A result that arrives while elections are paused is kept, and sent on when they are
+            // resumed.
             let is_pause = message.kind == Kind::Pause;
             self.open.retain(|question| {
                 question.asker != *node || (!is_pause && question.asked != *from)
@@ -123,7 +124,7 @@ impl Monitor for AckAfterChildren {
             self.reported.remove(node);
             self.open.retain(|question| question.asker != *node && question.asked != *node);
         } else if let Event::Rejoin { node } = event {
-            // A node that asked it meanwhile was told farewell.
+            // A node that asked it meanwhile got a farewell.
             self.open.retain(|question| question.asked != *node);
         }
         None

@@ -1,5 +1,5 @@
-//! V-05: without further failures, eventually the super-peers that form a group above agree on one of
-//! them, no other node has a seat there, and the top is one node.
+//! V-05: without further failures, eventually the super-peers that form a group above agree on one
+//! of them, no other node has a seat there, and the top is one node.
 
 use tanist_core::trace::SeatState;
 use tanist_core::{NodeId, NodeSet, Status};

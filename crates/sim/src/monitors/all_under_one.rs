@@ -63,18 +63,18 @@ impl Monitor for AllUnderOne {
     }
 }
 
-/// A node of the set that is not Normal under the one coordinator of the set, and what it is
+/// A node of the set that is not Normal under the one coordinator of the set, and its state
 /// instead.
 pub(super) fn out_of_line(global: &GlobalState, nodes: &NodeSet) -> Option<(NodeId, String)> {
-    let seats = || nodes.iter().filter_map(|id| global.view(id));
-    let leader = seats().find(|view| {
+    let views = || nodes.iter().filter_map(|id| global.view(id));
+    let leader = views().find(|view| {
         view.state.status == Status::Normal && view.state.coordinator == Some(view.id)
     });
     let Some(leader) = leader else {
         let first = nodes.iter().next()?;
         return Some((first, format!("nobody of {nodes} is Normal and its own coordinator")));
     };
-    let astray = seats().find(|view| {
+    let astray = views().find(|view| {
         view.state.status != Status::Normal
             || view.state.coordinator != Some(leader.id)
             || view.state.group != leader.state.group

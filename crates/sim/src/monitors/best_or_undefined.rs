@@ -1,4 +1,4 @@
-//! G-15: at the end of a run every process has elected the best live process, or nobody.
+//! G-15: at the end of a run every process has elected the best live process, or none.
 
 use tanist_core::trace::Event;
 use tanist_core::{NodeId, Status, Time};
@@ -18,7 +18,7 @@ impl Monitor for BestOrUndefined {
         Interest::FAULT
     }
 
-    fn see(&mut self, _board: &GlobalState, _at: Time, _event: &Event) -> Option<Violation> {
+    fn see(&mut self, _global: &GlobalState, _at: Time, _event: &Event) -> Option<Violation> {
         None
     }
 
@@ -26,8 +26,8 @@ impl Monitor for BestOrUndefined {
         self.is_applicable(global).then(|| violation(global)).flatten()
     }
 
-    /// Whoever is in an election will give it up some day, and whoever has elected somebody who is
-    /// dead will notice: such a run is not at its end.
+    /// A node in an election will give it up some day, and a node whose coordinator has crashed
+    /// will notice: such a run is not at its end.
     fn at_rest(&self, global: &GlobalState) -> Option<Violation> {
         let is_up = |id| global.view(id).is_some_and(|view| view.is_up);
         let is_done = |view: &NodeView| {
@@ -45,7 +45,7 @@ impl Monitor for BestOrUndefined {
         wrong(global).is_none()
     }
 
-    /// Nodes that cannot hear of each other cannot agree.
+    /// Nodes that cannot reach each other cannot agree.
     fn is_applicable(&self, global: &GlobalState) -> bool {
         global.components().len() == 1 && global.live().all(|view| !view.is_paused)
     }
@@ -58,7 +58,7 @@ fn violation(global: &GlobalState) -> Option<Violation> {
     Some(Violation { nodes: vec![wrong.id, best], why })
 }
 
-/// A node that has elected somebody else than the best live one, and who that is.
+/// A node that has elected a process other than the best live one, and which one.
 fn wrong(global: &GlobalState) -> Option<(&NodeView, NodeId)> {
     let is_up = |id| global.view(id).is_some_and(|view| view.is_up);
     let best = global.members.all().iter().rev().find(|member| is_up(member.id))?.id;

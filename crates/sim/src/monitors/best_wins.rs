@@ -1,8 +1,8 @@
-//! G-14, B-47: nobody wins while somebody better could have answered.
+//! G-14, B-47: no process wins while a better one could have answered.
 //!
-//! A better process counts if it has been up since the winner called its election, runs, and can be
-//! reached: one that came up since is a matter of the next election, and so is one that still asks
-//! for its own numbers.
+//! A better process counts if it has been up since the winner called its election, is running, and
+//! can be reached: one that started later is left to the next election, and so is one that still
+//! recalls its own group numbers.
 
 use tanist_core::trace::{Event, Outcome};
 use tanist_core::{NodeId, NodeSet, Time};
@@ -12,7 +12,7 @@ use crate::observe::global_state::GlobalState;
 
 #[derive(Clone, Default)]
 pub(crate) struct BestWins {
-    /// Who called, and the better ones that have been up ever since.
+    /// Each caller of an election, and the better processes that have been up ever since.
     calls: Vec<(NodeId, NodeSet)>,
 }
 

@@ -1,7 +1,7 @@
 //! B-42 to B-45: what a bully candidate knows at the four cuts of figure 10.8.
 //!
-//! The cuts are drawn for a run in which nobody recovers and no higher candidate interferes, so
-//! they are checked where a scenario asks for them.
+//! The cuts are drawn for a run in which no node recovers and no higher candidate interferes, so
+//! they are checked only where a scenario asks for them.
 
 use tanist_core::trace::{Event, NodeState};
 use tanist_core::{NodeId, Status, Time};
@@ -13,9 +13,9 @@ use crate::observe::global_state::{GlobalState, NodeView};
 enum Cut {
     /// No higher node is Normal.
     NoHigherNormal,
-    /// No node is Normal, and none acts as coordinator.
-    NobodyActs,
-    /// All of Up are in Reorganization and name the candidate.
+    /// No node is Normal, and none is active as coordinator.
+    NoneActive,
+    /// All of Up are in Reorganization under the candidate.
     AllReorganizing,
     /// All of Up are Normal.
     AllNormal,
@@ -25,7 +25,7 @@ enum Cut {
 struct CutMonitor(Cut);
 
 pub(crate) fn all() -> impl Iterator<Item = Box<dyn Monitor>> {
-    [Cut::NoHigherNormal, Cut::NobodyActs, Cut::AllReorganizing, Cut::AllNormal]
+    [Cut::NoHigherNormal, Cut::NoneActive, Cut::AllReorganizing, Cut::AllNormal]
         .into_iter()
         .map(|cut| Box::new(CutMonitor(cut)) as Box<dyn Monitor>)
 }
@@ -34,7 +34,7 @@ impl Monitor for CutMonitor {
     fn id(&self) -> &'static str {
         match self.0 {
             Cut::NoHigherNormal => "B-42",
-            Cut::NobodyActs => "B-43",
+            Cut::NoneActive => "B-43",
             Cut::AllReorganizing => "B-44",
             Cut::AllNormal => "B-45",
         }
@@ -50,7 +50,7 @@ impl Monitor for CutMonitor {
                 let is_cut = state.status == Status::Election && is_own(*node, state);
                 (node, is_cut.then(|| higher_normal(global, *node)).flatten())
             }
-            (Cut::NobodyActs, Event::State { node, state }) => {
+            (Cut::NoneActive, Event::State { node, state }) => {
                 let is_cut = entered(global, *node, state, Status::Reorganization);
                 (node, is_cut.then(|| acting(global, *node)).flatten())
             }
@@ -62,7 +62,7 @@ impl Monitor for CutMonitor {
                     && state.coordinator == Some(*node);
                 (node, is_cut.then(|| member_not_in(global, *node, Status::Normal)).flatten())
             }
-            (Cut::NoHigherNormal | Cut::NobodyActs | Cut::AllReorganizing | Cut::AllNormal, _) => {
+            (Cut::NoHigherNormal | Cut::NoneActive | Cut::AllReorganizing | Cut::AllNormal, _) => {
                 return None;
             }
         };

@@ -22,7 +22,7 @@ impl Monitor for DefinitionOnlyInReorganization {
     fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let Event::State { node, state } = event else { return None };
         let view = global.view(*node)?;
-        // What a node shows first is what it stands in, not what it took.
+        // The first recorded state of a node is what it started in, not a definition that it took.
         let before = view.before.as_ref()?;
         if before.definition == state.definition {
             return None;

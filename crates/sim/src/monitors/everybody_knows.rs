@@ -1,4 +1,4 @@
-//! G-16: every election terminates, and then every non-faulty process has elected somebody.
+//! G-16: every election terminates, and then every non-faulty process has elected a coordinator.
 
 use tanist_core::Time;
 use tanist_core::trace::Event;
@@ -18,7 +18,7 @@ impl Monitor for EverybodyKnows {
         Interest::FAULT
     }
 
-    fn see(&mut self, _board: &GlobalState, _at: Time, _event: &Event) -> Option<Violation> {
+    fn see(&mut self, _global: &GlobalState, _at: Time, _event: &Event) -> Option<Violation> {
         None
     }
 
@@ -41,7 +41,7 @@ impl Monitor for EverybodyKnows {
         global.live().all(|view| view.state.coordinator.is_some())
     }
 
-    /// Nodes that cannot hear of each other cannot agree.
+    /// Nodes that cannot reach each other cannot agree.
     fn is_applicable(&self, global: &GlobalState) -> bool {
         global.components().len() == 1 && global.live().all(|view| !view.is_paused)
     }

@@ -1,5 +1,5 @@
-//! I-51, B-45: the members that a coordinator counts accepted this very group, and when it becomes
-//! Normal they have its definition.
+//! I-51, B-45: every member that a coordinator counts has accepted this group, and has its
+//! definition when the coordinator becomes Normal.
 
 use tanist_core::trace::Event;
 use tanist_core::{GroupNumber, NodeId, NodeSet, Status, Time};
@@ -7,7 +7,7 @@ use tanist_core::{GroupNumber, NodeId, NodeSet, Status, Time};
 use super::{Interest, Monitor, Violation, mix};
 use crate::observe::global_state::GlobalState;
 
-/// Who accepted, and who began in, the latest group of each coordinator.
+/// The nodes that accepted, and that began in, the latest group of each coordinator.
 #[derive(Clone, Default)]
 pub(crate) struct MembersAccepted {
     groups: Vec<Formation>,
@@ -67,7 +67,8 @@ impl Monitor for MembersAccepted {
 }
 
 impl MembersAccepted {
-    /// The record of a group, begun anew when its coordinator forms another; none for an older one.
+    /// The record of a group; it starts empty when the coordinator forms another one. None for an
+    /// older group.
     fn formation(&mut self, group: GroupNumber) -> Option<&mut Formation> {
         let at = self.groups.iter().position(|known| known.group.node == group.node);
         let at = at.unwrap_or_else(|| {

@@ -1,7 +1,7 @@
-//! What must hold, one property per file, named after it.
+//! The assertions that must hold: one property per file, named after it.
 //!
-//! A monitor sees every entry of a trace together with the [`GlobalState`] and says when its assertion is
-//! broken. It knows nothing of where the trace comes from.
+//! A monitor sees every entry of a trace together with the [`GlobalState`] and reports when its
+//! assertion is violated. It does not know where the trace comes from.
 
 mod ack_after_children; // VKT-2
 mod agreed_above; // V-05
@@ -69,52 +69,52 @@ pub(crate) use self::stop_before_acknowledge::StopBeforeAcknowledge;
 pub(crate) use self::unique_numbers::UniqueNumbers;
 pub(crate) use self::withdrawn_takes_no_part::WithdrawnTakesNoPart;
 
-/// Watches one assertion.
+/// Checks one assertion.
 pub trait Monitor: Replicate + Send + Sync {
     /// The assertion's id in the conformance list.
     fn id(&self) -> &'static str;
 
-    /// Which events it wants to see.
+    /// Which events it needs to see.
     fn interest(&self) -> Interest;
 
-    /// Looks at an event; the global state already knows of it.
+    /// Checks an event; the global state already includes it.
     fn see(&mut self, global: &GlobalState, at: Time, event: &Event) -> Option<Violation>;
 
-    /// Looks at the end of a run: what should come true eventually must be true.
-    fn finish(&mut self, _board: &GlobalState, _at: Time) -> Option<Violation> {
+    /// Checks the end of a run: a liveness assertion must hold.
+    fn finish(&mut self, _global: &GlobalState, _at: Time) -> Option<Violation> {
         None
     }
 
-    /// Looks at a run that has come to rest: nothing is under way to anybody, and nobody waits for an
-    /// answer. What is said of the end of a run holds there, too, whenever it comes.
-    fn at_rest(&self, _board: &GlobalState) -> Option<Violation> {
+    /// Checks a run that has come to rest: no message is in flight, and no node waits for an
+    /// answer. Assertions about the end of a run must hold there too.
+    fn at_rest(&self, _global: &GlobalState) -> Option<Violation> {
         None
     }
 
-    /// What it remembers beyond the global state, as a number: runs that differ in this are different.
+    /// A digest of its own state beyond the global state: runs that differ in it are different.
     fn memory(&self) -> u64 {
         0
     }
 
-    /// Whether it is judged at the end of a run, and so not at all in one that was cut short.
+    /// Whether it is judged at the end of a run, and so not in a run that was cut short.
     fn is_about_the_end(&self) -> bool {
         false
     }
 
-    /// Whether what should come true eventually is true now; a safety property always is.
-    fn is_settled(&self, _board: &GlobalState) -> bool {
+    /// Whether a liveness assertion holds now; a safety assertion always does.
+    fn is_settled(&self, _global: &GlobalState) -> bool {
         true
     }
 
-    /// Whether the assertion said anything about this run.
-    fn is_applicable(&self, _board: &GlobalState) -> bool {
+    /// Whether the assertion says anything about this run.
+    fn is_applicable(&self, _global: &GlobalState) -> bool {
         true
     }
 }
 
-/// Lets a run fork: an explorer follows every branch with the same monitors.
+/// Copies a monitor: an explorer follows every branch of a run with its own copy.
 pub trait Replicate {
-    /// A monitor that has seen what this one has.
+    /// A monitor with the same state.
     fn replicate(&self) -> Box<dyn Monitor>;
 }
 
@@ -124,7 +124,7 @@ impl<M: Monitor + Clone + 'static> Replicate for M {
     }
 }
 
-/// What was seen where an assertion broke.
+/// What was seen when an assertion was violated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The nodes concerned.
@@ -133,14 +133,14 @@ pub struct Violation {
     pub why: String,
 }
 
-/// How an assertion fared in a run.
+/// The result of an assertion in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It held after every step, and at the end.
     Holds,
-    /// It did not.
+    /// It was violated.
     Violated,
-    /// It speaks of another algorithm, or of a global state that the run did not end in.
+    /// It is about another algorithm, or about a global state that the run did not end in.
     NotApplicable,
 }
 
@@ -169,23 +169,23 @@ impl Interest {
     pub const RECEIVE: Self = Self(4);
     /// Elections that begin and end, plans, stopping and beginning.
     pub const MILESTONE: Self = Self(8);
-    /// What is done to the world: crashes, restarts, cuts.
+    /// Faults: crashes, restarts, cuts.
     pub const FAULT: Self = Self(16);
     const NOTHING: Self = Self(0);
 
-    /// Both.
+    /// The union of both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether the two have something in common.
+    /// Whether the two sets have a common element.
     #[must_use]
     pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// What kind an event is of.
+    /// The kind of an event.
     #[must_use]
     pub const fn of(event: &Event) -> Self {
         match event.class() {
@@ -202,7 +202,7 @@ impl Interest {
 /// Which assertions are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// Also the cuts c1 to c4 (B-42 to B-45), which hold only while nobody recovers.
+    /// Also the cuts c1 to c4 (B-42 to B-45), which hold only while no node recovers.
     pub has_cuts: bool,
     /// Assertion 4 as printed: for every connected component, clique or not (E-27).
     pub is_literal_a4: bool,
@@ -211,25 +211,26 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// What is checked in every run.
+    /// The assertions that are checked in every run.
     pub const STANDARD: Self =
         Self { has_cuts: false, is_literal_a4: false, is_beyond_model: false };
 }
 
-/// Every assertion that a monitor watches.
+/// Every assertion that has a monitor.
 pub const IDS: &[&str] = &[
     "A-1.1", "A-1.2", "A-2", "A-3.1", "A-3.2", "A-4", "B-37", "G-09", "G-14", "G-15", "G-16",
     "I-02", "I-07", "I-50", "I-51", "P-01", "VKT-1", "VKT-2", "W-04", "W-05", "V-02", "V-03",
     "V-04", "V-05", "B-42", "B-43", "B-44", "B-45",
 ];
 
-/// Whether an assertion is watched only if asked for.
+/// Whether an assertion is checked only on request.
 #[must_use]
 pub fn is_on_request(id: &str) -> bool {
     ["B-42", "B-43", "B-44", "B-45"].contains(&id)
 }
 
-/// The monitors for an algorithm: those of every run, those of the algorithm, and those of its groups.
+/// The monitors for an algorithm: those of every run, those of the algorithm, and those of its
+/// groups.
 #[must_use]
 pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<Box<dyn Monitor>> {
     let mut monitors: Vec<Box<dyn Monitor>> = vec![
@@ -243,8 +244,8 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
     monitors
 }
 
-/// Where the super-peers of a network that should have settled are not what they should be, if
-/// anywhere: what V-02 and V-05 look for at the end of a run.
+/// Where the super-peers of a network that should have settled are wrong, if anywhere: what V-02
+/// and V-05 check at the end of a run.
 #[must_use]
 pub fn unsettled_super_peers(header: &Header, global: &GlobalState) -> Option<Violation> {
     let peers = Peers::of(header)?;
@@ -252,7 +253,7 @@ pub fn unsettled_super_peers(header: &Header, global: &GlobalState) -> Option<Vi
     below.or_else(|| AgreedAbove::new(peers).violation(global))
 }
 
-/// Some numbers as one.
+/// One digest of several numbers.
 fn mix(numbers: &[u64]) -> u64 {
     let mut hasher = Digester::new();
     numbers.hash(&mut hasher);

@@ -1,5 +1,5 @@
-//! V-03: whomever a peer takes for a super-peer or for its coordinator is of its own group, and
-//! whoever has a seat above knows itself selected.
+//! V-03: the super-peers and the coordinator that a peer knows are of its own group, and a node
+//! with a seat above is one of the super-peers that it knows.
 
 use tanist_core::Time;
 use tanist_core::trace::Event;
@@ -28,7 +28,7 @@ impl Monitor for OfOwnGroup {
         Interest::STATE
     }
 
-    fn see(&mut self, _board: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
+    fn see(&mut self, _global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
         let Event::State { node, state } = event else { return None };
         let home = self.peers.home(*node);
         let coordinator = state.coordinator.filter(|_| state.status.has_coordinator());

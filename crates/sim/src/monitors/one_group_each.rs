@@ -33,7 +33,7 @@ impl Monitor for OneGroupEach {
                 why: format!("{node} follows {coordinator} in group {group}"),
             });
         }
-        // The application began: by then the node itself must be in that group.
+        // When the application begins, the node itself must already be in that group.
         let Event::Begin { node, group } = event else { return None };
         let view = global.view(*node)?;
         let is_in = view.state.group == Some(*group) && view.gate == Gate::Open;

@@ -2,7 +2,7 @@
 //! coordinator, and all others are Normal under it.
 //!
 //! Where "can communicate" is not transitive no assignment satisfies this (E-27), so it is checked
-//! for components that are cliques; the others are left alone. The literal reading takes every
+//! for components that are cliques; other components are skipped. The literal reading checks every
 //! component.
 
 use tanist_core::trace::{Event, Header};
@@ -41,7 +41,7 @@ impl Monitor for OneGroupPerClique {
     }
 
     fn see(&mut self, global: &GlobalState, at: Time, _event: &Event) -> Option<Violation> {
-        // Relapses are followed for a whole network only; the end is judged for every component.
+        // Relapses are tracked for a whole network only; the end is judged for every component.
         if global.is_whole() {
             let live: NodeSet = global.live().map(|view| view.id).collect();
             let is_good = out_of_line(global, &live).is_none();

@@ -1,4 +1,4 @@
-//! W-04, E-34: in the end no two nodes lead of which one is within the other's last ring.
+//! W-04, E-34: in the end there are no two leaders of which one is within the other's last ring.
 
 use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, NodeSet, Time};
@@ -8,7 +8,7 @@ use crate::observe::global_state::GlobalState;
 
 #[derive(Clone)]
 pub(crate) struct OneLeaderInReach {
-    /// How many links the last ring crosses.
+    /// The radius of the last ring, in links.
     limit: usize,
 }
 
@@ -45,7 +45,7 @@ impl Monitor for OneLeaderInReach {
         Interest::FAULT
     }
 
-    fn see(&mut self, _board: &GlobalState, _at: Time, _event: &Event) -> Option<Violation> {
+    fn see(&mut self, _global: &GlobalState, _at: Time, _event: &Event) -> Option<Violation> {
         None
     }
 
@@ -66,7 +66,7 @@ impl Monitor for OneLeaderInReach {
     }
 }
 
-/// Everybody within so many links of a node, over nodes that run.
+/// The nodes within this many links, over running nodes.
 fn within(global: &GlobalState, from: NodeId, limit: usize) -> NodeSet {
     let mut found: NodeSet = [from].into_iter().collect();
     let mut frontier = vec![from];

@@ -1,7 +1,7 @@
-//! W-05: in every component some node leads in the end, the best of it, and everybody follows.
+//! W-05: in the end every component has one leader, its best node, and every node follows it.
 //!
-//! A component is made of links that work in both directions. Where something comes in by a link
-//! that works in one direction only, nothing is demanded.
+//! A component is connected by links that work in both directions. Where a link works in one
+//! direction only, nothing is required.
 
 use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, NodeSet, Status, Time};
@@ -65,7 +65,7 @@ impl Monitor for OneLeaderPerComponent {
     }
 }
 
-/// A node that does not follow the best of its component in one group with it, and why.
+/// A node that is not in one group with the best node of its component, following it, and why.
 fn astray(global: &GlobalState) -> Option<(NodeId, String)> {
     global.components().iter().find_map(|component| astray_in(global, component))
 }

@@ -1,4 +1,4 @@
-//! The peer groups of a run, as they follow from the first line of its trace.
+//! The peer groups of a run, computed from the header of its trace.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tanist_core::{GroupConfig, GroupSettings, Membership, NodeId, NodeSet, Timin
 
 use crate::observe::global_state::{GlobalState, NodeView};
 
-/// Who is grouped with whom.
+/// The peer groups and their hierarchy.
 #[derive(Clone)]
 pub(crate) struct Peers {
     pub(super) hierarchy: Arc<Hierarchy>,
@@ -42,7 +42,7 @@ impl Peers {
         self.options.super_peer.inner.algorithm()
     }
 
-    /// Those of a node's peer group, itself included.
+    /// The members of a node's peer group, itself included.
     pub(super) fn home(&self, node: NodeId) -> NodeSet {
         let group = self.hierarchy.place(node, 0);
         let peers = group.and_then(|group| self.hierarchy.peers(group));

@@ -2,8 +2,8 @@
 //! Normal or in Reorganization have the same coordinator, and if both are Normal the same
 //! definition.
 //!
-//! Invitation promises that of nodes with one group number only, and the lectures' bully of quiet
-//! times; other monitors see to those.
+//! Invitation guarantees this only for nodes with the same group number, and the lectures' bully
+//! only without concurrent failures; other monitors check those.
 
 use tanist_core::trace::Event;
 use tanist_core::{Status, Time};
@@ -20,7 +20,7 @@ pub(crate) struct SafeInside {
 }
 
 impl SafeInside {
-    /// `is_promised`: whether the algorithm inside the groups keeps this in the run.
+    /// `is_promised`: whether the algorithm inside the groups guarantees this in the run.
     pub(crate) const fn new(peers: Peers, is_promised: bool) -> Self {
         Self { peers, is_promised }
     }
@@ -59,7 +59,7 @@ impl Monitor for SafeInside {
         })
     }
 
-    fn is_applicable(&self, _board: &GlobalState) -> bool {
+    fn is_applicable(&self, _global: &GlobalState) -> bool {
         self.is_promised
     }
 }

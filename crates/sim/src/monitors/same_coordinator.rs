@@ -40,7 +40,7 @@ impl Monitor for SameCoordinator {
     }
 }
 
-/// A coordinator's name, or that there is none.
+/// A coordinator's name, or a text for none.
 pub(super) fn name(node: Option<tanist_core::NodeId>) -> String {
     node.map_or_else(|| "nobody".to_owned(), |node| node.to_string())
 }

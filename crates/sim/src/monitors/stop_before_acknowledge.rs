@@ -1,4 +1,4 @@
-//! B-37: whoever acknowledges that it has stopped (EE_answer, Accept) has stopped.
+//! B-37: a node that acknowledges that it has stopped (EE_answer, Accept) has stopped.
 
 use tanist_core::Time;
 use tanist_core::trace::Event;

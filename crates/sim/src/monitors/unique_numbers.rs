@@ -17,7 +17,7 @@ struct Used {
     node: NodeId,
     counter: u64,
     incarnation: u32,
-    /// Whether a plan was asked for under this number.
+    /// Whether the application was asked for a plan under this number.
     is_planned: bool,
 }
 

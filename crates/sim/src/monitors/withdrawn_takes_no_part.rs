@@ -1,5 +1,5 @@
-//! P-01, ours: whoever stepped aside takes no part until it returns. Its application does not begin,
-//! and it says nothing but that it is gone, which numbers of others it has seen, and whether
+//! P-01, ours: a withdrawn node takes no part until it rejoins. Its application does not begin, and
+//! it sends only farewells, the group numbers of other nodes that it has seen, and whether
 //! elections are paused.
 
 use tanist_core::Time;
@@ -39,10 +39,10 @@ impl Monitor for WithdrawnTakesNoPart {
         } else {
             return None;
         };
-        Some(Violation { nodes: vec![node], why: format!("{node} is aside and {what}") })
+        Some(Violation { nodes: vec![node], why: format!("{node} is withdrawn and {what}") })
     }
 
-    fn is_applicable(&self, _board: &GlobalState) -> bool {
+    fn is_applicable(&self, _global: &GlobalState) -> bool {
         self.has_been_aside
     }
 }
