@@ -1,4 +1,4 @@
-//! The ad-hoc algorithms: what they promise, and their cases, on graphs that stay as they are.
+//! The ad-hoc algorithms: their guarantees, and their sweep cases, on graphs that do not change.
 
 use tanist_core::NodeId;
 use tanist_core::election::Algorithm;
@@ -47,7 +47,7 @@ pub(super) const DIFFUSING: Study = Study {
 const RADIO: FuzzModel =
     FuzzModel { world: FuzzWorld::Radio, is_asynchronous: true, changes_priorities: false };
 
-/// Questions, answers and the result, each to one neighbour.
+/// Requests, acknowledgements and the result, each to one neighbour.
 const COMPUTATION: Measure = Measure::Called(&[Kind::Election, Kind::Ack, Kind::Leader]);
 
 const DIFFUSING_CASES: &[Case] = &[
@@ -99,7 +99,7 @@ const RING_CASES: &[Case] = &[
     },
 ];
 
-/// Everybody follows N and has heard its neighbours pass on a heartbeat; then 1 begins.
+/// All nodes follow N, and each has received a heartbeat from every neighbour; then node 1 starts.
 fn computes(n: u32, graph: &Graph) -> Plan {
     let faults = vec![
         (0, Action::Check(NodeId(n))),
@@ -109,13 +109,13 @@ fn computes(n: u32, graph: &Graph) -> Plan {
         groups: vec![(n, 1..=n)],
         faults,
         topology: graph.topology(),
-        // Nobody is asked whether it is still there: nothing breaks in the time of a case.
+        // No neighbour is probed: nothing fails during a case.
         answer: Some(NEVER / 100),
         ..Plan::default()
     }
 }
 
-/// Everybody follows N; 1, which is better, stands against it, and nobody else does.
+/// All nodes follow N; only node 1, which is better, becomes a candidate.
 fn stands(n: u32, graph: &Graph) -> Plan {
     let priorities = (1..=n).map(|node| if node == 1 { n + 1 } else { node }).collect();
     let faults = vec![(0, Action::Call(NodeId(1)))];

@@ -1,4 +1,4 @@
-//! The bully algorithm of Garcia-Molina: what it promises, and its cases.
+//! The bully algorithm of Garcia-Molina: its guarantees, and its sweep cases.
 
 use tanist_core::NodeId;
 use tanist_core::election::Algorithm;

@@ -1,4 +1,4 @@
-//! The bully algorithm of the lectures: what it promises, and its cases.
+//! The bully algorithm of the lectures: its guarantees, and its sweep cases.
 
 use tanist_core::NodeId;
 use tanist_core::election::Algorithm;
@@ -103,7 +103,7 @@ const CASES: &[Case] = &[
         least: 3,
         runs: |n| {
             let mut plan = Plan::coordinator_dies(n, &[], 1..=1);
-            // After 2d it has answered everybody, and before d + T it has not announced itself.
+            // After 2d it has answered all nodes, and before d + T it has not announced itself.
             plan.faults.push((micros(D) * 5 / 2, Action::Crash(NodeId(n - 1))));
             vec![plan]
         },

@@ -1,4 +1,4 @@
-//! The invitation algorithm: what it promises, and its cases.
+//! The invitation algorithm: its guarantees, and its sweep cases.
 
 use tanist_core::NodeId;
 use tanist_core::election::Algorithm;
@@ -77,7 +77,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// The upper half under N, the lower half under its highest; N checks.
+/// The upper half follows N, the lower half its own highest node; N checks for other groups.
 fn two_groups(n: u32, options: &'static [(&'static str, &'static str)]) -> Plan {
     let half = n / 2;
     Plan {

@@ -1,4 +1,4 @@
-//! What the simulator knows of each algorithm, one file for each family.
+//! What the simulator knows about each algorithm, one file for each family.
 //!
 //! A new algorithm is one file here, and one line in [`STUDIES`].
 
@@ -19,27 +19,28 @@ use crate::monitors::{
 use crate::studies::fuzz::FuzzModel;
 use crate::studies::sweep::Case;
 
-/// What the simulator knows of an algorithm.
+/// What the simulator knows about an algorithm.
 pub struct Study {
-    /// Which algorithm.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// What it promises of all nodes together: monitors in the order in which verdicts are listed.
+    /// Its guarantees for all nodes together: monitors in the order in which verdicts are listed.
     pub monitors: fn(&Header, Selection) -> Vec<Box<dyn Monitor>>,
-    /// What it promises of each group.
+    /// Its guarantees for each group.
     pub inside: Inside,
     /// Which worlds the fuzzer draws for it.
     pub fuzz: FuzzModel,
-    /// What is counted and compared with theory.
+    /// The message counts that are compared with theory.
     pub(crate) sweeps: &'static [Case],
     /// Whether a node may follow a coordinator that it outranks.
     pub follows_lower: bool,
-    /// Whether one candidate asks every node to stop, so that none works on under the old coordinator.
+    /// Whether one candidate stops every node, so that none works on under the old coordinator.
     pub halts_all: bool,
-    /// Whether messages go one way round a ring, and names are compared and nothing else.
+    /// Whether messages go one way round a ring, and only ids are compared.
     pub only_compares: bool,
 }
 
-/// What an algorithm promises of each of its groups. Super-peers promise the same of each peer group.
+/// The guarantees of an algorithm for each of its groups. Super-peers guarantee the same for each
+/// peer group.
 pub struct Inside {
     /// Monitors, in the order in which verdicts are listed.
     pub monitors: fn(Selection) -> Vec<Box<dyn Monitor>>,
@@ -73,7 +74,7 @@ impl Inside {
     const NOTHING: Self = Self { monitors: |_| Vec::new(), is_safe: false };
 }
 
-/// What every algorithm promises of a group that hands over a definition.
+/// The guarantees of every algorithm for a group with a definition.
 fn of_each_group() -> Vec<Box<dyn Monitor>> {
     vec![
         Box::new(GroupAgreesOnCoordinator),

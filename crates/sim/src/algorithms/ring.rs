@@ -1,7 +1,7 @@
-//! The ring algorithms: what they promise, and their cases.
+//! The ring algorithms: their guarantees, and their sweep cases.
 //!
-//! No node of a case is dead unless the case says so: what detection and skipping cost is no part of
-//! the formulas.
+//! No node of a case is down unless the case says so: the formulas do not include the cost of
+//! detecting and skipping it.
 
 use tanist_core::NodeId;
 use tanist_core::election::Algorithm;
@@ -26,7 +26,7 @@ pub(super) const MODIFIED: Study = ring(Algorithm::RingModified, MODIFIED_CASES)
 
 pub(super) const LIST: Study = ring(Algorithm::RingList, LIST_CASES);
 
-/// Its ring stays as it is for an election: a node that starts waits for the next one, so that the
+/// Its ring does not change during an election: a node that starts waits for the next one, so the
 /// best node need not win (G-14).
 pub(super) const ACTIVE_LIST: Study = Study {
     monitors: |header, selection| {
@@ -68,7 +68,7 @@ fn at_the_end(header: &Header) -> Vec<Box<dyn Monitor>> {
     vec![Box::new(AllUnderOne::new(header)), Box::new(BestOrUndefined), Box::new(EverybodyKnows)]
 }
 
-/// Chang and Roberts' own messages.
+/// The messages of Chang and Roberts.
 const CANDIDATES: Measure = Measure::Known(&[Kind::Election, Kind::Elected]);
 
 /// How many random orders are tried for each size.
@@ -141,7 +141,7 @@ const ONE_DEAD: Case = Case {
     verdict: Verdict::Exact,
 };
 
-/// Every other node calls, and all messages come round.
+/// Every other node calls an election, and all messages go round the ring.
 const K_INITIATORS: Case = Case {
     name: "k-initiators",
     least: 2,
@@ -176,7 +176,7 @@ const MODIFIED_CASES: &[Case] = &[
     },
 ];
 
-/// Until everybody has found out by itself.
+/// Until every node has found the maximum by itself.
 const NAMES: Measure = Measure::Known(&[Kind::Elect]);
 
 const ACTIVE_LIST_CASES: &[Case] = &[
@@ -198,13 +198,14 @@ const ACTIVE_LIST_CASES: &[Case] = &[
     },
 ];
 
-/// Everybody stands under N and these call an election.
+/// All nodes follow N, and these call an election.
 fn calls(n: u32, initiators: impl Iterator<Item = u32>) -> Plan {
     let faults = initiators.map(|node| (0, Action::Call(NodeId(node)))).collect();
     Plan { groups: vec![(n, 1..=n)], faults, ..Plan::default() }
 }
 
-/// Everybody stands under the best and calls; the priorities are those of nodes 1, 2 and so on.
+/// All nodes follow the best one and call an election; the priorities are those of nodes 1, 2 and
+/// so on.
 fn all_call(priorities: Vec<u32>) -> Plan {
     let n = u32::try_from(priorities.len()).unwrap_or(u32::MAX);
     let best = (1..=n).zip(&priorities).max_by_key(|(_, priority)| **priority);

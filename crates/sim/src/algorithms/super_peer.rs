@@ -1,4 +1,4 @@
-//! Super-peers: what they promise, and their case: two levels, each at its worst.
+//! Super-peers: their guarantees, and their sweep case: two levels, each at its worst.
 
 use tanist_core::NodeId;
 use tanist_core::election::Algorithm;
@@ -30,7 +30,7 @@ pub(super) const STUDY: Study = Study {
     only_compares: false,
 };
 
-/// What super-peers promise, and inside each peer group what the algorithm there promises.
+/// The guarantees of super-peers, and inside each peer group those of the inner algorithm.
 fn monitors(header: &Header, selection: Selection) -> Vec<Box<dyn Monitor>> {
     let Some(peers) = Peers::of(header) else { return Vec::new() };
     let inside = &study(peers.inner()).inside;
@@ -45,7 +45,7 @@ fn monitors(header: &Header, selection: Selection) -> Vec<Box<dyn Monitor>> {
     monitors
 }
 
-/// The elections' own messages, without those that find the other super-peers.
+/// The messages of the elections, without those that discover the other super-peers.
 const ELECTIONS: Measure =
     Measure::Rounds(&[Kind::Election, Kind::Answer, Kind::Coordinator, Kind::AmongSuperPeers]);
 
@@ -58,8 +58,9 @@ const CASES: &[Case] = &[Case {
     verdict: Verdict::Exact,
 }];
 
-/// Groups by rack. The highest of each is down, and the second highest of the last dies when it has
-/// won its group: the second level finds its highest dead, as the first does.
+/// Groups by rack. The highest node of each is down, and the second highest of the last one crashes
+/// when it has won its group: the second level finds its highest node down, as the first level
+/// does.
 fn two_levels(n: u32) -> Plan {
     let count = super_peers::groups(u64::from(n));
     let mut plan = Plan {
@@ -76,7 +77,7 @@ fn two_levels(n: u32) -> Plan {
         if group + 1 == count {
             let winner = nodes.iter().rev().nth(1).map(|node| (WON, Action::Crash(NodeId(*node))));
             plan.faults.extend(winner);
-            // Nobody of that group is left to miss it, long after all was counted.
+            // All its nodes crash, long after the count, so that the group does not elect again.
             plan.faults.extend(nodes.iter().map(|node| (OVER, Action::Crash(NodeId(*node)))));
         }
     }
