@@ -1,14 +1,14 @@
-//! For how much of the time nodes agree with their component on who leads it.
+//! How much of the time nodes agree with their component on its leader.
 //!
-//! At a moment a component is a part of the network whose nodes run and reach each other over links
-//! that work both ways. It is led if exactly one of its nodes leads: is Normal and its own
-//! coordinator. A node agrees if its component is led and it is Normal under that leader. Two
-//! shares follow, both exact, since nothing changes between two events:
+//! At a moment a component is a part of the network whose nodes are running and reach each other
+//! over links that work both ways. It has a leader if exactly one of its nodes is Normal and its
+//! own coordinator. A node agrees if its component has a leader and it is Normal under that leader.
+//! Two shares follow, both exact, since nothing changes between two events:
 //!
 //! - of nodes: the mean over time and running nodes of "it agrees";
 //! - of components, the stricter one: the mean over time and components of "all in it agree".
 //!
-//! Assumes nothing of the algorithm. Leaves out which node it is that leads.
+//! Assumes nothing about the algorithm. Leaves out which node leads.
 
 use std::time::Duration;
 
@@ -19,18 +19,18 @@ use crate::observe::global_state::{GlobalState, NodeView};
 use crate::studies::scale::Control;
 use crate::world::World;
 
-/// How far nodes agreed in a stretch of time.
+/// How far nodes agreed in a period of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Agreement {
-    /// Microseconds that nodes ran, added up.
+    /// Microseconds that nodes were running, added up.
     nodes: u128,
     /// Those in which they agreed.
     nodes_agreed: u128,
-    /// Microseconds that components were there, added up.
+    /// Microseconds that components existed, added up.
     components: u128,
     /// Those in which all in them agreed.
     components_agreed: u128,
-    /// Microseconds looked at.
+    /// Microseconds observed.
     span: u128,
 }
 
@@ -53,7 +53,7 @@ impl Agreement {
         ratio(self.components, self.span)
     }
 
-    /// How long was looked.
+    /// How long the observation lasted.
     #[must_use]
     pub fn span(&self) -> Duration {
         Duration::from_micros(u64::try_from(self.span).unwrap_or(u64::MAX))
@@ -70,14 +70,14 @@ impl Agreement {
     }
 }
 
-/// One part of the network at one moment.
+/// One component at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
-    /// Its nodes, as places in the order of ids.
+    /// Its nodes, as indexes in the order of ids.
     pub nodes: Vec<usize>,
     /// The only one of them that leads.
     pub leader: Option<NodeId>,
-    /// Whether all follow that one.
+    /// Whether all of them follow that one.
     pub is_agreed: bool,
 }
 
@@ -89,8 +89,8 @@ struct Sight {
     nodes_agreed: usize,
 }
 
-/// Runs a world to this moment and says how far its nodes agreed on the way. `on_second` is told
-/// every simulated second, and may stop it there.
+/// Runs a world until this time and measures how far its nodes agreed on the way. `on_second` is
+/// called every simulated second, and may stop the run.
 pub fn watch(world: &mut World, end: Time, on_second: &mut dyn FnMut(u64) -> Control) -> Agreement {
     let mut agreement = Agreement::default();
     let mut sight = look(world);

@@ -1,4 +1,4 @@
-//! Graphs with nodes 1..=n: what the theory of ad-hoc elections speaks of.
+//! Graphs with nodes 1..=n, for the theory of ad-hoc elections.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::world::dice::SeededDice;
 use crate::world::places::columns;
 use crate::world::topology::Topology;
 
-/// A graph without directions.
+/// An undirected graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
     /// For each node, from 1 on, its neighbours.
@@ -31,13 +31,13 @@ impl Graph {
         Self::joined(n, across.chain(down))
     }
 
-    /// Everybody with everybody.
+    /// The complete graph.
     #[must_use]
     pub fn complete(n: u32) -> Self {
         Self::joined(n, (2..=n).flat_map(|b| (1..b).map(move |a| (a, b))))
     }
 
-    /// A random tree and as many further links as the seed wants, at most one for each node.
+    /// A random tree and a random number of further links, at most one for each node.
     #[must_use]
     pub fn random(n: u32, seed: u64) -> Self {
         let mut dice = SeededDice::new(seed);
@@ -64,7 +64,7 @@ impl Graph {
         Self { neighbours }
     }
 
-    /// As what a world is made of.
+    /// As the topology of a world.
     #[must_use]
     pub fn topology(&self) -> Topology {
         let id = |at: usize| NodeId(u32::try_from(at + 1).unwrap_or(u32::MAX));
@@ -88,7 +88,7 @@ impl Graph {
         self.neighbours[node].len()
     }
 
-    /// How many links every node is away from node 1; all are in reach of it.
+    /// The distance of every node from node 1, in links; the graph is connected.
     #[must_use]
     pub fn depths(&self) -> Vec<u64> {
         let mut depths = vec![None; self.neighbours.len()];

@@ -1,4 +1,4 @@
-//! What many runs say: one run judged, counts against formulas, algorithms against each other, seeds.
+//! Studies over runs: one run judged, counts against formulas, algorithms compared, fuzzing.
 
 pub mod agreement;
 pub mod compare;

@@ -1,8 +1,8 @@
 //! Many nodes that roam, as in the paper of Vasudevan, Kurose and Towsley (2004): a scenario from a
-//! few figures, and what comes of it.
+//! few parameters, and its outcome.
 //!
 //! The paper's simulations let 20 to 50 nodes move by random waypoint in 2000 m x 2000 m, at 3 to
-//! 19 m/s, with ranges from 200 to 300 m, and a leader that beats every 20 s.
+//! 19 m/s, with ranges from 200 to 300 m, and a leader that sends a heartbeat every 20 s.
 
 use std::time::Duration;
 
@@ -25,76 +25,76 @@ use crate::world::places::{Area, Layout, Position};
 use crate::world::topology::{Fading, RadioConfig, Topology};
 use crate::world::walking::Mobility;
 
-/// What is asked.
+/// The parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roaming {
-    /// By which algorithm.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// With which options.
+    /// Its options.
     pub options: Options,
     /// How many nodes.
     pub nodes: u32,
     /// For how long.
     pub time: Duration,
-    /// How far they are heard, in decimetres.
+    /// The radio range, in decimetres.
     pub range: u32,
-    /// What is lost within the range.
+    /// Loss within the range.
     pub fading: Fading,
     /// How they move.
     pub mobility: Mobility,
     /// A message takes at most this long over one link.
     pub message_max: Duration,
-    /// How often a leader gives a sign of life.
+    /// The heartbeat interval of a leader.
     pub heartbeat: Duration,
-    /// Where all chance comes from.
+    /// The seed of all randomness.
     pub seed: u64,
 }
 
-/// Why there is nothing to run.
+/// Why the parameters make no run.
 #[derive(Debug, thiserror::Error)]
 pub enum RoamingError {
     /// No nodes.
     #[error("{0}, and nothing was run")]
     Members(#[from] MembershipError),
-    /// Waits that cannot work.
+    /// Timeouts that cannot work.
     #[error("these times cannot work, and nothing was run: {0}")]
     Timing(#[from] TimingError),
 }
 
-/// What came of it.
+/// The outcome.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// How far nodes agreed.
     pub agreement: Agreement,
-    /// What was counted.
+    /// The counters.
     pub counts: Counts,
     /// How often a link came or went, in both directions together.
     pub links_changed: u64,
-    /// How many others a node heard, on average, at the end.
+    /// How many neighbours a node had, on average, at the end.
     pub neighbours: f64,
     /// Steps that nodes took.
     pub steps: u64,
     /// The components at the end, biggest first.
     pub components: Vec<Component>,
-    /// Who everybody was, in order of id, and where at the end.
+    /// The ids of the nodes, in order.
     pub ids: Vec<NodeId>,
-    /// Where everybody was at the end, in the same order.
+    /// Their positions at the end, in the same order.
     pub positions: Vec<Position>,
-    /// Who heard whom at the end, each pair once, as places in the order of ids.
+    /// The links at the end, each pair once, as indexes in the order of ids.
     pub links: Vec<(usize, usize)>,
 }
 
 impl Roaming {
-    /// The scenario that this is; `tanist sim run` runs it, too.
-    ///
-    /// # Errors
-    /// If there are no nodes, or if waits would be shorter than messages take.
+    /// The scenario of these parameters; `tanist sim run` runs it, too.
+    /// | # Errors
+    /// If there are no nodes, or if timeouts are shorter than messages may take.
     pub fn scenario(&self) -> Result<Scenario, RoamingError> {
         let timing = TimingConfig {
             heartbeat: Some(self.heartbeat),
             check_every: self.heartbeat,
             timeout_every: self.heartbeat,
-            // Whole components miss the same heartbeats; they should not all begin at once.
+            // Whole components miss the same heartbeats; their nodes should not all start an
+            // election at once.
             jitter: Some(self.heartbeat / 2),
             ..TimingConfig::bounded_by(self.message_max, self.message_max / 2)
         };
@@ -141,17 +141,18 @@ impl Roaming {
         self.mobility.area
     }
 
-    /// Runs it; `on_second` is told every simulated second, and may stop it there.
+    /// Runs it; `on_second` is called every simulated second, and may stop the run.
     ///
     /// # Errors
     /// As for [`Roaming::scenario`].
     pub fn run(&self, on_second: &mut dyn FnMut(u64) -> Control) -> Result<Outcome, RoamingError> {
         let scenario = self.scenario()?;
         let mut setup = scenario.world_setup(self.seed, false);
-        // What must hold is judged in smaller worlds; here it would take longer than the run.
+        // Assertions are checked in smaller worlds; here the monitors would take longer than the
+        // run.
         setup.observers = Observers::counting(scenario.members.clone());
         let mut world = World::new(setup, self.seed);
-        // Those that are out of reach in the beginning did not go.
+        // Links that are out of reach from the beginning do not count as changes.
         let links_before = world.observers.global.links_changed();
         let agreement = agreement::watch(&mut world, Time::ZERO + self.time, on_second);
         let links = links(&world);
@@ -179,5 +180,5 @@ fn links(world: &World) -> Vec<(usize, usize)> {
     .collect()
 }
 
-/// How often places are looked at: at 19 m/s that is two metres.
+/// How often positions are sampled: at 19 m/s a node moves two metres in between.
 const STEP: Duration = Duration::from_millis(100);

@@ -1,4 +1,4 @@
-//! One scenario, one seed, judged.
+//! Runs one scenario with one seed, and judges it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::observe::recording::Recording;
 use crate::scenario::Scenario;
 use crate::world::World;
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Which scenario.
@@ -25,15 +25,15 @@ pub struct Report {
     pub end: Time,
     /// When a node's state last changed.
     pub settled: Time,
-    /// What was counted.
+    /// The counters.
     pub counts: Counts,
     /// How many steps nodes took.
     pub events: u64,
     /// The nodes at the end.
     pub nodes: Vec<NodeAtEnd>,
-    /// How the assertions fared.
+    /// The results of the assertions.
     pub assertions: Vec<Judgement>,
-    /// In what the run is not as the scenario expects.
+    /// Where the run differs from what the scenario expects.
     pub surprises: Vec<String>,
     /// The trace.
     pub recording: Recording,
@@ -104,7 +104,7 @@ pub fn run(scenario: &Scenario, seed: u64) -> Report {
     report
 }
 
-/// Lets the scenario's steps happen, as far as they can.
+/// Runs the scenario's script, up to the first step that is not enabled.
 fn follow(world: &mut World, scenario: &Scenario) -> Result<(), String> {
     if scenario.steps.is_empty() {
         return Ok(());
@@ -121,12 +121,12 @@ fn follow(world: &mut World, scenario: &Scenario) -> Result<(), String> {
 }
 
 impl Report {
-    /// The assertions that broke.
+    /// The violated assertions.
     pub fn broken(&self) -> impl Iterator<Item = &Judgement> + '_ {
         self.assertions.iter().filter(|judged| judged.verdict == Verdict::Violated)
     }
 
-    /// The report as JSON, with names that stay as they are.
+    /// The report as JSON, with stable names.
     #[must_use]
     pub fn to_json(&self, scenario: &Scenario) -> serde_json::Value {
         let algorithm = scenario.settings.algorithm;
@@ -198,7 +198,7 @@ fn status_at_end(view: &NodeView) -> String {
     }
 }
 
-/// In what a report is not as its scenario expects.
+/// Where a report differs from what its scenario expects.
 fn surprises(scenario: &Scenario, report: &Report) -> Vec<String> {
     let expect = &scenario.expect;
     let mut found = Vec::new();

@@ -1,16 +1,16 @@
-//! Values of the same quantity from several runs: their mean, and how far it can be trusted.
+//! Values of the same quantity from several runs: their mean and its confidence interval.
 //!
 //! Assumes that the runs are independent and that there are enough for their mean to be about
-//! normal. Leaves out everything else that can be said of a distribution.
+//! normally distributed. Leaves out all other statistics.
 
 use crate::studies::theory::Amount;
 
-/// What was counted or measured in each of several runs.
+/// The values of several runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sample(Vec<u64>);
 
 impl Sample {
-    /// Adds what one more run gave.
+    /// Adds the value of one more run.
     pub fn add(&mut self, value: u64) {
         self.0.push(value);
     }
@@ -21,22 +21,22 @@ impl Sample {
         self.0.len()
     }
 
-    /// The mean, exactly; none of no runs.
+    /// The mean, exactly; none without runs.
     #[must_use]
     pub fn mean(&self) -> Option<Amount> {
         let count = self.0.len() as u64;
         (count > 0).then(|| Amount::mean(self.0.iter().sum(), count))
     }
 
-    /// Half the width of the 95 % confidence interval of the mean, after Student; none of fewer than
-    /// two runs, which say nothing of how much runs differ.
+    /// Half the width of the 95 % confidence interval of the mean, after Student; none for fewer
+    /// than two runs, which do not show how much runs differ.
     #[must_use]
     pub fn confidence(&self) -> Option<f64> {
         let freedom = self.0.len().checked_sub(1).filter(|freedom| *freedom > 0)?;
         Some(student(freedom) * self.standard_error())
     }
 
-    /// By how much the mean of such a sample usually misses the true one.
+    /// The standard error of the mean.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "what is counted is far below 2^52")]
     pub fn standard_error(&self) -> f64 {
@@ -54,8 +54,8 @@ impl FromIterator<u64> for Sample {
     }
 }
 
-/// Student's t for 95 % on both sides. Between two entries the smaller number of degrees counts,
-/// which is on the safe side.
+/// Student's t for 95 %, two-sided. Between two entries the smaller number of degrees of freedom is
+/// used, which is on the safe side.
 fn student(freedom: usize) -> f64 {
     let known = T.iter().rev().find(|(degrees, _)| *degrees <= freedom);
     known.map_or(T[0].1, |(_, t)| *t)

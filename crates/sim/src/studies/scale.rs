@@ -1,10 +1,9 @@
 //! Very large networks: an election among super-peers from a cold start, counted and checked at its
 //! end.
 //!
-//! The nodes and the world are those of every other run; only the observers are fewer, since what a
-//! monitor does after every step would take longer than the steps. Every message takes the same
-//! time, nothing fails, and nothing periodic happens while it lasts, so messages and time are
-//! exactly those of the formula.
+//! The nodes and the world are those of every other run; only the observers are fewer, since
+//! monitors would take longer than the steps. Every message takes the same time, nothing fails, and
+//! nothing periodic happens during the run, so messages and time are exactly those of the formula.
 
 use std::time::Duration;
 
@@ -22,13 +21,13 @@ use crate::world::application::{Application, Pace};
 use crate::world::network::{Conditions, Delay, Network};
 use crate::world::{World, WorldSetup};
 
-/// The largest network; beyond it ids and memory end.
+/// The largest network; more would exceed ids and memory.
 pub const NODES_MAX: u32 = 10_000_000;
 
 /// How many nodes a group has at most.
 pub const GROUP_MAX: u64 = 16;
 
-/// What came of one size.
+/// The result of one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// How many nodes.
@@ -43,16 +42,16 @@ pub struct Row {
     pub theory_messages: u64,
     /// Messages for each node.
     pub per_node: f64,
-    /// At most so many, whatever the size.
+    /// The upper bound for each node, whatever the size.
     pub per_node_max: f64,
     /// Simulated time until nothing changed any more.
     pub simulated: Duration,
-    /// What is not as it should be at the end, if anything.
+    /// What is wrong at the end, if anything.
     pub wrong: Option<String>,
 }
 
 impl Row {
-    /// Whether everybody has its super-peers, the count is that of the formula, and the bound
+    /// Whether every node has its super-peers, the count is that of the formula, and the bound
     /// holds.
     #[must_use]
     pub fn is_good(&self) -> bool {
@@ -83,18 +82,18 @@ pub enum Control {
 /// Why a size cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScaleError {
-    /// Nobody, or too many.
+    /// No nodes, or too many.
     #[error(
         "a network has 1 to {NODES_MAX} nodes and {0} were asked for, so nothing was run; give \
          another number"
     )]
     Size(u32),
-    /// An option of the run does not exist, which is a mistake of this program.
+    /// An option of the run does not exist, which is a bug in this program.
     #[error("{0}, so nothing was run; please report it")]
     Option(#[from] OptionError),
 }
 
-/// Runs one size from a cold start; none if the onlooker wanted it to stop.
+/// Runs one size from a cold start; none if the caller stopped it.
 pub fn scale(
     nodes: u32,
     on_progress: &mut dyn FnMut(Progress) -> Control,
@@ -168,7 +167,7 @@ fn group(nodes: u32) -> Result<(GroupConfig, Membership), ScaleError> {
 }
 
 fn world_setup(config: GroupConfig, members: Membership) -> WorldSetup {
-    // Messages that take equally long stay in order by themselves.
+    // Messages with equal delays stay in order by themselves.
     let conditions = Conditions {
         delay: Delay::Fixed(D),
         is_fifo: false,
@@ -205,9 +204,9 @@ fn header(config: &GroupConfig, members: &Membership) -> Header {
     }
 }
 
-/// What a message takes.
+/// The delay of a message.
 const D: Duration = Duration::from_millis(1);
-/// Nothing periodic happens before.
+/// Nothing periodic happens before this.
 const NEVER: Duration = Duration::from_secs(1000);
-/// Often enough for a bar that moves.
+/// Often enough for a progress bar that moves.
 const STEPS_BETWEEN_LOOKS: u64 = 1 << 16;

@@ -1,4 +1,4 @@
-//! Makes a failing scenario small: fewer faults, fewer nodes, fewer oddities, the same broken
+//! Shrinks a failing scenario: fewer faults, fewer nodes, simpler conditions, the same violated
 //! assertion.
 
 use std::time::Duration;
@@ -17,9 +17,8 @@ use crate::world::topology::{Fading, Topology};
 /// How many runs shrinking may take.
 const RUNS_MAX: u32 = 4000;
 
-/// The smallest scenario found that breaks the same assertion, expecting it to.
-///
-/// A scenario that breaks nothing comes back as it is.
+/// The smallest scenario found that violates the same assertion, with that expectation.
+/// | A scenario that violates nothing is returned unchanged.
 #[must_use]
 pub fn shrink(scenario: &Scenario) -> Scenario {
     let Some(violated) = judge(scenario).failure else { return scenario.clone() };
@@ -48,7 +47,7 @@ struct Shrinking {
 }
 
 impl Shrinking {
-    /// Keeps a smaller scenario if it breaks the same assertion.
+    /// Keeps a smaller scenario if it violates the same assertion.
     fn keep(&mut self, smaller: Scenario) -> bool {
         if self.runs >= RUNS_MAX || smaller == self.best {
             return false;
@@ -101,7 +100,7 @@ impl Shrinking {
             |scenario, _| scenario.conditions.has_refusals = false,
             |scenario, _| {
                 scenario.topology = Topology::Whole;
-                // Nobody is anywhere there.
+                // Nodes have no positions there.
                 let is_move = |action: &Action| matches!(action, Action::Move { .. });
                 scenario.faults.retain(|fault| !is_move(&fault.action));
             },
@@ -116,7 +115,7 @@ impl Shrinking {
     }
 }
 
-/// Nobody walks by itself.
+/// No node moves by itself.
 fn still(topology: &mut Topology) {
     match topology {
         Topology::Whole | Topology::Links(_) => {}

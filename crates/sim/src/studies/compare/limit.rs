@@ -1,7 +1,7 @@
-//! What no algorithm can do better, to be drawn beside what was measured.
+//! Lower bounds that no algorithm can beat, drawn beside the measurements.
 //!
-//! Only limits whose assumptions fit the script and an algorithm that is compared. They say nothing
-//! of acknowledgements and of handing over state, which most algorithms do besides.
+//! Only bounds whose assumptions fit the script and an algorithm that is compared. They do not
+//! include acknowledgements and state transfer, which most algorithms have besides.
 
 use tanist_core::election::Algorithm;
 use tanist_core::election::descriptor::Model;
@@ -13,20 +13,20 @@ use crate::algorithms;
 /// A lower bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// Of what.
+    /// The quantity that it bounds.
     pub quantity: Quantity,
     /// The formula.
     pub name: &'static str,
-    /// Why.
+    /// The reason.
     pub note: &'static str,
-    /// For which of the compared algorithms.
+    /// The compared algorithms that it applies to.
     pub algorithms: Vec<Algorithm>,
     /// Its value for each number of nodes; times in message delays.
     pub values: Vec<(u32, f64)>,
 }
 
 impl Limit {
-    /// Why, and for which of all that are compared.
+    /// The reason, and which of the compared algorithms it applies to.
     #[must_use]
     pub fn footnote(&self, compared: &[Algorithm]) -> String {
         let names = |algorithms: &[Algorithm]| {
@@ -43,14 +43,14 @@ impl Limit {
     }
 }
 
-/// The limits for a comparison of these algorithms and sizes; those that fit none are left out.
+/// The bounds for a comparison of these algorithms and sizes; those that fit none are left out.
 #[must_use]
 pub fn limits(script: Script, algorithms: &[Algorithm], sizes: &[u32], seeds: u32) -> Vec<Limit> {
     let maker = Maker { algorithms, sizes };
     let all = match script {
         Script::LeaderCrash => {
             let detect = |n| detection(n, seeds);
-            // The only survivor of two has nobody to tell.
+            // The only survivor of two has no node to inform.
             let if_any = |n: u32, delays: f64| if n > 2 { delays } else { 0.0 };
             vec![
                 maker.messages("N - 2", ALL_SURVIVORS_HEAR, agrees_on_one, |n| f64::from(n) - 2.0),
@@ -107,27 +107,28 @@ impl Maker<'_> {
     }
 }
 
-/// Whether it promises one coordinator to all that can reach each other.
+/// Whether it guarantees one coordinator for all nodes that can reach each other.
 fn agrees_on_one(algorithm: Algorithm) -> bool {
     ["A-2", "A-4", "G-15"].iter().any(|id| trial::is_promised(algorithm, id))
 }
 
-/// Whether nothing but silence tells it of a crash; who asks besides may learn of it sooner.
+/// Whether it detects a crash by silence only; an algorithm that also probes may learn of it
+/// sooner.
 fn waits_for_silence(algorithm: Algorithm) -> bool {
     algorithm.descriptor().model == Model::Synchronous && agrees_on_one(algorithm)
 }
 
-/// Whether one candidate asks everybody, and nobody works on under the old coordinator.
+/// Whether one candidate stops all nodes, and none works on under the old coordinator.
 fn halts_all(algorithm: Algorithm) -> bool {
     algorithms::study(algorithm).halts_all
 }
 
-/// Whether it goes one way round a ring, and all that it does with a name is to compare it.
+/// Whether it goes one way round a ring, and only compares ids.
 fn only_compares(algorithm: Algorithm) -> bool {
     algorithms::study(algorithm).only_compares
 }
 
-/// The mean time to detection over the moments that the seeds pick, in message delays.
+/// The mean time to detection over the moments that the seeds draw, in message delays.
 fn detection(n: u32, seeds: u32) -> f64 {
     let moment = |seed| Draw::new(n, seed).quiet(Script::LeaderCrash);
     let seeds = seeds.max(1);

@@ -1,13 +1,13 @@
-//! Algorithms against each other: what the same faults cost each of them, in groups of many sizes.
+//! Compares algorithms: what the same faults cost each of them, in groups of many sizes.
 //!
-//! Every algorithm gets the same groups, the same faults at the same moments and the same detector;
-//! a seed picks the moments and who sits where. So what differs is the algorithm. All run with their
-//! default options.
+//! Every algorithm gets the same groups, the same faults at the same moments and the same failure
+//! detector; a seed draws the moments and the order of the priorities. So only the algorithm
+//! differs. All run with their default options.
 //!
-//! Assumes that every message takes d and that none is lost. What counts, from each fault of a
-//! [`Script`] until all agree again and go on agreeing: messages sent, without heartbeats; time; and
-//! the bytes of those messages as they go over the wire. Leaves out: frames, seals, and what a
-//! network really does. The formulas of single cases are in `theory.rs`.
+//! Assumes that every message takes d and that none is lost. Counted are, from each fault of a
+//! [`Script`] until all nodes agree again and keep agreeing: messages sent, without heartbeats;
+//! time; and the bytes of those messages on the wire. Leaves out: frames, seals, and the effects of
+//! a real network. The formulas of single cases are in `theory.rs`.
 
 mod limit;
 pub mod picture;
@@ -26,28 +26,28 @@ pub use limit::{Limit, limits};
 pub use script::Script;
 pub use trial::Breakage;
 
-/// What one algorithm needed, in groups of one size.
+/// The costs of one algorithm, in groups of one size.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Which algorithm.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// What was done to the groups.
+    /// The script that was run.
     pub script: Script,
     /// How many nodes are configured.
     pub n: u32,
     /// How many seeds were run.
     pub seeds: u32,
-    /// Messages sent, in each run that came to an agreement.
+    /// Messages sent, in each run that reached agreement.
     pub messages: Sample,
     /// Simulated microseconds until agreement, in each of these runs.
     pub time_us: Sample,
     /// Bytes of those messages, in each of these runs.
     pub bytes: Sample,
-    /// The first run in which an assertion broke.
+    /// The first run in which an assertion was violated.
     pub breakage: Option<Breakage>,
 }
 
-/// What is compared.
+/// The quantities that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Messages sent.
@@ -59,7 +59,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// All that there are, in the order of the panels.
+    /// All quantities, in the order of the panels.
     pub const ALL: [Self; 3] = [Self::Messages, Self::Time, Self::Bytes];
 
     /// The word in JSON.
@@ -74,14 +74,14 @@ impl Quantity {
 }
 
 impl Row {
-    /// How many runs came to an agreement.
+    /// How many runs reached agreement.
     #[must_use]
     pub const fn agreed(&self) -> usize {
         self.time_us.count()
     }
 
     /// Mean and half the width of its 95 % confidence interval; time in message delays. None if no
-    /// run came to an agreement.
+    /// run reached agreement.
     #[must_use]
     pub fn figure(&self, quantity: Quantity) -> Option<(f64, f64)> {
         let (sample, unit) = match quantity {
@@ -95,7 +95,7 @@ impl Row {
 }
 
 /// Runs a script with one algorithm, in groups of one size, for seeds 1, 2 and so on. `is_over` is
-/// asked before every seed; the row then has the seeds that were run.
+/// called before every seed; if it returns true, the row has the seeds that were run.
 #[must_use]
 pub fn measure(
     algorithm: Algorithm,
@@ -130,7 +130,7 @@ pub fn measure(
     row
 }
 
-/// The rows as CSV; figures are empty where no run came to an agreement, intervals where one did.
+/// The rows as CSV; figures are empty if no run reached agreement, intervals if only one did.
 #[must_use]
 pub fn csv(rows: &[Row]) -> String {
     let mut text = String::from(
@@ -151,16 +151,16 @@ pub fn csv(rows: &[Row]) -> String {
     text
 }
 
-/// d, in simulated microseconds: what times are told in.
+/// d, in simulated microseconds: the unit of times.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a delay is far below 2^52 microseconds")]
 pub fn delay_us() -> f64 {
     micros(D) as f64
 }
 
-/// How long every message takes, and the bound Tm that nodes are told.
+/// How long every message takes, and the bound Tm in the configuration.
 const D: Duration = Duration::from_millis(1);
-/// The bound Tp that nodes are told; processing takes no time.
+/// The bound Tp in the configuration; processing takes no time.
 const TP: Duration = Duration::from_micros(500);
-/// h: how often those who are tied to each other send a sign of life.
+/// h: the heartbeat interval.
 const HEARTBEAT: Duration = Duration::from_millis(5);

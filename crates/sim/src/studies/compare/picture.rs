@@ -50,7 +50,7 @@ pub fn draw(script: Script, rows: &[Row], limits: &[Limit]) -> String {
 enum Remark {
     /// What a dashed line is.
     Limit(String, &'static str),
-    /// What is not as it should be.
+    /// A run that failed or did not reach agreement.
     Complaint(String),
 }
 
@@ -102,7 +102,7 @@ fn conditions(rows: &[Row]) -> String {
     format!("{runs} each{bars}; every message takes d; heartbeats do not count")
 }
 
-/// The picture in words, for those who cannot see it.
+/// The picture in words, for people who cannot see it.
 fn describe(rows: &[Row], lines: &[&[Row]]) -> String {
     let names: Vec<&str> = lines.iter().map(|line| line[0].algorithm.name()).collect();
     let sizes = rows.iter().map(|row| row.n);

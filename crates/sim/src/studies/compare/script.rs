@@ -1,27 +1,27 @@
-//! What is done to every group that is compared, and when the next thing is done.
+//! The faults that every compared group goes through, and when the next one is due.
 
 use tanist_core::trace::Link;
 use tanist_core::{Membership, NodeId, NodeSet};
 
 use crate::world::faults::Action;
 
-/// What is done to a group.
+/// A sequence of faults for a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Script {
-    /// The coordinator of everybody dies.
+    /// The coordinator of all nodes crashes.
     LeaderCrash,
     /// All nodes start at once.
     ColdStart,
-    /// The best node was down and comes back to a group under the second best.
+    /// The best node was down and rejoins a group under the second best.
     LeaderReturns,
-    /// One node after the other dies and comes back, the lowest first.
+    /// One node after the other crashes and restarts, the lowest first.
     Rolling,
     /// The lower half is cut off from the upper half, and later the cut heals.
     PartitionAndHeal,
 }
 
 impl Script {
-    /// All that there are.
+    /// All scripts.
     pub const ALL: [Self; 5] = [
         Self::LeaderCrash,
         Self::ColdStart,
@@ -60,7 +60,7 @@ impl Script {
         }
     }
 
-    /// Whether only algorithms that allow for partitions must keep all their promises.
+    /// Whether only algorithms that tolerate partitions must keep all their guarantees.
     #[must_use]
     pub const fn is_beyond_synchronous(self) -> bool {
         match self {
@@ -69,7 +69,7 @@ impl Script {
         }
     }
 
-    /// Who stands in a group when the run begins; everybody else is down.
+    /// The nodes of the group that is established at the beginning; all others are down.
     pub(super) fn standing(self, members: &Membership) -> NodeSet {
         let ranks = members.all();
         let standing = match self {
@@ -80,7 +80,7 @@ impl Script {
         standing.iter().map(|member| member.id).collect()
     }
 
-    /// What is done at a time; the next comes when all have agreed on what came before.
+    /// The faults in stages; the next stage begins when all nodes have agreed after the one before.
     pub(super) fn stages(self, members: &Membership) -> Vec<Vec<Action>> {
         let ranks: Vec<NodeId> = members.all().iter().map(|member| member.id).collect();
         let start = |node: &NodeId| Action::Restart { node: *node, lost_writes: 0 };

@@ -1,4 +1,4 @@
-//! One algorithm, one script, one size, one seed: run until all agree, and told what it took.
+//! One algorithm, one script, one size, one seed: run until all nodes agree, with the cost of it.
 
 use std::time::Duration;
 
@@ -21,9 +21,9 @@ use crate::world::dice::SeededDice;
 use crate::world::network::{Conditions, Delay};
 use crate::world::topology::Topology;
 
-/// What came of one seed.
+/// The outcome of one seed.
 pub(super) struct Outcome {
-    /// What it took, all stages together; none if one of them did not end in agreement.
+    /// The cost of all stages together; none if a stage did not end in agreement.
     pub(super) cost: Option<Cost>,
     pub(super) breakage: Option<Breakage>,
 }
@@ -36,10 +36,10 @@ pub(super) struct Cost {
     pub(super) bytes: u64,
 }
 
-/// An assertion that broke in a run.
+/// An assertion that was violated in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breakage {
-    /// With which seed.
+    /// The seed.
     pub seed: u64,
     /// Its id.
     pub assertion: &'static str,
@@ -75,9 +75,9 @@ pub(super) fn run(algorithm: Algorithm, script: Script, n: u32, seed: u64) -> Ou
     Outcome { cost, breakage }
 }
 
-/// What a seed decides. It does not know of the algorithm, so that all get the same.
+/// What a seed determines. It is independent of the algorithm, so that all get the same.
 pub(super) struct Draw {
-    /// The same for all sizes, so that a line over the sizes shows what size does.
+    /// The same for all sizes, so that a line over the sizes shows the effect of size only.
     moments: SeededDice,
     seats: SeededDice,
 }
@@ -88,7 +88,7 @@ impl Draw {
         Self { moments: SeededDice::new(seed << 32), seats }
     }
 
-    /// The ring is in order of ids: priorities in random order are a random ring.
+    /// The ring is in order of ids, so priorities in random order make a random ring.
     pub(super) fn members(&mut self, n: u32) -> Membership {
         let mut left: Vec<u32> = (1..=n).collect();
         let members: Vec<Member> = (1..=n)
@@ -100,8 +100,8 @@ impl Draw {
         Membership::new(members).expect("a group that is compared has nodes, each once")
     }
 
-    /// How long nothing is done: everything periodic is somewhere in its period when it ends. Nodes
-    /// that all start at once start everything anew.
+    /// How long the run is left alone before the fault: periodic activities are then at a random
+    /// point of their period. Nodes that all start at once start all their timers.
     pub(super) fn quiet(&mut self, script: Script) -> Duration {
         let period = timing().check_every;
         match script {
@@ -114,7 +114,7 @@ impl Draw {
     }
 }
 
-/// What has been counted up to a moment.
+/// The counters at a moment.
 #[derive(Clone, Copy)]
 struct Tally {
     at: Time,
@@ -140,8 +140,8 @@ impl Cost {
     }
 }
 
-/// Runs on until all have agreed for so long that it will last; tells what had been counted when
-/// they came to agree. None if they do not within `patience`.
+/// Runs until all nodes have agreed for so long that it will last; returns the counters when the
+/// agreement began. None if they do not agree within `patience`.
 fn agreement(world: &mut World, patience: Duration) -> Option<Tally> {
     let end = world.now() + patience;
     let mut looks = Looks::default();
@@ -162,10 +162,11 @@ fn agreement(world: &mut World, patience: Duration) -> Option<Tally> {
     }
 }
 
-/// Whether all agree, asked after every step and worked out after those that change the answer.
+/// Whether all nodes agree, called after every step and computed after those that change the
+/// answer.
 #[derive(Default)]
 struct Looks {
-    /// How many changes the global state had seen when the answer was worked out.
+    /// How many changes the global state had when the answer was computed.
     seen: Option<u64>,
     answer: bool,
 }
@@ -181,8 +182,9 @@ impl Looks {
     }
 }
 
-/// Every live node is Normal under a live coordinator, and what the algorithm promises to come true
-/// has: one coordinator for all that can reach each other, where it promises one.
+/// Whether every live node is Normal under a live coordinator, and the algorithm's liveness
+/// guarantees hold: one coordinator for all nodes that can reach each other, where it guarantees
+/// one.
 fn has_agreed(world: &World) -> bool {
     let global = &world.observers.global;
     let leads = |id| global.view(id).is_some_and(|view| view.is_up && is_own_coordinator(view));
@@ -195,8 +197,8 @@ fn has_agreed(world: &World) -> bool {
     if global.is_whole() { world.observers.is_settled() } else { has_agreed_in_parts(world) }
 }
 
-/// While links are cut nobody promises one coordinator for all, so each side is looked at alone.
-/// Super-peers promise one to each of their groups only.
+/// While links are cut no algorithm guarantees one coordinator for all, so each side is checked
+/// separately. Super-peers guarantee one for each of their groups only.
 fn has_agreed_in_parts(world: &World) -> bool {
     let global = &world.observers.global;
     let has_several = world.observers.assertions().iter().any(|(id, _)| *id == "V-02");
@@ -257,7 +259,8 @@ fn scenario(algorithm: Algorithm, script: Script, members: Membership, seed: u64
     }
 }
 
-/// One group of all that stand, or one for each group that the algorithm makes, under its highest.
+/// One group of all nodes that are up, or one for each group that the algorithm makes, under its
+/// highest.
 fn groups(members: &Membership, standing: &NodeSet) -> Vec<EstablishedGroup> {
     let homes: Vec<&Membership> = match members.hierarchy() {
         None => vec![members],
@@ -275,7 +278,7 @@ fn groups(members: &Membership, standing: &NodeSet) -> Vec<EstablishedGroup> {
     homes.into_iter().filter_map(group).collect()
 }
 
-/// Whether an algorithm keeps this assertion in every run of its model.
+/// Whether an algorithm guarantees this assertion in every run of its model.
 pub(super) fn is_promised(algorithm: Algorithm, assertion: &str) -> bool {
     let script = Script::LeaderCrash;
     let world = scenario(algorithm, script, Draw::new(2, 1).members(2), 1).world(1, false);
@@ -296,12 +299,12 @@ fn calm() -> Duration {
     (timing.check_every() + timing.silence() + timing.answer()) * 2
 }
 
-/// How long after a crash the first survivor can suspect it: S after the last sign of life, which
-/// was on its way for d when S began. Signs of life are sent from the beginning of the run on.
+/// How long after a crash the first survivor can suspect it: S after the last heartbeat, which had
+/// been in flight for d when S began. Heartbeats are sent from the beginning of the run on.
 pub(super) fn detection_us(quiet: Duration) -> u64 {
     let since_last = micros(quiet) % micros(HEARTBEAT);
     micros(checked().silence()) + micros(D) - since_last
 }
 
-/// How many times the calm a group has to agree.
+/// How many times this calm period a group has to agree.
 const ROUNDS_MAX: u32 = 20;

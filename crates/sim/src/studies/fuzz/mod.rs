@@ -2,8 +2,9 @@
 //! which liveness must come true.
 //!
 //! Every seed stays inside the algorithm's model, where all its assertions must hold, or leaves it
-//! on purpose. Beyond the model only what needs no timing is demanded: unique numbers, stop before
-//! acknowledge, definitions from the coordinator only, and recovery once the network behaves again.
+//! on purpose. Beyond the model only what needs no timing is required: unique numbers, stop before
+//! acknowledge, definitions from the coordinator only, and recovery once the network keeps its
+//! bounds again.
 
 mod peers;
 mod radio;
@@ -35,7 +36,7 @@ use crate::world::topology::Topology;
 /// Which worlds the fuzzer draws for an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FuzzModel {
-    /// Where the nodes are.
+    /// How the nodes reach each other.
     pub world: FuzzWorld,
     /// Whether late and lost messages, cut links and several groups are within its model.
     pub is_asynchronous: bool,
@@ -49,18 +50,18 @@ impl FuzzModel {
         Self { world: FuzzWorld::Whole, is_asynchronous: false, changes_priorities: false };
 }
 
-/// Where the nodes of a drawn world are.
+/// How the nodes of a drawn world reach each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FuzzWorld {
     /// Every node reaches every other.
     Whole,
-    /// Graphs and places: a node reaches those near it.
+    /// Graphs and positions: a node reaches those near it.
     Radio,
     /// Racks and zones, for super-peers.
     PeerGroups,
 }
 
-/// What came of one seed.
+/// The outcome of one seed.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Steps that nodes took.
@@ -69,7 +70,7 @@ pub struct Outcome {
     pub simulated: Duration,
     /// Elections that were decided.
     pub elections: u64,
-    /// The first assertion that broke, with time and nodes.
+    /// The first violated assertion, with time and nodes.
     pub failure: Option<Violated>,
 }
 
@@ -85,7 +86,7 @@ pub fn judge(scenario: &Scenario) -> Outcome {
     let mut rounds_settled = 0;
     while world.now() < end && world.observers.first_violated().is_none() {
         world.run_until(end.min(world.now() + round));
-        // The run may stop early, well after everything has come true; it fails only at its end.
+        // The run may stop early, well after everything has settled; it fails only at its end.
         rounds_settled = if world.observers.is_settled() { rounds_settled + 1 } else { 0 };
         if rounds_settled > ROUNDS_SETTLED {
             break;
@@ -101,7 +102,8 @@ pub fn judge(scenario: &Scenario) -> Outcome {
     }
 }
 
-/// How much longer a round takes where nodes wait to be found, and coordinators to make room.
+/// How much longer a round takes where nodes wait to be found, and coordinators wait before they
+/// yield.
 fn patience(settings: &GroupSettings, members: &Membership) -> Duration {
     let first_check = settings.preempt.first_check(&settings.timing, members);
     match settings.preempt {
@@ -111,7 +113,7 @@ fn patience(settings: &GroupSettings, members: &Membership) -> Duration {
     }
 }
 
-/// How many rounds a settled world is looked at before the run is called good.
+/// How many rounds a settled world is observed before the run counts as good.
 const ROUNDS_SETTLED: u32 = 2;
 /// How many rounds a healed world has to settle.
 const ROUNDS_MAX: u32 = 60;
@@ -124,28 +126,28 @@ fn last_fault(scenario: &Scenario) -> Time {
     times.max().unwrap_or(Time::ZERO)
 }
 
-/// The scenario that a seed stands for.
+/// The scenario of a seed.
 #[must_use]
 pub fn scenario(algorithm: Algorithm, seed: u64, mutant: Option<Mutant>) -> Scenario {
     Maker::new(algorithm, seed, mutant).scenario()
 }
 
-/// Draws one thing after the other from the seed.
+/// Draws the parts of a scenario from the seed.
 struct Maker {
     algorithm: Algorithm,
     model: FuzzModel,
     seed: u64,
     mutant: Option<Mutant>,
     dice: SeededDice,
-    /// A sequence of its own for what came later, so that the other seeds mean what they meant.
+    /// A separate sequence for later additions, so that the scenarios of other seeds stay the same.
     extras: SeededDice,
     /// A third one, for requests of operators.
     requests: SeededDice,
-    /// A fourth one, for where nodes are.
+    /// A fourth one, for positions and graphs.
     air: SeededDice,
-    /// Whether messages may be late, lost and doubled, links cut, and nodes paused.
+    /// Whether messages may be late, lost and duplicated, links cut, and nodes paused.
     is_rough: bool,
-    /// Whether roughness leaves the algorithm's model.
+    /// Whether that leaves the algorithm's model.
     is_beyond_model: bool,
     ids: Vec<NodeId>,
 }
@@ -199,8 +201,8 @@ impl Maker {
         };
         let conditions = self.conditions(&timing);
         let (mut faults, mut calm) = self.faults(&timing);
-        // Who remembers a number may be out of reach of the one that asks for it; and those of a peer
-        // group do not see the numbers that its super-peers use above.
+        // A node that has seen a number may be out of reach of the node that recalls it; and the
+        // members of a peer group do not see the numbers that its super-peers use above.
         let can_recall = self.model.world == FuzzWorld::Whole;
         let has_recall = self.extras.below(4) == 0 && can_recall;
         let recall = if has_recall { RecallMode::On } else { RecallMode::Off };
@@ -322,7 +324,7 @@ impl Maker {
         [low, high]
             .into_iter()
             .filter_map(|ids| {
-                // Nobody of higher rank is ever a bully's participant.
+                // A bully node never follows a node of lower rank.
                 let ranked = members.all().iter().rev();
                 let coordinator = ranked.map(|node| node.id).find(|id| ids.contains(id))?;
                 let group = Counter(1).group(coordinator);
@@ -365,13 +367,13 @@ impl Maker {
         }
     }
 
-    /// A storm of faults, and then everything mended at once.
+    /// A burst of faults, after which everything is repaired at once.
     fn faults(&mut self, timing: &TimingConfig) -> (Vec<Fault>, Duration) {
         let mut faults = Vec::new();
         let mut now = Duration::ZERO;
         let gap = timing.check_every + timing.timeout_every;
         for _ in 0..self.dice.below(14) {
-            // Faults come in bursts: close together, or after things have settled.
+            // Faults come in bursts: close together, or after the group has settled.
             now += match self.dice.below(3) {
                 0 => self.dice.between(Duration::ZERO, timing.message_max),
                 1 => self.dice.between(Duration::ZERO, timing.message_max * 8),
@@ -396,7 +398,7 @@ impl Maker {
                 mend(Action::Slow(node, Duration::ZERO));
                 mend(Action::ClockRate(node, RATE));
             }
-            // Most come back in the end, not all: the dead must not disturb the living.
+            // Most nodes restart in the end, not all: crashed nodes must not disturb the live ones.
             if self.dice.below(4) > 0 {
                 mend(Action::Restart { node, lost_writes: 0 });
             }
@@ -404,8 +406,8 @@ impl Maker {
         (faults, now)
     }
 
-    /// Disks that lose writes once the network behaves: whoever comes back must learn from the
-    /// others which numbers it has used.
+    /// Disks that lose writes once the network keeps its bounds: a node that restarts must learn
+    /// from its peers which numbers it has used.
     fn lapses(
         &mut self,
         timing: &TimingConfig,
@@ -413,7 +415,7 @@ impl Maker {
         calm: Duration,
     ) -> Duration {
         let answer = timing.message_max * 2 + timing.processing_max;
-        // Late messages hold up those behind them, so they must be through.
+        // Late messages hold up those behind them, so they must have arrived.
         let mut now = calm + timing.message_max * 100;
         let mut at = |now, action| {
             faults.push(Fault { moment: Moment::At(Time::ZERO + now), action });
@@ -425,7 +427,7 @@ impl Maker {
             now += self.extras.between(Duration::ZERO, answer * 2);
             at(now, Action::Forget { node, lost_writes });
             at(now, Action::Restart { node, lost_writes: 0 });
-            // Nobody else dies while this one asks.
+            // No other node crashes while this one recalls.
             now += answer;
             now += self.extras.between(Duration::ZERO, timing.check_every + timing.timeout_every);
         }

@@ -1,4 +1,4 @@
-//! Racks, zones and options for super-peers, and the peer groups that stand at the beginning.
+//! Racks, zones and options for super-peers, and the peer groups established at the beginning.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tanist_core::{GroupConfig, GroupSettings, Membership, Timing};
 
 use super::Maker;
 
-/// How often options are drawn before those that contradict each other are given up.
+/// How often options are drawn again if they contradict each other.
 const DRAWS_MAX: u32 = 40;
 
 impl Maker {
@@ -40,7 +40,7 @@ impl Maker {
         (members, usual.options, groups)
     }
 
-    /// Mostly somewhere; whether a rack is in one zone is nobody's concern here.
+    /// Mostly some place; a rack need not be in one zone only here.
     fn place(&mut self, places: u64) -> Labels {
         let mut label = |kind: &str| -> Option<Label> {
             let number = self.extras.below(places + 1);
@@ -52,7 +52,8 @@ impl Maker {
     fn any_options(&mut self) -> Options {
         let mut options = Options::default();
         for option in self.algorithm.options() {
-            // Half of the time as ever, but for the size, since the usual one makes one group.
+            // Half of the time the default, except for the size, since the default size makes one
+            // group.
             if option.name != "max" && self.extras.below(2) == 0 {
                 continue;
             }
@@ -66,7 +67,8 @@ impl Maker {
         options
     }
 
-    /// Half of the worlds boot; in the others every peer group stands under its highest.
+    /// Half of the worlds boot; in the others every peer group is established under its highest
+    /// node.
     fn standing_peers(&mut self, members: &Membership) -> Vec<EstablishedGroup> {
         let Some(hierarchy) = members.hierarchy() else { return Vec::new() };
         if self.dice.below(2) == 0 {

@@ -1,5 +1,5 @@
-//! Where nodes are, for algorithms that do not need everybody in reach: graphs, places and ways,
-//! so that components meet and part; in the end everybody stands still.
+//! Graphs, positions and movements for algorithms that do not need every node in reach: components
+//! merge and split, and in the end all nodes stop moving.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::world::walking::Mobility;
 const RANGE: u32 = 1000;
 
 impl Maker {
-    /// More nodes than other worlds have: what is hard is far apart.
+    /// More nodes than other worlds have: the hard cases need distance.
     pub(super) fn spread(&mut self) {
         let count = match self.air.below(8) {
             0 => 1 + self.air.below(3),
@@ -28,7 +28,8 @@ impl Maker {
         self.ids = (1..=count).filter_map(|id| u32::try_from(id).ok()).map(NodeId).collect();
     }
 
-    /// Who is in reach of whom; ways are added to what happens, and end before it is calm.
+    /// Which nodes are in reach of each other; movements are added to the faults, and end before
+    /// the calm phase.
     pub(super) fn topology(
         &mut self,
         timing: &TimingConfig,
@@ -42,7 +43,7 @@ impl Maker {
         }
     }
 
-    /// A line, a circle, a tree, or a graph that may fall into parts; sometimes denser.
+    /// A line, a circle, a tree, or a graph that may be disconnected; sometimes denser.
     fn links(&mut self) -> Vec<(NodeId, NodeId)> {
         let ids = shuffled(&self.ids, &mut self.air);
         let mut links = Vec::new();
@@ -94,7 +95,7 @@ impl Maker {
         let is_fading = self.is_rough && self.air.below(3) == 0;
         RadioConfig {
             range: RANGE,
-            // It ends with the calm that ends every rough world.
+            // It ends with the calm phase of every rough world.
             fading: if is_fading { Fading::Distance } else { Fading::Flat(0) },
             layout: Layout::At(places),
             mobility: is_roaming.then(|| self.mobility(area, timing, calm)),
@@ -102,7 +103,7 @@ impl Maker {
         }
     }
 
-    /// Fast enough that much changes in the time of a check.
+    /// Fast enough that much changes during a check period.
     fn mobility(&mut self, area: Area, timing: &TimingConfig, calm: Duration) -> Mobility {
         let speed_min = 50 + u32::try_from(self.air.below(1000)).unwrap_or(0);
         let pause_max = self.air.between(Duration::ZERO, timing.check_every * 4);

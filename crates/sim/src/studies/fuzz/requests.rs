@@ -39,7 +39,7 @@ impl Maker {
             };
             faults.push(Fault { moment: Moment::At(Time::ZERO + now.min(calm)), action });
         }
-        // Most come back, not all: who is aside must not disturb those who are not.
+        // Most rejoin, not all: withdrawn nodes must not disturb the others.
         for node in self.ids.clone() {
             if self.requests.below(4) > 0 {
                 let moment = Moment::At(Time::ZERO + calm);
@@ -49,7 +49,7 @@ impl Maker {
         if !faults.iter().any(|fault| matches!(fault.action, Action::PauseElections(_))) {
             return calm;
         }
-        // Late messages may pause elections once more, so they must be through.
+        // Late messages may pause elections once more, so they must have arrived.
         let late = calm + timing.message_max * 100;
         for node in self.ids.iter().copied() {
             let moment = Moment::At(Time::ZERO + late);
@@ -67,8 +67,8 @@ impl Maker {
         drawn.checked(self.algorithm, options).unwrap_or_default()
     }
 
-    /// Priorities that change, drawn last so that the other requests of a seed are what they were.
-    /// Whoever is cut off or down does not hear of it, and elections must come to an end all the
+    /// Priorities that change, drawn last so that the other requests of a seed stay the same. A
+    /// node that is cut off or down does not learn of it, and elections must come to an end all the
     /// same.
     pub(super) fn rank(&mut self, faults: &mut Vec<Fault>, calm: Duration) {
         if !self.model.changes_priorities {

@@ -1,4 +1,4 @@
-//! A case of a sweep: which runs it has, what is measured in them, and what theory says.
+//! A case of a sweep: its runs, what is measured in them, and what theory predicts.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -29,31 +29,31 @@ pub(crate) struct Case {
 pub(crate) enum Verdict {
     /// They must be equal.
     Exact,
-    /// They must be equal, and are means over all runs that there are.
+    /// They must be equal, and are means over all possible runs.
     ExactMean,
-    /// The runs are a sample: its mean may miss theory's by what chance allows.
+    /// The runs are a sample: its mean may differ from theory within the sampling error.
     Sampled,
 }
 
-/// A scenario in the making.
+/// A scenario before it is built.
 #[derive(Default)]
 pub(crate) struct Plan {
     /// The priorities of nodes 1, 2 and so on; none if node i has priority i.
     pub(crate) priorities: Vec<u32>,
     pub(crate) options: &'static [(&'static str, &'static str)],
-    /// Where nodes are, by a rack's name.
+    /// The racks of nodes.
     pub(crate) racks: Vec<(NodeId, Label)>,
-    /// Coordinator and lowest and highest member of each group that stands.
+    /// Coordinator, and lowest and highest member of each established group.
     pub(crate) groups: Vec<(u32, RangeInclusive<u32>)>,
     pub(crate) down: Vec<u32>,
     pub(crate) faults: Vec<(u64, Action)>,
     pub(crate) topology: Topology,
-    /// T, where the case is about something that must not be asked for while it goes well.
+    /// T, where the case must not include probes that a success makes unnecessary.
     pub(crate) answer: Option<Duration>,
 }
 
 impl Plan {
-    /// N coordinates everybody, dies, and these nodes notice.
+    /// N coordinates all nodes, crashes, and these nodes notice.
     pub(crate) fn coordinator_dies(
         n: u32,
         options: &'static [(&'static str, &'static str)],
@@ -64,7 +64,7 @@ impl Plan {
         Self { options, groups: vec![(n, 1..=n)], faults, ..Self::default() }
     }
 
-    /// A node that was down comes up; the others stand under the highest of them.
+    /// A node that was down restarts; the others follow the highest of them.
     pub(crate) fn recovers(
         n: u32,
         node: u32,

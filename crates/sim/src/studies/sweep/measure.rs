@@ -5,7 +5,7 @@ use tanist_core::{NodeId, Status};
 
 use crate::studies::run::Report;
 
-/// What a run's figures are.
+/// How the figures of a run are computed.
 #[derive(Clone, Copy)]
 pub(crate) enum Measure {
     /// All messages; until a node's state last changed.

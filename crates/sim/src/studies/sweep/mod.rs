@@ -1,4 +1,4 @@
-//! Runs a case for many sizes of group and compares what was counted with what theory says.
+//! Runs a case for many group sizes and compares the counts with theory.
 
 mod case;
 mod measure;
@@ -30,15 +30,15 @@ pub(crate) use self::measure::Measure;
 /// One size of one case.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// Of which algorithm.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// Which case.
+    /// The case.
     pub case: &'static str,
     /// How many nodes are configured.
     pub n: u32,
     /// Messages counted; their mean, if the case has several runs.
     pub messages: Amount,
-    /// How far their mean can be trusted, where theory is a mean.
+    /// The confidence of the mean, where theory is a mean.
     pub spread: Option<Spread>,
     /// Messages by formula.
     pub theory_messages: Amount,
@@ -50,13 +50,13 @@ pub struct Row {
     pub is_match: bool,
 }
 
-/// How far the mean of several runs may be from the true one.
+/// How far the mean of several runs may be from the true mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Half the width of the 95 % confidence interval. Zero if the runs are all that there are: then
+    /// Half the width of the 95 % confidence interval. Zero if the runs are all possible runs: then
     /// their mean is the true one.
     pub confidence: f64,
-    /// Further from theory than this does not match. One honest sample in twenty is outside the
+    /// A larger difference from theory does not match. One correct sample in twenty is outside the
     /// confidence interval, and one in a thousand outside of this.
     pub tolerance: f64,
 }
@@ -67,7 +67,7 @@ pub fn cases(algorithm: Algorithm) -> Vec<&'static str> {
     algorithms::study(algorithm).sweeps.iter().map(|case| case.name).collect()
 }
 
-/// Runs one case, or all if none is named, for every size; tells each row as it comes.
+/// Runs one case, or all if none is named, for every size; reports each row when it is done.
 pub fn sweep(
     algorithm: Algorithm,
     case: Option<&str>,
@@ -88,7 +88,7 @@ pub fn sweep(
     rows
 }
 
-/// The rows as CSV; the last column is empty where theory is no mean.
+/// The rows as CSV; the last column is empty where theory is not a mean.
 #[must_use]
 pub fn csv(rows: &[Row]) -> String {
     let mut text = String::from(
@@ -118,7 +118,7 @@ pub(crate) const D: Duration = Duration::from_millis(1);
 const TP: Duration = Duration::from_micros(500);
 /// When the check of `found-by-check` begins.
 pub(crate) const PHASE: Duration = Duration::from_millis(20);
-/// Nothing periodic happens in the time of a case.
+/// Nothing periodic happens during a case.
 pub(crate) const NEVER: Duration = Duration::from_secs(1000);
 
 fn timing() -> TimingConfig {
@@ -184,7 +184,7 @@ fn measure(algorithm: Algorithm, case: &Case, n: u32) -> Row {
 fn spread(counts: &Sample) -> Spread {
     Spread {
         confidence: counts.confidence().unwrap_or(0.0),
-        // Where chance has no say both agree, but for the rounding of the formula.
+        // Without randomness both are equal, except for the rounding of the formula.
         tolerance: 3.3 * counts.standard_error() + 1e-3,
     }
 }

@@ -1,9 +1,10 @@
-//! Ad-hoc elections on a graph that stays as it is (theory 3.8, 3.9), source at node 1.
+//! Ad-hoc elections on a graph that does not change (theory 3.8, 3.9), source at node 1.
 //!
-//! A diffusing computation counts per link: a question to each neighbour but the parent, an answer
-//! to each question. Node v at depth k is asked at k d and hears by (k + 2) d from all that are not
-//! its children, if there are such; so the source knows after the longest of 2k + 2, or 2k where v
-//! has no neighbour but its parent, and the result goes down the tree in ecc more.
+//! A diffusing computation counts per link: a request to each neighbour except the parent, an
+//! answer to each request. Node v at depth k is asked at k d and has by (k + 2) d the answers of
+//! all neighbours that are not its children, if there are any; so the source knows after the
+//! longest of 2k + 2, or 2k where v has no neighbour but its parent, and the result goes down the
+//! tree in ecc more.
 //!
 //! A ring counts transmissions: a flood of TTL r from v costs |B(v, r - 1)|.
 
@@ -28,7 +29,7 @@ pub fn diffusing_random(n: u64, b: &Bounds) -> Cost {
     diffusing(&random_graph(u32::try_from(n).unwrap_or(u32::MAX)), b)
 }
 
-/// The graph that stands for a size.
+/// The graph of a size.
 #[must_use]
 pub fn random_graph(n: u32) -> Graph {
     Graph::random(n, u64::from(n))

@@ -1,8 +1,8 @@
-//! What theory says a case costs: messages and time, from the formula and never from a run.
+//! The cost of a case by theory: messages and time, from the formula and never from a run.
 //!
-//! Conventions: nodes 1..=N with id = priority, every message takes d, processing takes nothing,
-//! links are FIFO, a send to a dead node counts, and at equal times deliveries precede timers. An
-//! empty set of addressees is no wait. Detection is not included unless the case says so.
+//! Conventions: nodes 1..=N with id = priority, every message takes d, processing takes no time,
+//! links are FIFO, a message to a crashed node counts, and at equal times deliveries precede
+//! timers. Without addressees there is no wait. Detection is not included unless the case says so.
 
 pub mod adhoc;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tanist_core::time::micros;
 
-/// The delays that the formulas speak of, in microseconds.
+/// The delays in the formulas, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Message delay.
@@ -48,13 +48,13 @@ impl Amount {
         Self { sum, over }
     }
 
-    /// A span in microseconds.
+    /// A duration in microseconds.
     #[must_use]
     pub fn span(span: Duration) -> Self {
         Self::whole(micros(span))
     }
 
-    /// As near as a float comes.
+    /// The nearest float.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "for plots")]
     pub fn to_f64(self) -> f64 {
@@ -96,13 +96,14 @@ const fn cost(messages: u64, time: u64) -> Cost {
 pub mod lecture {
     use super::{Amount, Bounds, Cost, cost};
 
-    /// Total for one dead coordinator and lowest initiator i: m^2 + N - 2.
+    /// Total for one crashed coordinator and lowest initiator i: m^2 + N - 2.
     const fn total(n: u64, i: u64) -> u64 {
         let m = n - i;
         m * m + n - 2
     }
 
-    /// Until all know: T + d if the initiator wins, else 2d + T; nobody to tell saves the d.
+    /// Until all know: T + d if the initiator wins, else 2d + T; without other nodes to inform, d
+    /// less.
     const fn time(n: u64, i: u64, b: &Bounds) -> u64 {
         if n == 2 {
             b.t
@@ -119,7 +120,7 @@ pub mod lecture {
         cost(n * n - n - 1, time(n, 1, b))
     }
 
-    /// The second highest notices and asks the dead one: N - 1.
+    /// The second highest notices and asks the crashed one: N - 1.
     #[must_use]
     pub const fn best(n: u64, b: &Bounds) -> Cost {
         cost(n - 1, time(n, n - 1, b))
@@ -166,7 +167,7 @@ pub mod lecture {
         cost(n - 1, b.d)
     }
 
-    /// The would-be winner N - 1 dies after answering; N >= 3.
+    /// The future winner N - 1 crashes after answering; N >= 3.
     #[must_use]
     pub const fn winner_dies(n: u64, b: &Bounds) -> Cost {
         let election = n * (n - 1) / 2 + (n * (n - 1) - 2) / 2;
@@ -178,7 +179,7 @@ pub mod lecture {
     }
 }
 
-/// The textbook's bully (theory 3.2): winner w, h dead above it, u live below it.
+/// The textbook's bully (theory 3.2): winner w, h crashed nodes above it, u live ones below it.
 pub mod bully {
     use super::{Bounds, Cost, cost};
 
@@ -187,13 +188,13 @@ pub mod bully {
         h + (w - 1) + 5 * u
     }
 
-    /// N is dead and N - 1 finds out: 6N - 10; 2T + 6d.
+    /// N has crashed and N - 1 finds out: 6N - 10; 2T + 6d.
     #[must_use]
     pub const fn second_highest_detects(n: u64, b: &Bounds) -> Cost {
         cost(6 * n - 10, 2 * b.t + if n == 2 { 0 } else { 6 * b.d })
     }
 
-    /// The same with waits of full T: 5T.
+    /// The same with timeouts of full T: 5T.
     #[must_use]
     pub const fn full_waits(n: u64, b: &Bounds) -> Cost {
         cost(6 * n - 10, if n == 2 { 2 * b.t } else { 5 * b.t })
@@ -223,21 +224,21 @@ pub mod bully {
         cost(2 * (n - 1) + 2 * (n - 1) + 6 * (n - 1), b.phase + b.t + 6 * b.d)
     }
 
-    /// A participant dies after EE_answer; w = N, h = 0, u = N - 1.
+    /// A participant crashes after EE_answer; w = N, h = 0, u = N - 1.
     #[must_use]
     pub const fn participant_dies(n: u64, b: &Bounds) -> Cost {
         let (h, w, u) = (0, n, n - 1);
         let messages = 2 * h + 2 * (w - 1) + 2 * u + (u - 1) + 5 * (u - 1);
-        // With nobody left below, the last two rounds fall away.
+        // Without a node left below, the last two rounds are not needed.
         cost(messages, 2 * b.d + 2 * b.t + if u == 1 { 0 } else { 4 * b.d })
     }
 }
 
-/// Invitation (theory 3.3): n live nodes, one coordinator acts.
+/// Invitation (theory 3.3): n live nodes, one active coordinator.
 pub mod invitation {
     use super::{Bounds, Cost, cost};
 
-    /// A check with everybody up: 2(N - 1); 2d.
+    /// A check with all nodes up: 2(N - 1); 2d.
     #[must_use]
     pub const fn check(n: u64, b: &Bounds) -> Cost {
         cost(2 * (n - 1), 2 * b.d)
@@ -251,40 +252,40 @@ pub mod invitation {
         cost(5 * (n - 1), if invited_group_has_members { 5 * b.d } else { 4 * b.d })
     }
 
-    /// The same with full waits: T_merge + T.
+    /// The same with full timeouts: T_merge + T.
     #[must_use]
     pub const fn merge_full(n: u64, b: &Bounds) -> Cost {
         cost(5 * (n - 1), b.t_merge + b.t)
     }
 
-    /// All N come up and check at once: (2N + 5)(N - 1); 6d.
+    /// All N start and check at once: (2N + 5)(N - 1); 6d.
     #[must_use]
     pub const fn cold_start(n: u64, b: &Bounds) -> Cost {
         cost((2 * n + 5) * (n - 1), 6 * b.d)
     }
 
-    /// The coordinator dies, everybody times out, then checks: 2(N - 1)^2 + 5(N - 2).
+    /// The coordinator crashes, all others time out, then check: 2(N - 1)^2 + 5(N - 2).
     #[must_use]
     pub const fn coordinator_dies(n: u64, b: &Bounds) -> Cost {
         let messages = 2 * (n - 1) * (n - 1) + 5 * (n - 2);
-        // T for AreYouThere; T for the check, which the dead node does not answer; the delay of N -
-        // 1.
+        // T for AreYouThere; T for the check, which the crashed node does not answer; the delay of
+        // N - 1.
         cost(messages, if n == 2 { b.t } else { 2 * b.t + b.unit + 4 * b.d })
     }
 
-    /// The coordinator dies and one member invites the others directly: 1 + 5(N - 2); T + 4d.
+    /// The coordinator crashes and one member invites the others directly: 1 + 5(N - 2); T + 4d.
     #[must_use]
     pub const fn reinvite(n: u64, b: &Bounds) -> Cost {
         cost(1 + 5 * (n - 2), b.t + if n == 2 { 0 } else { 4 * b.d })
     }
 }
 
-/// Super-peers (theory 3.10): groups that elect by the textbook's bully, and groups of those whom
-/// they select.
+/// Super-peers (theory 3.10): groups that elect by the textbook's bully, and groups of the
+/// super-peers that they select.
 pub mod super_peers {
     use super::{Bounds, Cost, cost};
 
-    /// The lectures' bully among p of whom the highest is dead: p^2 - p - 1.
+    /// The lectures' bully among p nodes of which the highest has crashed: p^2 - p - 1.
     const fn worst(p: u64) -> u64 {
         p * p - p - 1
     }
@@ -307,10 +308,10 @@ pub mod super_peers {
         (at * n / count, (at + 1) * n / count)
     }
 
-    /// In each of G groups of P the highest is dead and all others come up; the group of highest
-    /// rank loses its super-peer before the second level begins. G f(P) + f(G), if G divides N. T
-    /// for the first level, T until the seats are taken, T until the dead are given up and 2d until
-    /// the others are found, then T + d.
+    /// In each of G groups of P the highest is down and all others start; the group of highest rank
+    /// loses its super-peer before the second level begins. G f(P) + f(G), if G divides N. T for
+    /// the first level, T until the seats are taken, T until the crashed nodes are given up and 2d
+    /// until the others are found, then T + d.
     #[must_use]
     pub const fn two_level(n: u64, b: &Bounds) -> Cost {
         let count = groups(n);
@@ -324,8 +325,8 @@ pub mod super_peers {
         cost(messages, 4 * b.t + 3 * b.d)
     }
 
-    /// A group of p comes up at once: everybody asks those above and is answered, the highest
-    /// halts, appoints and tells the others: p(p - 1) + 6(p - 1).
+    /// A group of p starts at once: every node asks those above and is answered, the highest halts,
+    /// appoints and informs the others: p(p - 1) + 6(p - 1).
     #[must_use]
     pub const fn cold_start(p: u64) -> u64 {
         let others = p.saturating_sub(1);
@@ -338,7 +339,7 @@ pub mod super_peers {
         2 * p * p.saturating_sub(1) + cold_start(p)
     }
 
-    /// What a network costs per node at most, whatever its size, in groups of at most p nodes:
+    /// The cost of a network per node at most, whatever its size, in groups of at most p nodes:
     /// every level has at most one p-th of the groups of the one below, and one more.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts of messages are far below 2^52")]
@@ -399,27 +400,27 @@ pub mod ring {
         cost(2 * n, 2 * n * b.d)
     }
 
-    /// The same with one dead node, n = N - 1 live: one more send and T in each round.
+    /// The same with one crashed node, n = N - 1 live: one more message and T in each round.
     #[must_use]
     pub const fn list_one_dead(n: u64, b: &Bounds) -> Cost {
         let live = n - 1;
         cost(2 * live + 2, 2 * live * b.d + 2 * b.t)
     }
 
-    /// Every other node begins, and every message comes round: 2kN.
+    /// Every other node starts, and every message goes round: 2kN.
     #[must_use]
     pub const fn list_k(n: u64, b: &Bounds) -> Cost {
         cost(2 * n.div_ceil(2) * n, 2 * n * b.d)
     }
 
-    /// The winner dies between the two rounds: 4N - 3, and one send to the dead and T in each of
-    /// the three rounds that it misses.
+    /// The winner crashes between the two rounds: 4N - 3, and one message to the crashed node and T
+    /// in each of the three rounds that it misses.
     #[must_use]
     pub const fn winner_dies(n: u64, b: &Bounds) -> Cost {
         cost(4 * n - 3 + 3, (4 * n - 3) * b.d + 3 * b.t)
     }
 
-    /// Active list, one initiator: everybody's name makes a round, N^2; 2N - 1.
+    /// Active list, one initiator: every node's id makes a round, N^2; 2N - 1.
     #[must_use]
     pub const fn names_one(n: u64, b: &Bounds) -> Cost {
         cost(n * n, (2 * n - 1) * b.d)
