@@ -1,8 +1,8 @@
-//! What everything looks like, and the legend that says so.
+//! Colours and shapes of the pictures, and the legend that explains them.
 //!
 //! The colours are those of Okabe and Ito, which people with any kind of colour blindness can tell
-//! apart. A question is a solid line; its answer has the same colour and is dashed. Looking after
-//! each other is grey and thin, so that the election stands out.
+//! apart. A request is a solid line; its answer has the same colour and is dashed. Failure
+//! detection is grey and thin, so that the election stands out.
 
 use std::collections::BTreeSet;
 
@@ -31,8 +31,8 @@ pub(super) fn pen(kind: Kind) -> Pen {
     }
 }
 
-/// Whether a message asks or tells who coordinates: what is drawn solid in the colours of the
-/// election, so no answer, no sign of life and no handing over.
+/// Whether a message requests an election or announces a coordinator: it is drawn solid in the
+/// colours of the election. Answers, heartbeats and state transfer are not.
 pub(super) fn is_of_election(kind: Kind) -> bool {
     let pen = pen(kind);
     pen.dash.is_empty() && [VERMILION, BLUE].contains(&pen.colour)
@@ -48,7 +48,7 @@ pub(super) fn fill(status: Status) -> &'static str {
     }
 }
 
-/// The letter that stands for a status where there is no room for its name.
+/// The initial of a status, where there is no room for its name.
 pub(super) fn initial(status: Status) -> &'static str {
     match status {
         Status::Down => "D",
@@ -138,7 +138,7 @@ pub(super) fn hatch(svg: &mut Svg, corner: Spot, size: Spot) {
     }
 }
 
-/// What occurs in a picture and must be explained.
+/// The symbols that occur in a picture and must be explained.
 #[derive(Default)]
 pub(super) struct Legend {
     pub(super) statuses: BTreeSet<Status>,
@@ -153,7 +153,7 @@ enum Item {
 }
 
 impl Legend {
-    /// How high it gets when it is this wide.
+    /// Its height at this width.
     pub(super) fn height(&self, width: f64) -> f64 {
         self.places(width).last().map_or(0.0, |(place, _)| place.y + ROW)
     }
@@ -227,7 +227,7 @@ pub(super) fn head(svg: &mut Svg, from: Spot, to: Spot, colour: &'static str) {
     svg.polygon(&[to, side(1.0), side(-1.0)], colour, Pen::new(colour, 0.5));
 }
 
-/// Whoever calls an election.
+/// A node that calls an election.
 pub(super) const CALL: &str = VERMILION;
 const GREY: &str = "#57606a";
 const PALE: &str = "#8f98a3";
@@ -235,7 +235,7 @@ const VERMILION: &str = "#d55e00";
 const BLUE: &str = "#0072b2";
 const PURPLE: &str = "#994f88";
 const GREEN: &str = "#00805c";
-/// How wide lines are: of an election, of an answer in it, of everything around it.
+/// Line widths: of an election, of an answer in it, of everything else.
 const THICK: f64 = 1.9;
 const REPLY: f64 = 1.5;
 const THIN: f64 = 1.1;

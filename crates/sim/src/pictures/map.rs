@@ -1,8 +1,8 @@
-//! A map of a radio network as a picture: where nodes are, who hears whom, and who leads whom.
+//! A map of a radio network: the positions of nodes, their links, and their leaders.
 //!
-//! Each component has a colour, its leader a ring and a name; a component that agrees on nobody is
-//! grey with dark rims. Colours repeat where there are many components; those side by side differ
-//! by what joins them.
+//! Each component has a colour, its leader a ring and a name; a component without agreement is grey
+//! with dark rims. Colours repeat where there are many components; neighbouring ones can be told
+//! apart by their links.
 
 use std::fmt::{self, Write};
 
@@ -11,21 +11,21 @@ use tanist_core::NodeId;
 use crate::studies::agreement::Component;
 use crate::world::places::{Area, Position};
 
-/// What is drawn.
+/// The contents of the map.
 pub struct Map<'a> {
     /// A line above it.
     pub title: &'a str,
     /// A smaller line below that.
     pub about: &'a str,
-    /// The edges of the ground.
+    /// The area that is drawn.
     pub area: Area,
-    /// Who the nodes are.
+    /// The ids of the nodes.
     pub ids: &'a [NodeId],
-    /// Where they are, in the same order.
+    /// Their positions, in the same order.
     pub positions: &'a [Position],
-    /// Who hears whom, as places in that order.
+    /// Links between nodes, as indexes in that order.
     pub links: &'a [(usize, usize)],
-    /// The parts of the network.
+    /// The components of the network.
     pub components: &'a [Component],
 }
 
@@ -78,7 +78,7 @@ impl Map<'_> {
         writeln!(to, "</g>")
     }
 
-    /// Leaders last, so that nobody covers them.
+    /// Leaders last, so that no other node covers them.
     fn write_nodes(&self, to: &mut String) -> fmt::Result {
         let radius = if self.ids.len() > 100 { 4.5 } else { 8.0 };
         for (number, component) in self.components.iter().enumerate() {
@@ -124,14 +124,14 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// How wide the ground is drawn.
+/// The width of the area in the picture.
 const SIDE: f64 = 900.0;
 const EDGE: f64 = 24.0;
 /// Room for the lines above.
 const HEAD: f64 = 56.0;
 const INK: &str = "#1f2933";
 const FAINT: &str = "#5b6673";
-/// Told apart by people who see few colours, too.
+/// Distinguishable for people with colour blindness, too.
 const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7b5ea7"];
 

@@ -1,5 +1,5 @@
-//! A trace as something that people look at: a story in words, a space-time diagram, a scene of
-//! places, a map, a plot. They are read off the trace and nothing else.
+//! Pictures of a trace: a story in words, a space-time diagram, a scene of nodes at their
+//! positions, a map, a plot. They are drawn from the trace and nothing else.
 
 pub mod diagram;
 mod looks;

@@ -1,7 +1,7 @@
-//! A trace as a story: who did what when, one line each, for a terminal of 100 columns.
+//! A trace as a story: which node did what and when, one line each, for a terminal of 100 columns.
 //!
-//! What a node says to several others at one moment is one line, and so is what it hears from
-//! several others; otherwise the order is the trace's. Leaves out nothing but repetition and
+//! What a node sends to several others at one time is one line, and so is what it receives from
+//! several others; otherwise the order is that of the trace. Leaves out only repetition and
 //! heartbeats.
 
 use core::fmt::{self, Write};
@@ -43,8 +43,9 @@ pub fn story(header: &Header, entries: &[Entry], to: &mut dyn Write) -> fmt::Res
     Ok(())
 }
 
-/// The entries that are told together with this one, itself first: the same said or heard by the
-/// same node at the same moment, with nothing of its own in between but losses of what it said.
+/// The entries that share a line with this one, itself first: the same message sent or received by
+/// the same node at the same time, with no other event of that node in between except losses of
+/// what it sent.
 fn alike(entries: &[Entry], index: usize) -> Vec<usize> {
     let first = &entries[index];
     let mut same = vec![index];
@@ -62,7 +63,7 @@ fn alike(entries: &[Entry], index: usize) -> Vec<usize> {
     same
 }
 
-/// What a node says or hears, whoever is at the other end.
+/// What a node sends or receives, without the node at the other end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Speech {
     node: NodeId,
@@ -77,7 +78,7 @@ enum Way {
 }
 
 impl Speech {
-    /// The speech, and the node at the other end.
+    /// The message, and the node at the other end.
     fn of(event: &Event) -> Option<(Self, NodeId)> {
         if let Event::Send { node, to, message, .. } = event {
             return Some((Self { node: *node, way: Way::Says, facts: *message }, *to));
@@ -87,7 +88,7 @@ impl Speech {
     }
 }
 
-/// Remembers what the sentences depend on: states as they were, and the widths of the columns.
+/// Keeps what the sentences depend on: earlier states, and the widths of the columns.
 struct Teller {
     states: BTreeMap<NodeId, NodeState>,
     time_width: usize,
@@ -106,7 +107,7 @@ impl Teller {
         }
     }
 
-    /// One line of the table; a sentence that is too long goes on below itself.
+    /// One line of the table; a sentence that is too long continues below itself.
     fn line(&self, to: &mut dyn Write, time: &str, who: &str, what: &str) -> fmt::Result {
         let (time_width, who_width) = (self.time_width, self.who_width);
         write!(to, "{time:>time_width$}  {who:<who_width$}  ")?;
@@ -127,7 +128,7 @@ impl Teller {
         to.write_char('\n')
     }
 
-    /// Who, and what it did; `others` are those that were spoken to or heard.
+    /// The node, and what it did; `others` are the senders or receivers at the other end.
     fn sentence(&mut self, event: &Event, others: &[NodeId]) -> (Option<NodeId>, String) {
         let what = match event {
             Event::Start { node, restarted } => {
@@ -186,7 +187,8 @@ fn turn(before: Option<&NodeState>, state: &NodeState) -> String {
         }
         Some(_) | None => state.status.to_string(),
     };
-    // A change of status names coordinator and group even where they stay: the line is read alone.
+    // A change of status names coordinator and group even if they stay: each line can be read
+    // alone.
     let is_turn = before.is_none_or(|before| before.status != state.status);
     if let Some(coordinator) = state.coordinator
         && (is_turn || before.is_some_and(|before| before.coordinator != Some(coordinator)))

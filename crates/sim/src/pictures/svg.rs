@@ -1,11 +1,11 @@
-//! A sheet of SVG to draw on: shapes, escaped text, nothing that a page around it can upset.
+//! An SVG document: shapes and escaped text, independent of the page around it.
 //!
 //! Styles are attributes and no element has an id, so that several pictures can be put into one
 //! page. Coordinates are rounded to a tenth of a pixel, which makes equal traces equal pictures.
 
 use core::fmt::{self, Write};
 
-/// A place on the sheet, in pixels.
+/// A position in the document, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spot {
     pub(crate) x: f64,
@@ -17,7 +17,7 @@ impl Spot {
         Self { x, y }
     }
 
-    /// The place this part of the way to another one.
+    /// The position at this part of the way to another one.
     pub(crate) fn toward(self, other: Self, part: f64) -> Self {
         Self::new(self.x + (other.x - self.x) * part, self.y + (other.y - self.y) * part)
     }
@@ -54,7 +54,7 @@ impl Font {
         Self { anchor: Anchor::End, ..self }
     }
 
-    /// About how wide a text gets; fonts differ, so this is on the safe side.
+    /// The approximate width of a text; fonts differ, so this is on the safe side.
     pub(crate) fn width(&self, text: &str) -> f64 {
         let per_size = match self.weight {
             Weight::Plain => 0.57,
@@ -106,7 +106,7 @@ impl fmt::Display for Pen {
     }
 }
 
-/// The sheet.
+/// The document.
 pub(crate) struct Svg {
     out: String,
 }
@@ -137,7 +137,7 @@ impl Svg {
         self.out.write_fmt(markup).expect("a String takes every text");
     }
 
-    /// Opens a group with a text that a browser shows under the pointer.
+    /// Opens a group with a tooltip.
     pub(crate) fn open(&mut self, class: &str, tooltip: &str) {
         self.put(format_args!(r#"<g class="{class}"><title>{}</title>"#, escape(tooltip)));
     }
@@ -153,7 +153,7 @@ impl Svg {
         ));
     }
 
-    /// Lines through all these places.
+    /// Lines through all these positions.
     pub(crate) fn polyline(&mut self, spots: &[Spot], pen: Pen) {
         self.out.push_str("<path d=\"");
         self.through(spots);
@@ -182,7 +182,7 @@ impl Svg {
         ));
     }
 
-    /// A bar between two places above each other, with a stroke across each end.
+    /// A vertical bar between two positions, with a stroke across each end.
     pub(crate) fn bar(&mut self, ends: [Spot; 2], arm: f64, pen: Pen) {
         let [low, high] = ends;
         self.line(low, high, pen);
@@ -248,9 +248,9 @@ pub(crate) fn escape(text: &str) -> String {
 
 /// Text and outlines.
 pub(crate) const INK: &str = "#24292f";
-/// What is said in passing.
+/// Secondary text.
 pub(crate) const FAINT: &str = "#6e7781";
-/// What is wrong.
+/// Errors.
 pub(crate) const RED: &str = "#c4002b";
 
 /// Panics unless every tag is closed by its own end tag; for tests of pictures.

@@ -1,19 +1,19 @@
-//! Names on arrows, where there is room: along the arrow, clear of bars and of other names.
+//! Labels on arrows, where there is room: along the arrow, clear of bars and of other labels.
 //!
-//! Of several arrows of one kind that leave a node together one is named. Places are tried along
-//! each of them, on both sides; the one that the fewest other arrows run through wins. A picture
-//! with more than [`ARROWS_MAX`] arrows has colours and tooltips only.
+//! Of several arrows of one kind that leave a node at the same time one gets a label. Several
+//! positions are tried along each of them, on both sides; the one that the fewest other arrows
+//! cross wins. A picture with more than [`ARROWS_MAX`] arrows has colours and tooltips only.
 
 use super::lanes::BAR;
 use super::messages::LabelKey;
 use crate::pictures::looks;
 use crate::pictures::svg::{Font, Spot, Svg, escape};
 
-/// The arrows of a picture and the names given so far.
+/// The arrows of a picture and the labels placed so far.
 pub(super) struct Labels {
     bars: Vec<f64>,
     arrows: Vec<Arrow>,
-    /// Points on the names that are placed already.
+    /// Points on the labels that are placed already.
     taken: Vec<Spot>,
 }
 
@@ -24,12 +24,12 @@ struct Arrow {
     to: Spot,
 }
 
-/// A place for a name: the middle of its baseline, and the direction it runs in.
+/// A position for a label: the middle of its baseline, and its direction.
 #[derive(Clone, Copy)]
 struct Place {
     middle: Spot,
     along: Spot,
-    /// Points on the name, to see what it would cover.
+    /// Points on the label, to see what it would cover.
     left: Spot,
     right: Spot,
 }
@@ -91,8 +91,8 @@ impl Labels {
         best.filter(|(cost, _)| *cost <= COST_MAX).map(|(_, place)| place)
     }
 
-    /// How many points of the name other arrows run through, those under the head of one counting
-    /// twice; nothing if the place is taken.
+    /// How many points of the label other arrows cross, where points under an arrow head count
+    /// twice; none if the position is taken.
     fn crossings(&self, place: Place, own: usize) -> Option<f64> {
         let is_barred = place.points().any(|point| {
             let on_bar = self.bars.iter().any(|bar| (bar - point.y).abs() < BAR / 2.0 + 6.0);
@@ -171,16 +171,16 @@ fn write(svg: &mut Svg, place: Place, colour: &str, text: &str) {
 }
 
 const FONT: Font = Font::new(11.0, "");
-/// More arrows than this and no name would be found among them.
+/// With more arrows than this a label could not be read among them.
 const ARROWS_MAX: usize = 600;
-/// How far the middle of a name is from its arrow.
+/// The distance between the middle of a label and its arrow.
 const OFF: f64 = 7.0;
-/// How far a name keeps from the ends of its arrow.
+/// The distance between a label and the ends of its arrow.
 const END: f64 = 5.0;
-/// How far names keep from each other.
+/// The distance between labels.
 const APART: f64 = 12.0;
 const POINTS: i32 = 8;
-/// Where to try, from the middle of the arrow (0) to its ends (-1 and 1).
+/// Positions to try, from the middle of the arrow (0) to its ends (-1 and 1).
 const STEPS: [f64; 7] = [0.0, -0.35, 0.35, -0.7, 0.7, -1.0, 1.0];
 const COST_MAX: f64 = 2.9;
 

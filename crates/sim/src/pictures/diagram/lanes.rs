@@ -15,7 +15,7 @@ pub(super) struct Lanes {
 
 struct Lane {
     node: NodeId,
-    /// The attribute, where it is not what the name says anyway.
+    /// The priority, where it differs from the id.
     priority: Option<u32>,
     y: f64,
     spans: Vec<Span>,
@@ -23,7 +23,7 @@ struct Lane {
     marks: Vec<(Time, Mark, String)>,
 }
 
-/// What a node was from one moment to another, or to the end of the trace.
+/// The state of a node from one time to another, or to the end of the trace.
 struct Span {
     from: Time,
     to: Option<Time>,
@@ -32,7 +32,7 @@ struct Span {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Being {
-    /// Crashed, or not up yet.
+    /// Crashed, or not started yet.
     Gone,
     /// Up, but the trace does not say in which status.
     Unknown,
@@ -40,11 +40,11 @@ enum Being {
 }
 
 impl Lanes {
-    /// Reads what became of the nodes; the first line is at `top`.
+    /// Reads the states of the nodes; the first line is at `top`.
     pub(super) fn new(header: &Header, entries: &[Entry], top: f64) -> Self {
         let mut members = header.nodes.clone();
         if scene::is_ring(header) {
-            // So that what goes round goes down, a line at a time.
+            // In order of id, so that messages round the ring go down line by line.
             members.sort_unstable_by_key(|member| member.id);
         } else {
             members.sort_unstable_by(|a, b| b.cmp(a));
@@ -78,7 +78,7 @@ impl Lanes {
         self.lanes.iter().map(|lane| lane.y).collect()
     }
 
-    /// Whether something drawn at this height could vanish behind a bar.
+    /// Whether something drawn at this height could be hidden by a bar.
     pub(super) fn hides(&self, y: f64) -> bool {
         self.lanes.iter().any(|lane| (lane.y - y).abs() < BAR / 2.0 + 7.0)
     }
@@ -232,7 +232,7 @@ impl Lane {
         }
     }
 
-    /// The stretches of the bar where no text can be read, in order.
+    /// The parts of the bar where no text can be read, in order.
     fn covered(&self, scale: &Scale) -> Vec<(f64, f64)> {
         let marks = self.marks.iter().map(|(at, ..)| scale.x(*at));
         let pauses = self
@@ -246,8 +246,8 @@ impl Lane {
     }
 }
 
-/// Where to write on a stretch of which these parts, in order, are covered: on the widest free
-/// piece, and on every other one that is so wide that a reader would miss the text.
+/// Where to write on a part of a bar of which these pieces, in order, are covered: on the widest
+/// free piece, and on every other one that is wide enough for a reader to miss the text.
 fn readable((left, right): (f64, f64), covered: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut pieces = Vec::new();
     let mut start = left;
@@ -269,7 +269,7 @@ fn readable((left, right): (f64, f64), covered: &[(f64, f64)]) -> Vec<(f64, f64)
     pieces
 }
 
-/// What to write into a bar, the longest first.
+/// The text of a bar, longest form first.
 fn bar_words(status: Status, group: Option<GroupNumber>) -> Vec<String> {
     let initial = looks::initial(status);
     let mut words = match group {
@@ -282,7 +282,7 @@ fn bar_words(status: Status, group: Option<GroupNumber>) -> Vec<String> {
 
 /// How thick a bar is.
 pub(super) const BAR: f64 = 20.0;
-/// A free piece of a bar this wide repeats what the bar says.
+/// A free piece of a bar this wide repeats the text.
 const REPEAT: f64 = 260.0;
 /// Half the width of a mark on a bar, with a little air.
 const MARK: f64 = 12.0;

@@ -1,11 +1,13 @@
-//! A list of one-way links in as few words as say it: `n1 n2 | n3 n4`, `n1 | n3`, `n1 -> n3`.
+//! A short description of a list of one-way links: `n1 n2
+//! n3 n4`, `n1
+//! n3`, `n1 -> n3`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tanist_core::NodeId;
 use tanist_core::trace::Link;
 
-/// Names the links; a cut between groups of nodes is named by its sides.
+/// Describes the links; a cut between groups of nodes is described by its sides.
 pub(crate) fn describe(links: &[Link]) -> String {
     let all: BTreeSet<(NodeId, NodeId)> = links.iter().map(|link| (link.from, link.to)).collect();
     let is_both_ways = all.iter().all(|(from, to)| all.contains(&(*to, *from)));

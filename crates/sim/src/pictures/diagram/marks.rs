@@ -1,7 +1,7 @@
 //! Lines through all nodes: link cuts, violated assertions, and the cuts of the bully algorithm.
 //!
-//! Figure 10.8 of Chow and Johnson names four consistent cuts of an election. In a simulated run
-//! one clock rules everything, so a vertical line is a consistent cut.
+//! Figure 10.8 of Chow and Johnson names four consistent cuts of an election. A simulated run has
+//! one clock, so a vertical line is a consistent cut.
 
 use std::collections::BTreeMap;
 
@@ -131,17 +131,17 @@ fn mark(entry: &Entry) -> Option<Mark> {
 /// The four cuts of an election that was won.
 #[derive(Clone, Copy, Default)]
 struct Election {
-    /// Nobody of higher rank is up: the candidate enters Election.
+    /// No node of higher rank is up: the candidate enters Election.
     c1: Option<Time>,
-    /// Nobody is Normal: it makes itself coordinator.
+    /// No node is Normal: the candidate makes itself coordinator.
     c2: Option<Time>,
-    /// Everybody has it for coordinator: it hands out the definition.
+    /// All nodes have it as coordinator: it sends the definition.
     c3: Option<Time>,
-    /// Everybody is Normal, the coordinator as well.
+    /// All nodes are Normal, including the coordinator.
     c4: Option<Time>,
 }
 
-/// The cuts of the first elections that somebody won.
+/// The cuts of the first elections that had a winner.
 fn stages(entries: &[Entry]) -> Vec<Mark> {
     let mut running: BTreeMap<NodeId, Election> = BTreeMap::new();
     let mut won: Vec<(NodeId, Election)> = Vec::new();
@@ -161,7 +161,7 @@ fn stages(entries: &[Entry]) -> Vec<Mark> {
     won.iter().zip(["", "′"]).flat_map(|((node, cuts), prime)| cuts.marks(*node, prime)).collect()
 }
 
-/// Takes an event into account; names the node whose election is complete with it.
+/// Processes an event; returns the node whose election is complete with it.
 fn follow(running: &mut BTreeMap<NodeId, Election>, at: Time, event: &Event) -> Option<NodeId> {
     if let Event::Call { node } = event {
         running.insert(*node, Election::default());

@@ -1,4 +1,4 @@
-//! Every message of a trace with what became of it, as an arrow.
+//! Every message of a trace with its delivery or loss, as an arrow.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::scale::Scale;
 use crate::pictures::looks::{self, Legend, Mark};
 use crate::pictures::svg::{Pen, Spot, Svg};
 
-/// One message on its way.
+/// A message.
 pub(super) struct Message {
     from: NodeId,
     to: NodeId,
@@ -19,7 +19,7 @@ pub(super) struct Message {
     way: Way,
 }
 
-/// How much of its way a message went, as far as the trace tells.
+/// How far a message got, as far as the trace shows.
 #[derive(Clone, Copy)]
 enum Way {
     Arrived {
@@ -31,13 +31,14 @@ enum Way {
         lost: Time,
         why: Loss,
     },
-    /// Still under way at the end of the trace, or taken up by a node that writes its own trace.
+    /// Still in flight at the end of the trace, or received by a node that writes its own trace.
     Sent(Time),
     /// Sent by a node that writes its own trace.
     Received(Time),
 }
 
-/// Pairs every sending with its delivery or loss. A message that arrives twice is two messages.
+/// Pairs every sending with its delivery or loss. A message that arrives twice becomes two
+/// messages.
 pub(super) fn read(entries: &[Entry]) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::new();
     let mut sendings: BTreeMap<(NodeId, NodeId, u64), (usize, Time)> = BTreeMap::new();
@@ -158,7 +159,7 @@ impl Message {
         svg.close();
     }
 
-    /// From where to where it is drawn; nowhere if a node is not in the header.
+    /// The ends of its line; none if a node is not in the header.
     fn line(&self, scale: &Scale, lanes: &Lanes) -> Option<(Spot, Spot)> {
         let (upper, lower) = (lanes.y(self.from)?, lanes.y(self.to)?);
         let edge = match upper.total_cmp(&lower) {
@@ -173,7 +174,7 @@ impl Message {
             Way::Arrived { sent, received } => (out(scale.x(sent)), into(scale.x(received))),
             Way::Lost { sent, lost, why } => {
                 let start = scale.x(sent);
-                // A loss noted at the sending has no moment of its own.
+                // A loss recorded at the sending has no time of its own.
                 let end = if lost > sent { scale.x(lost) } else { start + flight };
                 (out(start), resting_place(out(start), into(end), why, lanes))
             }
@@ -207,7 +208,7 @@ impl Message {
         LabelKey { at, node, kind: self.facts.kind, ok: self.facts.ok }
     }
 
-    /// Everything about it, for the tooltip.
+    /// The text of the tooltip.
     fn words(&self, scale: &Scale) -> String {
         let when = |at: Time| scale.words(at.as_micros());
         let mut words = self.facts.kind.to_string();
@@ -232,8 +233,8 @@ impl Message {
     }
 }
 
-/// Where the cross of a lost message is drawn: half-way, or short of a receiver that it could not
-/// reach, and never behind the bar of a third node.
+/// Where the cross of a lost message is drawn: half-way, or just before a receiver that it could
+/// not reach, and never behind the bar of a third node.
 fn resting_place(from: Spot, to: Spot, why: Loss, lanes: &Lanes) -> Spot {
     let mut part = match why {
         Loss::Dropped => 0.5,
@@ -253,5 +254,5 @@ fn loss(why: Loss, to: NodeId) -> String {
     }
 }
 
-/// How far from the receiver's bar a message ends that the receiver does not get.
+/// The distance from the receiver's bar at which an undelivered message ends.
 const SHORT: f64 = 12.0;

@@ -1,9 +1,9 @@
 //! A trace as a space-time diagram: one line per node, time from left to right, messages as arrows.
 //!
-//! The picture is an SVG that stands alone or in a page, made for a slide. It is read off the trace
-//! and nothing else, so a simulated run, a path of the checker and the log of a live node are drawn
-//! alike; equal traces give equal pictures. Heartbeats are left out: they would hide everything
-//! else.
+//! The picture is an SVG that stands alone or in a page, made for a slide. It is drawn from the
+//! trace and nothing else, so a simulated run, a path of the checker and the log of a live node
+//! look alike; equal traces give equal pictures. Heartbeats are left out: they would hide
+//! everything else.
 //!
 //! ```text
 //!   title
@@ -61,7 +61,7 @@ pub fn space_time(header: &Header, entries: &[Entry]) -> String {
         let font = Font::new(13.0, RED).bold().to_the_left();
         svg.text(Spot::new(width - RIGHT, 50.0), font, &notice);
     }
-    // Arrows pass behind the bars of nodes that they do not concern.
+    // Arrows pass behind the bars of the nodes between.
     messages::draw(&messages, &mut svg, &scale, &lanes);
     lanes.draw_bars(&mut svg, &scale, LEFT);
     scale.draw(&mut svg, LEFT, axis, &lanes.heights());
@@ -80,7 +80,7 @@ fn drawable(entries: &[Entry]) -> usize {
 
 fn scale(header: &Header, entries: &[Entry], messages: &[Message]) -> Scale {
     let mut moments: Vec<u64> = entries.iter().map(|entry| entry.at.as_micros()).collect();
-    // A live trace is in the order of writing, which a stepped clock need not respect.
+    // A live trace is in the order of writing, which an adjusted clock need not respect.
     moments.sort_unstable();
     moments.dedup();
     let flight = messages::typical_flight(messages).filter(|flight| *flight > 0);
@@ -94,7 +94,7 @@ fn draw_title(svg: &mut Svg, header: &Header, title: &str) {
     }
 }
 
-/// The picture in words, for those who cannot see it.
+/// The picture in words, for people who cannot see it.
 fn describe(header: &Header, entries: &[Entry], messages: &[Message], scale: &Scale) -> String {
     let count = |is: fn(&Event) -> bool| entries.iter().filter(|entry| is(&entry.event)).count();
     let from = entries.first().map_or(0, |entry| entry.at.as_micros());

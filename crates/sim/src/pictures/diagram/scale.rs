@@ -1,8 +1,8 @@
-//! Time from left to right: where a moment lies, which stretches are cut short, which ticks show.
+//! The time axis: the position of a time, the idle periods that are shortened, and the ticks.
 //!
-//! Between two things that happen time runs evenly, a typical message taking [`FLIGHT`] pixels. A
-//! stretch in which nothing happens for longer than [`IDLE_FLIGHTS`] such messages is drawn as a
-//! break of fixed width that says how much was skipped.
+//! Between two events time runs evenly, and a typical message takes [`FLIGHT`] pixels. A period
+//! without events longer than [`IDLE_FLIGHTS`] such messages is drawn as a break of fixed width
+//! that says how much was skipped.
 
 use tanist_core::Time;
 
@@ -23,7 +23,7 @@ struct Stop {
     x: f64,
 }
 
-/// A stretch that was cut short.
+/// A period that was shortened.
 #[derive(Clone, Copy)]
 struct Break {
     from: Stop,
@@ -37,7 +37,7 @@ enum Unit {
 }
 
 impl Scale {
-    /// A scale for these moments, in ascending order, beginning at `left`. `flight` is how long a
+    /// A scale for these times, in ascending order, beginning at `left`. `flight` is how long a
     /// typical message takes, in microseconds.
     pub(super) fn new(moments: &[u64], flight: u64, left: f64) -> Self {
         let flight = flight.max(1);
@@ -65,7 +65,7 @@ impl Scale {
         Self { stops, breaks, tick, unit, flight: FLIGHT * stretch }
     }
 
-    /// Where a moment lies. Moments outside the trace lie at its ends.
+    /// The position of a time. Times outside the trace lie at its ends.
     pub(super) fn x(&self, at: Time) -> f64 {
         let at = at.as_micros();
         let after = self.stops.partition_point(|stop| stop.at <= at);
@@ -80,7 +80,7 @@ impl Scale {
         }
     }
 
-    /// How far a typical message gets from left to right.
+    /// The width of a typical message.
     pub(super) fn flight(&self) -> f64 {
         self.flight
     }
@@ -90,17 +90,17 @@ impl Scale {
         self.stops.last().map_or(0.0, |stop| stop.x) + self.flight
     }
 
-    /// Whether some stretch is cut short.
+    /// Whether a period is shortened.
     pub(super) fn has_breaks(&self) -> bool {
         !self.breaks.is_empty()
     }
 
-    /// The stretches of every line that the strokes of breaks cover.
+    /// The parts of every line that the strokes of breaks cover.
     pub(super) fn broken(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.breaks.iter().map(|skipped| (skipped.middle() - SLASHES, skipped.middle() + SLASHES))
     }
 
-    /// A moment with its unit.
+    /// A time with its unit.
     pub(super) fn words(&self, micros: u64) -> String {
         match self.unit {
             Unit::Micros => format!("{micros} µs"),
@@ -147,7 +147,7 @@ impl Scale {
         }
     }
 
-    /// Round moments of every even stretch; its beginning where it has none.
+    /// Round times of every even period; its beginning if there are none.
     fn ticks(&self) -> Vec<(u64, f64)> {
         let (Some(first), Some(last)) = (self.stops.first(), self.stops.last()) else {
             return Vec::new();
@@ -215,7 +215,7 @@ fn round_up_to_nice(least: f64) -> u64 {
     }
 }
 
-/// A span to three digits or so; the tooltip has them all.
+/// A duration to about three digits; the tooltip has all of them.
 fn rounded(micros: u64) -> u64 {
     if micros < 10_000 { micros } else { (micros + 50) / 100 * 100 }
 }
@@ -230,13 +230,13 @@ fn micros_to_f64(micros: u64) -> f64 {
     micros as f64
 }
 
-/// How far a typical message gets from left to right.
+/// The width of a typical message.
 const FLIGHT: f64 = 105.0;
-/// Nothing happens for longer than this many typical messages: cut it short.
+/// Periods without events longer than this many typical messages are shortened.
 const IDLE_FLIGHTS: f64 = 1.75;
 /// How wide a break is.
 const BREAK: f64 = 64.0;
-/// Half of the room that the strokes of a break take.
+/// Half of the width that the strokes of a break take.
 const SLASHES: f64 = 9.0;
 const WIDTH_MIN: f64 = 640.0;
 const WIDTH_MAX: f64 = 3200.0;

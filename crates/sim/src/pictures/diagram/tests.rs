@@ -1,4 +1,4 @@
-//! Pictures of small traces: everything that happened is in them, once, and nothing else.
+//! Pictures of small traces: every event is in them, once, and nothing else.
 
 use tanist_core::trace::{Kind, Link, Loss, MessageFacts, NodeState, Outcome, Source, TimerName};
 use tanist_core::{GroupNumber, Member, NodeId, NodeSet, Priority, Status, Time};
@@ -57,7 +57,7 @@ fn state(micros: u64, node: u32, status: Status, coordinator: u32) -> Entry {
     at(micros, Event::State { node: NodeId(node), state })
 }
 
-/// n2 finds n3 dead and wins n1 over.
+/// n2 finds n3 crashed and wins over n1.
 fn election() -> Vec<Entry> {
     vec![
         at(0, Event::Start { node: NodeId(1), restarted: false }),

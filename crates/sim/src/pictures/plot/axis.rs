@@ -35,7 +35,8 @@ impl Axis {
         Self { low: 0.0, high, kind: Spacing::Linear }
     }
 
-    /// How far along the axis a value lies, from 0 to 1. What a logarithm cannot show lies at 0.
+    /// The position of a value on the axis, from 0 to 1. A value that a logarithm cannot show is at
+    /// 0.
     pub(crate) fn part(&self, value: f64) -> f64 {
         let place = match self.kind {
             Spacing::Linear => value,
@@ -88,7 +89,7 @@ pub(crate) fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// Above this ratio of the greatest to the least value small ones could not be told from nothing.
+/// Above this ratio of the largest to the smallest value small ones could not be told from zero.
 const LINEAR_MAX: f64 = 100.0;
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! A dot lies on its curve or it is a red cross: theory gives exact numbers, so a point that is
 //! only near its curve is an error. The mean of a sample has a bar for its confidence interval, and
-//! may be off its curve by what chance allows. A panel whose values span a
-//! factor of more than a hundred has a logarithmic axis.
+//! may differ from its curve within the sampling error. A panel whose values span a factor of more
+//! than a hundred has a logarithmic axis.
 
 pub(crate) mod axis;
 
@@ -31,7 +31,7 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// What was measured for this many nodes, and what should have been.
+/// The measured value for this many nodes, and the expected one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// How many nodes.
@@ -40,7 +40,7 @@ pub struct Point {
     pub measured: f64,
     /// By the formula.
     pub theory: f64,
-    /// How far the two may differ, if what was measured is the mean of several runs.
+    /// How far the two may differ, if the measured value is the mean of several runs.
     pub spread: Option<Spread>,
 }
 
@@ -220,7 +220,7 @@ const HEIGHT: f64 = 280.0;
 const BOTTOM: f64 = 62.0;
 const ROW: f64 = 22.0;
 pub(crate) const GRID: &str = "#e4e7ea";
-/// Okabe and Ito, without the yellow that nobody sees on white.
+/// Okabe and Ito, without the yellow, which is hard to see on white.
 pub(crate) const COLOURS: [&str; 10] = [
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7a4b00", "#d55e00", "#5b4fa2",
     "#6b6b6b", "#8fae1b",

@@ -1,7 +1,6 @@
-//! A trace as a scene: nodes in their places, what they said to each other in numbered steps, and
-//! who coordinates in the end.
-//!
-//! Where nodes are is an input, so a ring and a radio network are drawn alike:
+//! A trace as a scene: nodes at their positions, the messages between them in numbered steps, and
+//! the coordinator in the end.
+//! | Positions are an input, so a ring and a radio network are drawn alike:
 //!
 //! ```text
 //!   Scene      places and links         a circle, or whatever a world says
@@ -9,9 +8,9 @@
 //!              marks: called, dead, coordinator
 //! ```
 //!
-//! A step is a moment at which something was sent; what is sent at the same moment has the same
-//! number. Messages of one kind between the same two nodes share an arrow. Assumes that nobody moves
-//! while the trace lasts.
+//! A step is a time at which something was sent; messages sent at the same time have the same
+//! number. Messages of one kind between the same two nodes share an arrow. Assumes that no node
+//! moves during the trace.
 
 mod sheet;
 
@@ -28,16 +27,16 @@ use crate::Scenario;
 use crate::world::places::Position;
 use crate::world::topology::Reach;
 
-/// Where nodes are, and who can reach whom.
+/// The positions of nodes, and which can reach each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
-    /// One place for each node.
+    /// One position for each node.
     pub places: Vec<Place>,
     /// Pairs that can reach each other, to be drawn as thin lines; none where all can.
     pub links: Vec<(NodeId, NodeId)>,
 }
 
-/// Where a node is, in any unit: x to the right, y downwards.
+/// The position of a node, in any unit: x to the right, y downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     /// Which node.
@@ -49,7 +48,7 @@ pub struct Place {
 }
 
 impl Scene {
-    /// The world of a scenario as it is in the beginning: a circle, unless nodes have places.
+    /// The world of a scenario at its beginning: a circle, unless nodes have positions.
     #[must_use]
     pub fn of(scenario: &Scenario, seed: u64) -> Self {
         let circle = Self::circle(&scenario.header(seed));
@@ -122,7 +121,7 @@ pub fn draw(header: &Header, entries: &[Entry], scene: &Scene) -> String {
     for member in &header.nodes {
         sheet.draw_node(&mut svg, member, &marks);
     }
-    // Over everything else, since a number that is hidden is missed most.
+    // Above everything else, since a hidden number is missed most.
     for label in labels {
         label.draw(&mut svg);
     }
@@ -130,7 +129,7 @@ pub fn draw(header: &Header, entries: &[Entry], scene: &Scene) -> String {
     svg.finish()
 }
 
-/// Messages of one kind from one node to another that all had the same fate.
+/// Messages of one kind from one node to another that were all delivered or all lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Arrow {
     from: NodeId,
@@ -139,7 +138,7 @@ struct Arrow {
     is_lost: bool,
 }
 
-/// The election's own messages, with the numbers of the steps at which they were sent.
+/// The messages of the election, with the numbers of the steps at which they were sent.
 fn arrows(entries: &[Entry]) -> BTreeMap<Arrow, Vec<usize>> {
     let mut lost: BTreeSet<(NodeId, u64)> = BTreeSet::new();
     for entry in entries {
@@ -147,7 +146,7 @@ fn arrows(entries: &[Entry]) -> BTreeMap<Arrow, Vec<usize>> {
             lost.insert((*node, *id));
         }
     }
-    // What is said to all goes to whoever hears it.
+    // A broadcast is drawn to each node that receives it.
     let mut said: BTreeMap<(NodeId, u64), Time> = BTreeMap::new();
     let mut sends: Vec<(Time, Arrow)> = Vec::new();
     for Entry { at, event } in entries {
@@ -177,13 +176,13 @@ fn arrows(entries: &[Entry]) -> BTreeMap<Arrow, Vec<usize>> {
     arrows
 }
 
-/// What became of the nodes.
+/// The special nodes of the scene.
 #[derive(Default)]
 struct Marks {
-    /// Who called at the moment of the first call.
+    /// The nodes that called at the time of the first call.
     callers: BTreeSet<NodeId>,
     dead: BTreeSet<NodeId>,
-    /// Who is Normal and its own coordinator.
+    /// The nodes that are Normal and their own coordinator.
     coordinators: BTreeSet<NodeId>,
 }
 
@@ -213,7 +212,7 @@ impl Marks {
         marks
     }
 
-    /// How it ended, in a line.
+    /// The outcome, in a line.
     fn outcome(&self, arrows: &BTreeMap<Arrow, Vec<usize>>) -> String {
         let names = |nodes: &BTreeSet<NodeId>| {
             nodes.iter().map(NodeId::to_string).collect::<Vec<_>>().join(" ")
@@ -235,7 +234,7 @@ impl Marks {
     }
 }
 
-/// How far an arrow bows out, so that those between the same two nodes lie apart.
+/// How far an arrow bows out, so that those between the same two nodes are apart.
 fn bow(scene: &Scene, all: &BTreeMap<Arrow, Vec<usize>>, arrow: &Arrow) -> f64 {
     let ways = |from, to| all.keys().filter(move |other| (other.from, other.to) == (from, to));
     let position = ways(arrow.from, arrow.to).take_while(|other| *other != arrow).count();
@@ -244,9 +243,9 @@ fn bow(scene: &Scene, all: &BTreeMap<Arrow, Vec<usize>>, arrow: &Arrow) -> f64 {
         || scene.links.contains(&(arrow.from, arrow.to))
         || scene.links.contains(&(arrow.to, arrow.from));
     match (is_one_way, is_linked) {
-        // Past somebody: on the inner side, where nobody is.
+        // Past another node: on the inner side, where there are no nodes.
         (true, false) => -BOW * 1.4 * number(position + 1),
-        // One outside and one inside reads best, where nothing comes back.
+        // One outside and one inside is clearest, where no arrow goes back.
         (true, true) if position.is_multiple_of(2) => BOW * number(position / 2 + 1),
         (true, true) => -BOW * number(position.div_ceil(2)),
         (false, _) => BOW * 0.6 * number(position + 1),
@@ -290,7 +289,7 @@ fn draw_legend(
     svg.put(format_args!("</g>\n"));
 }
 
-/// The picture in words, for those who cannot see it.
+/// The picture in words, for people who cannot see it.
 fn describe(header: &Header, marks: &Marks, arrows: &BTreeMap<Arrow, Vec<usize>>) -> String {
     format!("{} nodes in their places: {}.", header.nodes.len(), marks.outcome(arrows))
 }

@@ -1,4 +1,4 @@
-//! Places in pixels, and how nodes and arrows between them are drawn.
+//! Positions in pixels, and how nodes and arrows between them are drawn.
 
 use tanist_core::{Member, NodeId};
 
@@ -6,7 +6,7 @@ use super::{Arrow, Marks, Place, Scene};
 use crate::pictures::looks::{self, Mark};
 use crate::pictures::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 
-/// The places in pixels.
+/// The positions in pixels.
 pub(super) struct Sheet {
     places: Vec<(NodeId, Spot)>,
     /// Width and height, without a legend.
@@ -28,7 +28,7 @@ impl Sheet {
             spots[at + 1..].iter().map(move |b| a.distance(*b)).filter(|apart| *apart > 0.0)
         });
         let nearest = least(&mut { pairs });
-        // Neighbours are well apart, unless that takes more room than a page has.
+        // Neighbours are well apart, unless that needs more room than a page has.
         let widest = wide.max(high);
         let scale = if nearest.is_finite() && widest > 0.0 {
             (APART / nearest).clamp(SPAN_MIN / widest, SPAN_MAX / widest)
@@ -64,7 +64,7 @@ impl Sheet {
         self.places.iter().find(|(id, _)| *id == node).map(|(_, spot)| *spot)
     }
 
-    /// Draws a bow from node to node and gives back its label.
+    /// Draws an arc from node to node and returns its label.
     pub(super) fn draw_arrow(
         &self,
         svg: &mut Svg,
@@ -79,10 +79,10 @@ impl Sheet {
         }
         let rest = self.radius + 3.0;
         let (ahead_x, ahead_y) = ((to.x - from.x) / length, (to.y - from.y) / length);
-        // To the left of its direction: outside on a ring that is gone round clockwise.
+        // To the left of its direction: outside on a ring that runs clockwise.
         let bow = bow * (self.radius / NODE).max(0.5);
-        let aside = |spot: Spot, by: f64| Spot::new(spot.x + ahead_y * by, spot.y - ahead_x * by);
-        let knee = aside(from.toward(to, 0.5), bow * 2.0);
+        let shifted = |spot: Spot, by: f64| Spot::new(spot.x + ahead_y * by, spot.y - ahead_x * by);
+        let knee = shifted(from.toward(to, 0.5), bow * 2.0);
         let begin = from.toward(knee, rest / from.distance(knee));
         let stop = if arrow.is_lost { rest + 16.0 } else { rest };
         let end = to.toward(knee, stop / to.distance(knee));
@@ -101,7 +101,7 @@ impl Sheet {
             looks::head(svg, knee, end, pen.colour);
         }
         svg.close();
-        // The middle of the curve; where several long arrows cross, the middles would, too.
+        // The middle of the curve; where several long arrows cross, a point nearer to the start.
         let part = if length > APART * 1.6 { 0.3 } else { 0.5 };
         let place = begin.toward(knee, part).toward(knee.toward(end, part), part);
         Some(Label { place, text: steps, colour: pen.colour })
@@ -171,7 +171,7 @@ impl Label {
 /// Some numbers in few words: `1, 7`, or `1, 7 … 31` where there are too many.
 pub(super) fn list(steps: &[usize]) -> String {
     let mut steps = steps.to_vec();
-    // What is said twice at one moment is one step.
+    // Messages sent twice at one time are one step.
     steps.dedup();
     let words = |steps: &[usize]| steps.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     match steps.as_slice() {

@@ -1,4 +1,4 @@
-//! Maps of the sources' rings, and of places that no circle has.
+//! Scenes of the sources' rings, and of positions that are not on a circle.
 
 use crate::pictures::svg::assert_balanced;
 use crate::run;
@@ -18,7 +18,7 @@ fn picture(scenario: &str) -> String {
 fn the_slides_ring_has_two_rounds_past_the_dead_node() {
     let svg = picture("ring-list-six-processes");
     assert_balanced(&svg);
-    // Twelve sends on twelve arrows: five hops and one to the dead node, in each round.
+    // Twelve sends on twelve arrows: five hops and one to the crashed node, in each round.
     assert_eq!(svg.matches("class=\"step\"").count(), 12);
     assert_eq!(svg.matches(", lost<").count(), 2);
     assert!(svg.contains("n2 calls · 6 election · 6 coordinator · n3 coordinates"), "{svg}");
