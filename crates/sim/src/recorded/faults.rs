@@ -1,6 +1,6 @@
-//! What was done to nodes and links, and what that meant at a given moment.
+//! The faults of a recorded run, and what they meant at a given moment.
 //!
-//! Few things are done to a run and few questions asked, so every question goes through all of them.
+//! A run has few faults and few queries, so every query scans all of them.
 
 use tanist_core::trace::{Entry, Event, Link};
 use tanist_core::{NodeId, Time};
@@ -11,7 +11,7 @@ pub(super) struct Faults<'a> {
 }
 
 impl<'a> Faults<'a> {
-    /// Those among these entries.
+    /// The faults among these entries.
     pub(super) fn among(entries: impl Iterator<Item = &'a Entry>) -> Self {
         let is_crash = |event: &Event| matches!(event, Event::Crash { .. });
         let is_fault = |entry: &&Entry| entry.event.is_from_outside() && !is_crash(&entry.event);
@@ -20,7 +20,7 @@ impl<'a> Faults<'a> {
         Self { entries }
     }
 
-    /// Whether a node stood still.
+    /// Whether a node was paused.
     pub(super) fn is_paused(&self, node: NodeId, at: Time) -> bool {
         let mut is_paused = false;
         for entry in self.until(at) {
@@ -33,7 +33,8 @@ impl<'a> Faults<'a> {
         is_paused
     }
 
-    /// When a link was cut that carried nothing at some moment of this span; none if it was whole.
+    /// When the link was cut, if it was down at some moment of this period; none if it was up all
+    /// the time.
     pub(super) fn cut(&self, from: NodeId, to: NodeId, since: Time, until: Time) -> Option<Time> {
         let mut cut_at = None;
         for entry in self.until(until) {

@@ -1,9 +1,10 @@
-//! One file as its writer left it: one header for each incarnation of the process, and lines up to where
-//! it was killed.
+//! One trace file as its writer left it: one header for each incarnation of the process, and lines
+//! up to the point where it was killed.
 //!
-//! A process that is killed may leave half a line, and its successor goes on right behind it. Such
-//! a half is counted and left out. Anything else that is not an entry is an error: a run that is
-//! not understood must not be judged. Verdicts are left out, too, since they are found anew.
+//! A process that is killed may leave half a line, and its successor continues right behind it.
+//! Such a half line is counted and left out. Any other line that is not an entry is an error: a run
+//! that is not understood must not be judged. Verdicts in the file are left out, too, since they
+//! are computed again.
 
 use std::io::{self, BufRead};
 
@@ -25,11 +26,11 @@ pub struct TraceFile {
     further: Vec<Header>,
 }
 
-/// An entry and where it stands.
+/// An entry and its line.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) entry: Entry,
-    /// From 1. An inferred entry stands where the line before it does.
+    /// From 1. An inferred entry has the number of the line before it.
     pub(super) number: usize,
     pub(super) by: Source,
 }
@@ -96,7 +97,7 @@ impl TraceFile {
         self.lines.iter().filter_map(|line| own(&line.entry.event)).min()
     }
 
-    /// Where a line stands, for a message.
+    /// Where a line is, for an error message.
     pub(super) fn place(&self, at: usize) -> String {
         format!("{}:{}", self.name, self.lines[at].number)
     }
@@ -140,7 +141,7 @@ pub enum FileError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
-    /// Another version.
+    /// The file has another version.
     #[error(
         "{file}:{line}: the trace has schema {found}, this program reads schema {SCHEMA}; nothing \
          was judged. Use the version of tanist that wrote it"
@@ -182,7 +183,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Takes a line in; the inner error says that it is not one.
+    /// Reads a line; the inner error says why it is not an entry.
     fn take(
         &mut self,
         text: &[u8],
@@ -229,7 +230,7 @@ impl Reader {
     }
 }
 
-/// Whether a line says that it was worked out and not seen.
+/// Whether a line is marked as inferred.
 fn is_inferred(text: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Mark {

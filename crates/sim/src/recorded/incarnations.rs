@@ -1,10 +1,11 @@
-//! Who was up when, as far as files tell: each incarnation of a node from its start to its last line.
-//!
-//! A harness stamps a crash right before it kills, so the crash belongs to the incarnation that had begun
-//! by then, and a last word of that incarnation may be stamped after it. A death that nobody noted is
-//! inferred: surely where the node starts again, and for a live run also where it fell silent and
-//! did not take up what others wrote to it. The earliest possible moment is taken, right after the
-//! last line; the judge looks at the latest one, too.
+//! When each node was up, as far as the files show: each incarnation from its start to its last
+//! line.
+//! | A harness records a crash right before it kills the process, so the crash belongs to the
+//! incarnation that had begun by then, and the last lines of that incarnation may be stamped after
+//! it. A crash that was not recorded is inferred: with certainty where the node starts again, and
+//! for a live run also where it fell silent and did not receive what others sent to it. The
+//! earliest possible moment is taken, right after the last line; the judge also tries the latest
+//! one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,7 +17,7 @@ use super::faults::Faults;
 use super::file::{Line, TraceFile};
 use super::{MergeError, Source, own};
 
-/// Where a line is: which file, which line of it.
+/// Where a line is: its file, and its index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) file: usize,
@@ -35,26 +36,26 @@ pub(super) struct Incarnation {
     pub(super) start: Place,
     /// Its last line.
     pub(super) last: Place,
-    /// The note of its death.
+    /// The record of its crash.
     pub(super) crash: Option<Place>,
     started_at: Time,
     last_at: Time,
 }
 
 impl Incarnations {
-    /// Finds all incarnations, and puts the crashes into the files that nobody wrote there.
+    /// Finds all incarnations, and inserts the crashes that are not recorded into the files.
     pub(super) fn find(files: &mut [TraceFile], header: &Header) -> Result<Self, MergeError> {
         let incarnations = Self::read(files)?;
-        let mut deaths = incarnations.unseen_deaths(files, header);
-        // From the back, so that earlier places stay what they are.
-        deaths.sort_by_key(|(_, last)| std::cmp::Reverse(*last));
-        for (node, last) in &deaths {
+        let mut crashes = incarnations.unseen_crashes(files, header);
+        // From the back, so that earlier indexes stay valid.
+        crashes.sort_by_key(|(_, last)| std::cmp::Reverse(*last));
+        for (node, last) in &crashes {
             let lines = &mut files[last.file].lines;
             let Line { ref entry, number, .. } = lines[last.line];
             let entry = Entry { at: entry.at, event: Event::Crash { node: *node } };
             lines.insert(last.line + 1, Line { entry, number, by: Source::Inferred });
         }
-        if deaths.is_empty() { Ok(incarnations) } else { Self::read(files) }
+        if crashes.is_empty() { Ok(incarnations) } else { Self::read(files) }
     }
 
     /// All incarnations.
@@ -62,7 +63,7 @@ impl Incarnations {
         self.by_node.values().map(Vec::as_slice)
     }
 
-    /// Nodes that others heard and whose own lines do not tell of it.
+    /// Nodes whose messages others received although their own lines do not show the sending.
     pub(super) fn gaps(&self, files: &[TraceFile]) -> NodeSet {
         let mut sent = BTreeSet::new();
         for entry in entries(files) {
@@ -122,14 +123,14 @@ impl Incarnations {
                 let Some(incarnations) = self.by_node.get_mut(&node) else { continue };
                 let here = Place { file, line };
                 let has_begun = |incarnation: &&mut Incarnation| {
-                    // In one file the order of lines says more than stamps.
+                    // Within one file the order of lines is more reliable than stamps.
                     if incarnation.start.file == file {
                         incarnation.start < here
                     } else {
                         incarnation.started_at <= entry.at
                     }
                 };
-                // A crash and a restart of one moment: the crash was first.
+                // A crash and a restart at the same time: the crash came first.
                 let is_restart = |incarnation: &Incarnation| {
                     incarnation.start.file != file && incarnation.started_at == entry.at
                 };
@@ -147,20 +148,20 @@ impl Incarnations {
         }
     }
 
-    /// Deaths that nobody noted: whose, and the last line of that incarnation.
-    fn unseen_deaths(&self, files: &[TraceFile], header: &Header) -> Vec<(NodeId, Place)> {
+    /// Crashes that were not recorded: the node, and the last line of that incarnation.
+    fn unseen_crashes(&self, files: &[TraceFile], header: &Header) -> Vec<(NodeId, Place)> {
         let silent = self.silent(files, header);
-        let mut deaths = Vec::new();
+        let mut crashes = Vec::new();
         for (node, incarnations) in &self.by_node {
             let Some((latest, earlier)) = incarnations.split_last() else { continue };
             let ended = earlier.iter().chain(silent.contains(*node).then_some(latest));
             let unseen = ended.filter(|incarnation| incarnation.crash.is_none());
-            deaths.extend(unseen.map(|incarnation| (*node, incarnation.last)));
+            crashes.extend(unseen.map(|incarnation| (*node, incarnation.last)));
         }
-        deaths
+        crashes
     }
 
-    /// Live nodes that wrote nothing more although others wrote to them at least T before the end.
+    /// Live nodes that wrote nothing more although others sent to them at least T before the end.
     fn silent(&self, files: &[TraceFile], header: &Header) -> NodeSet {
         let answer = Duration::from_micros(header.answer_us);
         let end = entries(files).map(|entry| entry.at).max().unwrap_or(Time::ZERO);
@@ -186,7 +187,7 @@ impl Incarnations {
     }
 }
 
-/// Who wrote to this node, or to everybody in reach.
+/// The sender of a message to this node, or of a broadcast.
 fn writer(event: &Event, node: NodeId) -> Option<NodeId> {
     if let Event::Send { node: from, to, .. } = event {
         (*to == node).then_some(*from)
@@ -201,7 +202,7 @@ fn entries(files: &[TraceFile]) -> impl Iterator<Item = &Entry> {
     files.iter().flat_map(|file| file.lines.iter().map(|line| &line.entry))
 }
 
-/// Refuses lines of one node that two files have from one time.
+/// Refuses two files with lines of one node from the same time.
 fn no_overlap(
     files: &[TraceFile],
     node: NodeId,

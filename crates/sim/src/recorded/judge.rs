@@ -1,14 +1,14 @@
-//! The monitors of simulated runs, shown a recorded one; and what they cannot say about it.
+//! Runs the monitors of simulated runs on a recorded one, and says what cannot be judged.
 //!
-//! A monitor checks what the global state shows after each entry. In the simulator a step takes no time.
-//! In a live node it does: the state is written when the step was computed, the save when it is on
-//! disk, each message when it leaves. What must hold by *causality* (B-37, I-50, I-51, A-3.1, …) is
-//! not touched by this, since a node writes its lines in the order of its effects and a sending comes
-//! before its receipt. What must hold *at one time* (A-1.1, A-1.2, G-14) rests on the stamps, and so
-//! on one clock.
+//! A monitor checks the global state after each entry. In the simulator a step takes no time. In a
+//! live node it does: the state is recorded when the step was computed, the save when it is on
+//! disk, each message when it leaves. Assertions by *causality* (B-37, I-50, I-51, A-3.1, …) are
+//! not affected, since a node writes its lines in the order of its effects and a sending comes
+//! before its receipt. Assertions about *one moment* (A-1.1, A-1.2, G-14) rely on the stamps, and
+//! so on one clock.
 //!
-//! Where the recording does not carry a verdict the assertion is not applicable, with the reason:
-//! lines are missing, it is not known when a node died, or the run ended too early.
+//! Where the recording does not support a verdict the assertion is not applicable, with the reason:
+//! lines are missing, the time of a crash is unknown, or the run ended too early.
 
 use std::time::Duration;
 
@@ -25,27 +25,27 @@ use crate::observe::recording::Recording;
 /// A recorded run with its verdicts.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// How every assertion fared.
+    /// The result of every assertion.
     pub rulings: Vec<Ruling>,
-    /// The world at the end.
+    /// The global state at the end.
     pub global: GlobalState,
-    /// What was counted.
+    /// The counters.
     pub counts: Counts,
-    /// The trace, with the breaches in it.
+    /// The trace, including the violations.
     pub recording: Recording,
 }
 
-/// How an assertion fared, and why nothing can be said where that is so.
+/// The result of an assertion, and why it could not be judged, if so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
-    /// How it fared.
+    /// The result.
     pub judgement: Judgement,
-    /// What the recording lacks; none where the assertion speaks of something else.
+    /// What the recording lacks; none where the assertion does not apply anyway.
     pub reason: Option<String>,
 }
 
 impl Judged {
-    /// The assertions that broke.
+    /// The violated assertions.
     pub fn broken(&self) -> impl Iterator<Item = &Judgement> + '_ {
         let judgements = self.rulings.iter().map(|ruling| &ruling.judgement);
         judgements.filter(|judgement| judgement.verdict == Verdict::Violated)
@@ -56,14 +56,14 @@ impl Recorded {
     /// Shows the run to the monitors.
     #[must_use]
     pub fn judge(&self, selection: Selection) -> Judged {
-        let mut observers = self.observe(selection, Deaths::Earliest);
+        let mut observers = self.observe(selection, CrashTime::Earliest);
         let too_early = self.ends_too_early(&observers);
         if too_early.is_none() {
             observers.finish(self.end());
         }
-        let at_latest = match self.fit.unseen_deaths.is_empty() {
+        let at_latest = match self.fit.unseen_crashes.is_empty() {
             true => Vec::new(),
-            false => self.observe(selection, Deaths::Latest).judgements(),
+            false => self.observe(selection, CrashTime::Latest).judgements(),
         };
         let ends: Vec<&str> = observers
             .assertions()
@@ -80,7 +80,7 @@ impl Recorded {
                 let reason = self
                     .is_gap_in_the_way(&judgement)
                     .or_else(|| too_early.clone().filter(|_| ends.contains(&id)))
-                    .or_else(|| self.is_death_in_the_way(&judgement, latest));
+                    .or_else(|| self.is_crash_time_needed(&judgement, latest));
                 ruling(judgement, reason)
             })
             .collect();
@@ -98,23 +98,23 @@ impl Recorded {
         Judged { rulings, global, counts, recording }
     }
 
-    fn observe(&self, selection: Selection, deaths: Deaths) -> Observers {
-        let is_recorded = deaths == Deaths::Earliest;
+    fn observe(&self, selection: Selection, crash_time: CrashTime) -> Observers {
+        let is_recorded = crash_time == CrashTime::Earliest;
         let config = ObserverConfig { assertions: selection, is_recorded };
         let (members, header) = (self.members.clone(), self.header.clone());
         let mut observers = Observers::new(members, self.algorithm, header, config);
-        let mut dying: Vec<NodeId> = Vec::new();
+        let mut crashing: Vec<NodeId> = Vec::new();
         for Known { entry, by } in &self.entries {
-            if let (Event::Crash { node }, Source::Inferred, Deaths::Latest) =
-                (&entry.event, by, deaths)
+            if let (Event::Crash { node }, Source::Inferred, CrashTime::Latest) =
+                (&entry.event, by, crash_time)
             {
-                dying.push(*node);
+                crashing.push(*node);
                 continue;
             }
             if let Event::Start { node, .. } = entry.event
-                && let Some(at) = dying.iter().position(|dying| *dying == node)
+                && let Some(at) = crashing.iter().position(|crashing| *crashing == node)
             {
-                dying.swap_remove(at);
+                crashing.swap_remove(at);
                 observers.see(entry.at, Event::Crash { node });
             }
             observers.see(entry.at, entry.event.clone());
@@ -122,7 +122,8 @@ impl Recorded {
         observers
     }
 
-    /// Why what must come true eventually cannot be judged: a live run ends when somebody ends it.
+    /// Why a liveness assertion cannot be judged: a live run is ended from outside, perhaps too
+    /// early.
     fn ends_too_early(&self, observers: &Observers) -> Option<String> {
         if self.header.source != Writer::Live {
             return None;
@@ -157,7 +158,7 @@ impl Recorded {
         is_in_the_way.then(|| format!("lines of {} are missing", self.fit.gaps))
     }
 
-    fn is_death_in_the_way(
+    fn is_crash_time_needed(
         &self,
         judgement: &Judgement,
         latest: Option<&Judgement>,
@@ -165,7 +166,10 @@ impl Recorded {
         let depends = judgement.verdict == Verdict::Holds
             && latest.is_some_and(|latest| latest.verdict == Verdict::Violated);
         depends.then(|| {
-            format!("it depends on when {} died, and nobody recorded that", self.fit.unseen_deaths)
+            format!(
+                "it depends on when {} crashed, which was not recorded",
+                self.fit.unseen_crashes
+            )
         })
     }
 }
@@ -177,32 +181,33 @@ fn ruling(mut judgement: Judgement, reason: Option<String>) -> Ruling {
     Ruling { judgement, reason }
 }
 
-/// How long a run must be left alone before "eventually" has come.
+/// How long a run must be free of faults before "eventually" is due.
 fn patience(header: &Header) -> Duration {
     round(header) * 4
 }
 
-/// One round of whatever happens periodically.
+/// One round of the periodic activities: a check and its answers.
 fn round(header: &Header) -> Duration {
     Duration::from_micros(header.check_every_us + 2 * header.answer_us)
 }
 
-/// Where a death that nobody recorded is put.
+/// At which moment an unrecorded crash is assumed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Deaths {
+enum CrashTime {
     /// Right after the last line of the node.
     Earliest,
     /// Right before its next start, or never.
     Latest,
 }
 
-/// Whose lines an assertion needs.
+/// Which nodes' lines an assertion needs.
 enum Scope {
-    /// It speaks of each node alone.
+    /// It is about each node alone.
     Each,
-    /// It speaks of any two: a breach between those that are seen is one, but others may be hidden.
+    /// It is about any two nodes: a violation between recorded nodes counts, but others may be
+    /// hidden.
     Pairs,
-    /// It speaks of all together.
+    /// It is about all nodes together.
     All,
 }
 
@@ -210,7 +215,7 @@ fn scope(assertion: &str) -> Scope {
     match assertion {
         "B-37" | "G-09" | "I-02" | "I-07" | "I-50" => Scope::Each,
         "A-1.1" | "A-1.2" | "A-3.1" | "A-3.2" | "G-14" | "B-42" | "B-43" => Scope::Pairs,
-        // Whatever else there is needs everybody until somebody has thought about it.
+        // Every other assertion needs the lines of all nodes unless it is listed above.
         _ => Scope::All,
     }
 }

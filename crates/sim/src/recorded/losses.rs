@@ -1,9 +1,10 @@
-//! Messages that were sent and that nobody took up.
+//! Messages that were sent and never received.
 //!
-//! Nobody writes a loss down, so it is worked out, and with it why and when: at once if the
-//! addressee was down or the link cut, at the moment of its death if it died on the way, and T after
-//! the sending if nothing else explains it. What was sent less than T before the end, or to a node
-//! that stood still, may be on its way; and of a node whose lines are missing nothing is known.
+//! No process records a loss, so its cause and time are inferred: at once if the receiver was down
+//! or the link cut, at the time of the crash if the receiver crashed while the message was in
+//! flight, and T after the sending if nothing else explains it. A message that was sent less than T
+//! before the end, or to a paused node, may still be in flight; and nothing is inferred about a
+//! node whose lines are missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use tanist_core::{NodeId, NodeSet, Time};
 use super::faults::Faults;
 use super::{Known, Source};
 
-/// The losses that follow from these entries.
+/// The losses that are inferred from these entries.
 pub(super) fn find(header: &Header, entries: &[Known], gaps: &NodeSet) -> Vec<Known> {
     let told = told(entries);
     let all = || entries.iter().map(|known| &known.entry);
@@ -45,7 +46,7 @@ struct Facts<'a> {
     faults: Faults<'a>,
 }
 
-/// A node came up or died.
+/// A start or a crash of a node.
 struct Turn {
     index: usize,
     at: Time,
@@ -53,7 +54,7 @@ struct Turn {
 }
 
 impl Facts<'_> {
-    /// When and why a message was lost that was never taken up.
+    /// When and why a message was lost that was never received.
     fn fate(&self, sent: usize, at: Time, from: NodeId, to: NodeId) -> Option<(Time, Loss)> {
         let turns = self.turns.get(&to).map_or(&[][..], Vec::as_slice);
         let (before, after) = turns.split_at(turns.partition_point(|turn| turn.index < sent));
@@ -66,9 +67,9 @@ impl Facts<'_> {
             return Some((at, Loss::Cut));
         }
         let stands_still = self.faults.is_paused(to, latest);
-        let death = after.iter().find(|turn| !turn.is_up);
-        if let Some(death) = death.filter(|death| death.at <= latest || stands_still) {
-            return Some((death.at, Loss::Down));
+        let crash = after.iter().find(|turn| !turn.is_up);
+        if let Some(crash) = crash.filter(|crash| crash.at <= latest || stands_still) {
+            return Some((crash.at, Loss::Down));
         }
         if let Some(cut) = cut {
             return Some((cut, Loss::Cut));
@@ -77,7 +78,7 @@ impl Facts<'_> {
     }
 }
 
-/// The messages of which the trace says what became of them.
+/// The messages whose receipt or loss the trace records.
 fn told(entries: &[Known]) -> BTreeSet<(NodeId, NodeId, u64)> {
     let mut told = BTreeSet::new();
     for known in entries {

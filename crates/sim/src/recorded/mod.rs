@@ -1,8 +1,8 @@
-//! A run of live nodes, put together from the traces that they wrote, and judged as a simulated one.
+//! A run of live nodes, merged from the traces that they wrote, and judged like a simulated one.
 //!
-//! Each process writes a file of its own; whoever kills processes and cuts links writes one more.
-//! [`Recorded::merge`] makes one trace of them, [`Recorded::judge`] shows it to the very same
-//! monitors that look at simulated runs.
+//! Each process writes its own file; the harness that kills processes and cuts links writes one
+//! more. [`Recorded::merge`] makes one trace of them, [`Recorded::judge`] runs the same monitors on
+//! it that check simulated runs.
 //!
 //! ```text
 //!   file          a file, read line by line         \
@@ -12,13 +12,13 @@
 //!   judge         monitors, and what they cannot say     window   a part of it, for a picture
 //! ```
 //!
-//! Assumes that all files stamp with one clock, as the processes of one machine do. Stamps of
-//! several machines cannot be compared: they contradict each other sooner or later, and then the
-//! files are refused and can be judged one by one only.
+//! Assumes that all files are stamped with one clock, as by the processes of one machine. Stamps of
+//! several machines cannot be compared: they contradict each other sooner or later; then the files
+//! are refused and can only be judged one by one.
 //!
-//! What was not recorded but follows from what was (a death that nobody noted, a lost message) is
-//! marked as inferred, so that it is worked out again and not taken for evidence when a merged trace
-//! is read back.
+//! An event that was not recorded but follows from recorded ones (an unrecorded crash, a lost
+//! message) is marked as inferred, so that it is inferred again and not taken for evidence when a
+//! merged trace is read back.
 
 mod faults;
 mod file;
@@ -43,12 +43,12 @@ pub use self::file::{FileError, TraceFile};
 pub use self::judge::{Judged, Ruling};
 pub use self::window::Window;
 
-/// The run that a set of files tells of.
+/// The run that a set of files records.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// What the files agree on.
+    /// The header, on which the files agree.
     pub header: Header,
-    /// How the files fit together.
+    /// How well the files fit together.
     pub fit: Fit,
     members: Membership,
     algorithm: Algorithm,
@@ -65,41 +65,42 @@ struct Known {
 /// How an entry is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// Somebody wrote it down.
+    /// A process wrote it.
     Recorded,
-    /// It follows from what was written down.
+    /// It follows from recorded entries.
     Inferred,
 }
 
-/// How a set of files fits together, and what is missing.
+/// How well a set of files fits together, and what is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fit {
     /// How many files there are.
     pub files: usize,
-    /// Lines that were cut in half by the death of their writer.
+    /// Lines that were cut in half when their writer was killed.
     pub half_lines: usize,
-    /// Receipts that were stamped before their sendings, and put behind them.
+    /// Receipts that were stamped before their sendings, and moved behind them.
     pub nudged: usize,
     /// How far the worst of them was off.
     pub nudged_max: Duration,
-    /// Nodes that died without a word of anybody who saw it.
-    pub unseen_deaths: NodeSet,
-    /// Nodes that others heard of and whose own lines are missing, in whole or in part.
+    /// Nodes with a crash that no file records.
+    pub unseen_crashes: NodeSet,
+    /// Nodes that others received messages from and whose own lines are missing, in whole or in
+    /// part.
     pub gaps: NodeSet,
-    /// Sendings that nobody took up.
+    /// Messages that were never received.
     pub losses: usize,
 }
 
 impl Recorded {
-    /// Makes one trace of the files of one run; stamps may contradict each other by `tolerance`.
+    /// Merges the files of one run into one trace; stamps may contradict each other by `tolerance`.
     pub fn merge(mut files: Vec<TraceFile>, tolerance: Duration) -> Result<Self, MergeError> {
         let header = agreed_header(&files)?;
         let algorithm = Algorithm::from_name(&header.algorithm)
             .ok_or_else(|| MergeError::Algorithm { name: header.algorithm.clone() })?;
         let members = Membership::new(header.nodes.iter().copied())?;
         let members = members.with_labels(header.labels.iter().copied());
-        // Where stamps are equal, faults come first, as in the simulator; then nodes by id. So the
-        // order of the arguments does not matter.
+        // At equal stamps faults come first, as in the simulator; then nodes by id. So the order of
+        // the arguments does not matter.
         files.sort_by_cached_key(|file| (file.first_node(), file.name.clone()));
         let incarnations = Incarnations::find(&mut files, &header)?;
         let (mut entries, nudges) = order::order(&files, &incarnations, tolerance)?;
@@ -111,7 +112,7 @@ impl Recorded {
             half_lines: files.iter().map(|file| file.half_lines).sum(),
             nudged: nudges.count,
             nudged_max: nudges.longest,
-            unseen_deaths: unseen_deaths(&entries),
+            unseen_crashes: unseen_crashes(&entries),
             gaps,
             losses: lost.len(),
         };
@@ -120,18 +121,18 @@ impl Recorded {
         Ok(Self { header, fit, members, algorithm, entries })
     }
 
-    /// Everything that happened, in order.
+    /// All entries, in order.
     pub fn entries(&self) -> impl DoubleEndedIterator<Item = &Entry> + '_ {
         self.entries.iter().map(|known| &known.entry)
     }
 
-    /// When the last thing happened.
+    /// The time of the last entry.
     #[must_use]
     pub fn end(&self) -> Time {
         self.entries.last().map_or(Time::ZERO, |known| known.entry.at)
     }
 
-    /// Writes the trace as JSON lines that [`TraceFile::read`] reads; what is inferred is marked.
+    /// Writes the trace as JSON lines that [`TraceFile::read`] reads; inferred entries are marked.
     pub fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         serde_json::to_writer(&mut *to, &self.header)?;
         to.write_all(b"\n")?;
@@ -148,10 +149,10 @@ impl Recorded {
     }
 }
 
-/// Stamps of one machine that contradict each other by more than this are not of one machine.
+/// Stamps that contradict each other by more than this are not of one machine.
 pub const TOLERANCE: Duration = Duration::from_millis(10);
 
-/// A line with its mark.
+/// An entry with its mark.
 #[derive(Serialize)]
 struct Marked<'a> {
     #[serde(flatten)]
@@ -168,7 +169,7 @@ pub enum MergeError {
          of them"
     )]
     NoFiles,
-    /// Two headers say different things.
+    /// Two headers differ.
     #[error(
         "{file}: its {what} is {here}, that of {other} is {there}; nothing was judged. Files of \
          one run have the same group: leave out those of another run"
@@ -178,11 +179,11 @@ pub enum MergeError {
         file: String,
         /// From this one.
         other: String,
-        /// In what.
+        /// The field that differs.
         what: &'static str,
-        /// What it says.
+        /// Its value.
         here: String,
-        /// What the other one says.
+        /// Its value in the other file.
         there: String,
     },
     /// An algorithm that this program does not know.
@@ -194,9 +195,9 @@ pub enum MergeError {
         /// Its name.
         name: String,
     },
-    /// The header's nodes are no group.
+    /// The header's nodes do not make a group.
     #[error(
-        "the nodes in the header are no group: {0}. Nothing was judged; the header was changed"
+        "the nodes in the header do not make a group: {0}. Nothing was judged; the header was changed"
     )]
     Members(#[from] MembershipError),
     /// A clock that runs backwards.
@@ -218,14 +219,14 @@ pub enum MergeError {
          judged. A copy or a merged trace lies among the files: leave one of the two out"
     )]
     Twice {
-        /// Whose lines.
+        /// The node.
         node: NodeId,
         /// In this file.
         file: String,
         /// And in this one.
         other: String,
     },
-    /// A node that does something before it starts.
+    /// A node that acts before it starts.
     #[error(
         "{file}:{line}: {node} acts and has not started; nothing was judged. The beginning of its \
          file is missing: record from the start of each node"
@@ -235,10 +236,10 @@ pub enum MergeError {
         file: String,
         /// Which line.
         line: usize,
-        /// Who.
+        /// The node.
         node: NodeId,
     },
-    /// An effect before its cause.
+    /// An effect that is stamped before its cause.
     #[error(
         "{effect} comes {by:?} before {cause}, which it needs; nothing was judged. The files are \
          of machines with different clocks: judge them one by one, tanist trace check FILE"
@@ -253,7 +254,7 @@ pub enum MergeError {
     },
 }
 
-/// The header that all files have, but for what names the run.
+/// The header that all files share, except for the name of the run.
 fn agreed_header(files: &[TraceFile]) -> Result<Header, MergeError> {
     let first = files.first().ok_or(MergeError::NoFiles)?;
     let there = said(&first.header);
@@ -266,7 +267,7 @@ fn agreed_header(files: &[TraceFile]) -> Result<Header, MergeError> {
             }
         }
     }
-    // The harness may call the run by another name than the nodes call their group.
+    // The harness may name the run differently than the nodes name their group.
     let named = files.iter().filter(|file| file.first_node().is_some());
     let named = named.min_by_key(|file| file.first_node());
     let mut header = named.unwrap_or(first).header.clone();
@@ -274,7 +275,7 @@ fn agreed_header(files: &[TraceFile]) -> Result<Header, MergeError> {
     Ok(header)
 }
 
-/// What headers of one run have in common, each with its name.
+/// The fields that headers of one run share, each with its name.
 fn said(header: &Header) -> [(&'static str, String); 5] {
     let mut nodes = header.nodes.clone();
     nodes.sort_unstable();
@@ -298,16 +299,16 @@ fn begin_at_zero(entries: &mut [Known]) {
     }
 }
 
-fn unseen_deaths(entries: &[Known]) -> NodeSet {
+fn unseen_crashes(entries: &[Known]) -> NodeSet {
     let inferred = entries.iter().filter(|known| known.by == Source::Inferred);
-    let deaths = inferred.filter_map(|known| {
+    let crashes = inferred.filter_map(|known| {
         let Event::Crash { node } = known.entry.event else { return None };
         Some(node)
     });
-    deaths.collect()
+    crashes.collect()
 }
 
-/// Whose own line an event is: the node that did it wrote it.
+/// The node that recorded an event about itself.
 fn own(event: &Event) -> Option<NodeId> {
     event.actor().filter(|_| !event.is_from_outside())
 }

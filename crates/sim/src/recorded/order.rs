@@ -1,9 +1,9 @@
-//! One order for the lines of several files.
+//! Merges the lines of several files into one order.
 //!
-//! Lines go by their stamps, and the lines of one file stay in their order. A cause comes before
-//! its effect: the sending before the receipt, the last line of an incarnation before its crash, the crash
-//! before the next start. Where stamps say otherwise the effect waits for its cause and takes over
-//! its time, so that the result is in order of time, too.
+//! Lines are ordered by their stamps, and the lines of one file keep their order. A cause comes
+//! before its effect: the sending before the receipt, the last line of an incarnation before its
+//! crash, the crash before the next start. Where stamps contradict this, the effect is moved behind
+//! its cause and gets its time, so that the result is ordered by time, too.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,16 +15,16 @@ use super::file::TraceFile;
 use super::incarnations::{Incarnations, Place};
 use super::{Known, MergeError};
 
-/// What was moved.
+/// How many lines were moved.
 #[derive(Default)]
 pub(super) struct Nudges {
     /// Receipts that were stamped before their sendings.
     pub(super) count: usize,
-    /// The worst of them.
+    /// The largest of these differences.
     pub(super) longest: Duration,
 }
 
-/// Puts all lines into one order.
+/// Merges all lines into one order.
 pub(super) fn order(
     files: &[TraceFile],
     incarnations: &Incarnations,
@@ -55,7 +55,7 @@ pub(super) fn order(
     Ok((ordered, nudges))
 }
 
-/// The file whose next line comes next; none at the end.
+/// The file whose next line is due; none at the end.
 fn next(
     files: &[TraceFile],
     causes: &BTreeMap<Place, Vec<Place>>,
@@ -83,7 +83,7 @@ fn next(
     }
 }
 
-/// Refuses a file whose clock runs back.
+/// Refuses a file whose clock runs backwards.
 fn forward(files: &[TraceFile], tolerance: Duration) -> Result<(), MergeError> {
     for file in files {
         for (at, pair) in file.lines.windows(2).enumerate() {
@@ -146,7 +146,7 @@ fn contradiction(files: &[TraceFile], effect: Place, cause: Place) -> MergeError
     MergeError::Contradiction { effect: words(effect), cause: words(cause), by }
 }
 
-/// What causes and effects are called.
+/// The name of an event in an error message.
 fn name(event: &Event) -> String {
     let of = |verb: &str| event.actor().map_or_else(String::new, |node| format!("{node} {verb}"));
     let said = event.message().map_or_else(String::new, |message| message.kind.to_string());

@@ -1,4 +1,4 @@
-//! A part of a run, for a picture that one can read.
+//! A part of a run, for a picture that is small enough to read.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,18 +9,18 @@ use tanist_core::{Status, Time};
 use super::Recorded;
 use crate::observe::global_state::GlobalState;
 
-/// From one moment of the run to another, both included.
+/// From one time of the run to another, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// From here.
+    /// The beginning.
     pub from: Time,
-    /// To here.
+    /// The end.
     pub to: Time,
 }
 
 impl Window {
-    /// From a little before the crash with this number, counted from 1, to when all survivors are
-    /// Normal again in the group of a live coordinator. None if there are not so many crashes.
+    /// From shortly before the crash with this number, counted from 1, until all survivors are
+    /// Normal again in the group of a live coordinator. None if there are fewer crashes.
     #[must_use]
     pub fn around_crash(run: &Recorded, number: usize) -> Option<Self> {
         let before = Duration::from_micros(2 * run.header.answer_us);
@@ -58,8 +58,8 @@ impl Window {
         entries.iter().filter(|entry| self.has(entry.at)).cloned().collect()
     }
 
-    /// The entries in the window, behind some that say how things stand where it begins: who is up
-    /// and in which state, who stands still, which links are cut.
+    /// The entries in the window, after some that describe the global state at its beginning: which
+    /// nodes are up and in which state, which are paused, which links are cut.
     #[must_use]
     pub fn picture(&self, run: &Recorded, entries: &[Entry]) -> Vec<Entry> {
         let mut global = GlobalState::new(run.members.clone());
@@ -94,8 +94,8 @@ impl Window {
     }
 }
 
-/// Whether every running node is Normal in the group that its coordinator is in; a coordinator that
-/// has come back is in another one.
+/// Whether every running node is Normal in the same group as its coordinator; a coordinator that
+/// restarted is in another group.
 fn is_normal(global: &GlobalState) -> bool {
     global.live().filter(|view| !view.is_paused).all(|view| {
         let coordinator = view.state.coordinator.and_then(|id| global.view(id));

@@ -107,7 +107,7 @@ pub(super) fn remarks(run: &Recorded) -> String {
         }
     };
     let Fit { half_lines, nudged, nudged_max, losses, .. } = fit;
-    let (dead, gaps) = (&fit.unseen_deaths, &fit.gaps);
+    let (dead, gaps) = (&fit.unseen_crashes, &fit.gaps);
     let halves = format!("lines cut in half by the death of their writer: {half_lines}");
     remark(*half_lines > 0, halves);
     let early = "receipts stamped before their sendings, and put behind them";
@@ -163,7 +163,7 @@ pub(super) fn json(run: &Recorded, judged: &Judged) -> serde_json::Value {
             "half_lines": fit.half_lines,
             "nudged": fit.nudged,
             "nudged_max_us": fit.nudged_max.as_micros(),
-            "unseen_deaths": fit.unseen_deaths,
+            "unseen_deaths": fit.unseen_crashes,
             "gaps": fit.gaps,
             "losses": fit.losses,
         },
