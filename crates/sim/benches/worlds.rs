@@ -1,7 +1,7 @@
 //! Steps per second of a five-node world with every monitor on and no trace kept.
 //!
 //! `cargo bench -p tanist-sim`. Each sample runs a world for a stretch of simulated time in which
-//! its coordinator crashes and comes back again and again; the throughput is counted in steps of
+//! its coordinator crashes and restarts again and again; the throughput is counted in steps of
 //! nodes.
 
 use std::time::Duration;

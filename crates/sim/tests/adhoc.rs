@@ -1,5 +1,5 @@
 //! The ad-hoc algorithms on graphs of many shapes: one leader in each component, whatever happens
-//! before links stay as they are.
+//! before the links stop changing.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tanist_sim::world::faults::{Action, Fault, Moment};
 
 const ALGORITHMS: [Algorithm; 2] = [Algorithm::AdhocExpandingRing, Algorithm::AdhocDiffusing];
 
-/// Nodes 1 to n that can hear each other only along these edges.
+/// Nodes 1 to n that reach each other only along these edges.
 fn on(algorithm: Algorithm, nodes: u32, edges: &[(u32, u32)], rest: &str) -> Scenario {
     let text = format!(
         "name = \"adhoc\"\nalgorithm = \"{}\"\nnodes = {nodes}\nend = \"10s\"\n\
@@ -45,7 +45,7 @@ fn line(nodes: u32) -> Vec<(u32, u32)> {
 fn assert_settles(scenario: &Scenario) {
     let outcome = judge(scenario);
     assert!(outcome.failure.is_none(), "{:?}\n{}", outcome.failure, scenario.to_text());
-    assert!(outcome.elections > 0, "nobody was elected\n{}", scenario.to_text());
+    assert!(outcome.elections > 0, "no node was elected\n{}", scenario.to_text());
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_line_a_star_a_ring_and_a_clique_each_elect_their_best() {
     }
 }
 
-/// A random world: a graph, crashes, restarts, links that come and go, loss; then quiet.
+/// A random world: a graph, crashes, restarts, links that come and go, loss; then a calm phase.
 pub(crate) fn storm(algorithm: Algorithm, seed: u64) -> Scenario {
     let mut dice = SeededDice::new(seed);
     let nodes = u32::try_from(2 + dice.below(7)).unwrap_or(2);

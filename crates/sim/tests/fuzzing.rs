@@ -29,7 +29,8 @@ fn safe_defaults_hold_over_many_seeds() {
     }
 }
 
-/// In these both of two nodes take themselves for the highest once the network behaves.
+/// With these seeds both of two nodes take themselves for the highest once the network keeps its
+/// bounds.
 #[test]
 fn nodes_whose_orders_differ_merge_all_the_same() {
     for seed in [45_717, 50_976, 81_352, 101_233, 181_850, 183_524] {

@@ -1,11 +1,11 @@
-//! What the simulator did when the lists in `golden/` were recorded, it does still: SHA-256 of the
+//! The simulator still does what it did when the lists in `golden/` were recorded: SHA-256 of the
 //! trace of every scenario and of many fuzz seeds, and two failures shrunk to small scenarios.
 //!
 //! `TANIST_BLESS=1 cargo test -p tanist-sim --test golden` records the lists again; a change of
 //! behaviour does so on purpose and says why. `.ci/baseline` compares more than these lists.
 //!
-//! `golden/names.txt` has lines `old => new`: names that changed since the lists were recorded. What
-//! is written now is put back into the old names before it is compared. `TANIST_BASELINE_MAP=FILE`
+//! `golden/names.txt` has lines `old => new`: names that changed since the lists were recorded. New
+//! output is translated back into the old names before it is compared. `TANIST_BASELINE_MAP=FILE`
 //! names another such file.
 
 use std::fs;

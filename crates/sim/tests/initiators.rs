@@ -1,4 +1,5 @@
-//! G-11: the result does not depend on who called. Every set of live nodes, every set of callers.
+//! G-11: the result does not depend on which nodes called. Every set of live nodes, every set of
+//! callers.
 
 use tanist_core::{NodeId, Time};
 use tanist_sim::world::faults::{Action, Fault, Moment};
@@ -27,7 +28,7 @@ fn whoever_calls_the_best_live_node_wins() {
     }
 }
 
-/// All stand under the highest; some die, some of the others call.
+/// All nodes follow the highest; some crash, some of the others call an election.
 fn check(algorithm: &str, nodes: u32, dead: u32, callers: u32) {
     let members: Vec<String> = (1..nodes).map(|node| node.to_string()).collect();
     let text = format!(

@@ -29,7 +29,7 @@ const IRREGULAR: &[&str] = &[
     "E-22b", "GT-1", "GT-2", "GT-3", "GT-4", "GT-5",
 ];
 
-/// What must be shown by something, or say what it waits for.
+/// Sections whose rows must be shown by something, or say what they wait for.
 const BINDING: &[&str] = &["G", "F", "L", "B", "A", "I"];
 
 #[test]
@@ -98,7 +98,7 @@ fn ids() -> Vec<String> {
     numbered.chain(IRREGULAR.iter().map(|id| (*id).to_string())).collect()
 }
 
-/// Looks for what one item names: words, a file, or a test in a file.
+/// Looks up what one item names: words, a file, or a test in a file.
 fn look_up(item: &str) -> Result<(), String> {
     let is_words = item == "context only"
         || item.strip_prefix("not yet: ").is_some_and(|what| !what.is_empty());
@@ -119,7 +119,8 @@ fn look_up(item: &str) -> Result<(), String> {
     }
 }
 
-/// `core/`, `sim/`, `check/`, `tanist/` and `cli/` are below `crates/`; everything else is below the root.
+/// `core/`, `sim/`, `check/`, `tanist/` and `cli/` are below `crates/`; everything else is below
+/// the root.
 fn locate(path: &str) -> PathBuf {
     let is_crate =
         ["core/", "sim/", "check/", "tanist/", "cli/"].iter().any(|name| path.starts_with(name));

@@ -1,5 +1,5 @@
-//! An application that is played outside the world: it is told what happens, and answers when it
-//! likes.
+//! An application that the caller plays: it receives the notices of its node, and answers at any
+//! time.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ fn whoever_answers_as_the_world_does_gets_the_same_trace() {
             .faults
             .iter()
             .any(|fault| matches!(fault.action, Action::Crash(_) | Action::CrashAfterEffects(..)));
-        // The built-in plan tells in which incarnation it was made, which is not known outside.
+        // The built-in plan names its incarnation, which the caller does not know.
         if has_restarts {
             continue;
         }
@@ -73,8 +73,8 @@ fn an_answer_to_an_earlier_life_is_not_delivered() {
     (setup.application, setup.faults) = (Application::Outside, Vec::new());
     (setup.groups, setup.down) = (Vec::new(), Vec::new());
     let mut world = World::new(setup, 1);
-    // Every node that comes up plans for itself alone. Crash one, bring it back, and then answer
-    // what the dead one asked.
+    // Every node that starts plans for itself alone. Crash one, restart it, and then answer the
+    // requests of its earlier incarnation.
     let mut told = world.take_notices().into_iter();
     let asked = told.find(|told| matches!(told.notice, Notice::Plan { .. })).unwrap();
     let Notice::Plan { group, .. } = asked.notice else { unreachable!("it was just found") };
@@ -106,7 +106,7 @@ fn what_a_node_said_before_it_crashed_is_not_told() {
     (setup.groups, setup.down) = (Vec::new(), Vec::new());
     let mut world = World::new(setup, 1);
     let told: Vec<Told> = world.clone().take_notices();
-    assert!(!told.is_empty(), "whoever comes up plans for itself");
+    assert!(!told.is_empty(), "a node that starts plans for itself");
     for Told { listener, .. } in &told {
         world.act(Action::Crash(listener.node()));
     }
@@ -115,7 +115,7 @@ fn what_a_node_said_before_it_crashed_is_not_told() {
         world.act(Action::Restart { node: listener.node(), lost_writes: 0 });
     }
     let again = world.take_notices();
-    assert!(!again.is_empty(), "whoever comes back does so again");
+    assert!(!again.is_empty(), "a node that restarts plans again");
     for Told { listener, .. } in &again {
         assert!(told.iter().all(|earlier| earlier.listener != *listener), "{listener:?}");
     }

@@ -1,4 +1,4 @@
-//! The radio world: who is in reach, links that come and go, and what a file may say of them.
+//! The radio world: reach, links that come and go, and errors in scenario files about them.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn parse(rest: &str) -> Scenario {
     Scenario::parse(&format!("{HEAD}{rest}")).unwrap_or_else(|error| panic!("{error}\n{rest}"))
 }
 
-/// What is wrong with a file.
+/// The error for a file.
 fn refusal(rest: &str) -> String {
     match Scenario::parse(&format!("{HEAD}{rest}")) {
         Ok(_) => panic!("accepted: {rest}"),
@@ -46,7 +46,7 @@ fn what_is_said_to_somebody_out_of_range_is_lost() {
             lost += 1;
         }
     }
-    assert!(lost > 0, "nobody said anything");
+    assert!(lost > 0, "no node sent anything");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn one_broadcast_is_one_transmission_and_a_reception_for_each_in_reach() {
     let mut told = 0;
     for entry in &report.recording.entries {
         let Event::Broadcast { node, id, .. } = entry.event else { continue };
-        // Nothing is lost, and what was said at the very end may be under way.
+        // Nothing is lost, and a message sent at the very end may be in flight.
         if entry.at > Time::ZERO + Duration::from_millis(990) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! For how much of the time roaming nodes agree, and that the share is what it says.
+//! How much of the time roaming nodes agree, and that the share is computed correctly.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ fn nodes_agree_for_at_least_97_percent_of_the_time() {
         let outcome = run(&roaming(algorithm, 125, 10_000));
         let share = outcome.agreement.of_nodes();
         assert!(share >= 0.97, "{}: {share}", algorithm.name());
-        assert!(outcome.links_changed > 1000, "nobody moved: {}", outcome.links_changed);
+        assert!(outcome.links_changed > 1000, "no node moved: {}", outcome.links_changed);
     }
 }
 
@@ -65,8 +65,8 @@ fn a_roaming_is_a_scenario_that_a_file_can_hold() {
     assert_eq!(Scenario::parse(&scenario.to_text()).as_ref(), Ok(&scenario));
 }
 
-/// n1 and n2 stand under n2; n4 is alone and leads; n3, alone too, follows n4, which is not in
-/// its component.
+/// n1 and n2 follow n2; n4 is alone and leads; n3, also alone, follows n4, which is not in its
+/// component.
 #[test]
 fn whoever_follows_a_leader_of_another_component_does_not_agree() {
     let text = "name = \"a\"\nalgorithm = \"adhoc-expanding-ring\"\nnodes = 4\nend = \"1s\"\n\

@@ -4,7 +4,7 @@ use tanist_sim::studies::scale::{Control, scale};
 
 #[test]
 fn ten_thousand_nodes_elect_with_the_messages_of_the_formula() {
-    let row = scale(10_000, &mut |_| Control::GoOn).unwrap().expect("nobody stops it");
+    let row = scale(10_000, &mut |_| Control::GoOn).unwrap().expect("the caller does not stop it");
     // 625 groups of 16, 40 of 15 or 16 above them, 3 of 13 or 14, and the top group of 3.
     assert_eq!((row.levels, row.groups), (4, 625 + 40 + 3 + 1));
     let (below, above) = (|p: u64| (p - 1) * (p + 6), |p: u64| (p - 1) * (3 * p + 6));

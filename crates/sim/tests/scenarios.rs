@@ -1,4 +1,4 @@
-//! Every shipped scenario ends as it says, and a run is a function of scenario and seed.
+//! Every shipped scenario ends as it expects, and a run is a function of scenario and seed.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +63,7 @@ fn same_seed_same_bytes() {
         };
         assert_eq!(bytes(7), bytes(7), "{name} with seed 7");
     }
-    // The seed matters where there is chance.
+    // The seed matters where something is random.
     let scenario = parse("ce-i3-held-by-jitter");
     assert_ne!(run(&scenario, 1).recording.hash(), run(&scenario, 2).recording.hash());
 }

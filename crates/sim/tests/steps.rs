@@ -1,4 +1,5 @@
-//! A scenario that is led by steps: words that read back, steps that happen, and time that goes on.
+//! Scenarios with a script: steps that read back, steps that run, and time that continues
+//! afterwards.
 
 use tanist_core::NodeId;
 use tanist_core::trace::{Event, Kind};
@@ -78,7 +79,7 @@ fn steps_happen_in_their_order_and_then_time_goes_on() {
     let is_asked = |event: &Event| matches!(event, Event::Receive { node: NodeId(2), message, .. } if message.kind == Kind::AreYouUp);
     assert!(is_asked(told[1]), "{told:?}");
     assert!(matches!(told[2], Event::Crash { node: NodeId(2) }), "{told:?}");
-    // Node 1 is alone and finds that out when its waits run out.
+    // Node 1 is alone and finds that out when its timers expire.
     assert_eq!(report.nodes[0].coordinator, Some(1));
     assert_eq!(report.nodes[0].status, "Normal");
     let times = report.recording.entries.iter().map(|entry| entry.at);

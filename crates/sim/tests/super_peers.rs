@@ -1,5 +1,5 @@
-//! What the scenarios of the super-peers end in, beyond what a scenario can expect, and the mutants
-//! that break it.
+//! The end states of the super-peer scenarios, beyond what a scenario can expect, and the mutants
+//! that violate them.
 
 use tanist_core::GroupConfig;
 use tanist_core::election::Algorithm;
@@ -65,7 +65,7 @@ fn every_mutant_of_the_super_peers_is_caught() {
     }
 }
 
-/// Most seeds have several groups, or they would say nothing of what is above them.
+/// Most seeds have several groups; otherwise they would not test the levels above.
 #[test]
 fn most_seeds_have_levels() {
     let levels = (1..=200).filter(|seed| {
@@ -85,7 +85,7 @@ fn played(name: &str) -> Report {
     report
 }
 
-/// What a node last said of its super-peers and seats.
+/// The super-peers and seats that a node last recorded.
 fn peerage(report: &Report, id: u32) -> SuperPeerStatus {
     let mut last = None;
     for entry in &report.recording.entries {

@@ -1,4 +1,4 @@
-//! Messages and times are exactly what theory says, for every case and every size from 2 to 64.
+//! Messages and times are exactly as in theory, for every case and every size from 2 to 64.
 
 use tanist_core::election::Algorithm;
 use tanist_sim::studies::sweep::{cases, csv, sweep};
@@ -90,7 +90,7 @@ fn a_mean_has_a_confidence_interval_and_an_exact_figure_has_none() {
     let rows = |case| sweep(Algorithm::RingChangRoberts, Some(case), 8..=8, &mut |_| {});
     let spread = |case| rows(case)[0].spread;
     assert_eq!(spread("one-worst"), None);
-    // Every initiator was tried, so there is nothing that chance could have missed.
+    // Every initiator was tried, so there is no sampling error.
     assert_eq!(spread("one-mean").map(|spread| spread.confidence), Some(0.0));
     let sampled = spread("all-mean").expect("a sample has a spread");
     assert!(sampled.confidence > 0.0, "{sampled:?}");

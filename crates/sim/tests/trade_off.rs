@@ -5,7 +5,8 @@ use tanist_sim::{Scenario, run};
 
 const RUNS: u64 = 1500;
 
-/// A bully whose claimed Tm is `factor` milliseconds, on a network with a tail far beyond it.
+/// A bully group whose configured Tm is `factor` milliseconds, on a network with a tail far beyond
+/// it.
 fn scenario(factor: u32, fault: &str) -> Scenario {
     let text = format!(
         "name = \"trade-off\"\nalgorithm = \"bully\"\nnodes = 3\nend = \"400ms\"\nstop_at_break = true\n\

@@ -1,4 +1,4 @@
-//! Files that do not fit together, or not quite, and files that are cut off.
+//! Files that do not fit together, or not exactly, and files that are cut off.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! A run that is split into the files that live nodes would have written, put together again, and
-//! judged.
+//! A run that is split into the files that live nodes would have written, merged again, and judged.
 
 mod files;
 mod split;
@@ -45,7 +44,7 @@ fn every_shipped_run_is_the_same_after_splitting_and_merging() {
             .map(|ruling| (ruling.judgement.assertion, ruling.judgement.verdict))
             .collect();
         for (found, expected) in found.iter().zip(&expected) {
-            // A short run may end before it can be said to have settled.
+            // A short run may end before it counts as settled.
             let is_left_open = !reason(&judged, found.0).is_empty();
             left_open.extend(is_left_open.then_some((*name, found.0)));
             assert!(found == expected || is_left_open, "{name}: {found:?}, not {expected:?}");
@@ -75,7 +74,7 @@ fn steps_that_take_time_are_judged_as_steps_that_take_none() {
     for (name, _) in library::all() {
         let (scenario, report) = simulate(name);
         if !scenario.steps.is_empty() {
-            // Where words lead, only the order of steps means anything.
+            // In a script only the order of steps is meaningful, not the time.
             continue;
         }
         let mut files = split(&report.recording);
@@ -202,7 +201,7 @@ fn crashes_that_nobody_recorded_are_inferred_and_break_nothing() {
                 up.insert(node);
                 restarts += usize::from(restarted);
             } else if let Event::Crash { node } = entry.event {
-                assert!(up.contains(node), "{name}: {node} dies twice");
+                assert!(up.contains(node), "{name}: {node} crashes twice");
                 up.remove(node);
             }
         }
@@ -244,7 +243,7 @@ fn a_node_writes_its_last_words_after_the_harness_stamped_its_crash() {
     for entry in merged.entries() {
         is_dead |= entry.event == Event::Crash { node: NodeId(5) };
         let is_own = writer(&entry.event) == Some(5);
-        assert!(!(is_dead && is_own), "n5 is dead and does {:?}", entry.event);
+        assert!(!(is_dead && is_own), "n5 has crashed and does {:?}", entry.event);
     }
     assert_eq!(verdicts(&merged.judge(Selection::STANDARD)), expected);
 }
@@ -279,7 +278,7 @@ fn one_file_alone_is_judged_for_what_it_can_tell() {
     }
 }
 
-/// The group that a node last began to work in.
+/// The group that a node's application last began in.
 fn last_group(files: &Files, node: u32) -> GroupNumber {
     let groups = files[&node].entries.iter().rev().find_map(|entry| {
         let Event::Begin { group, .. } = entry.event else { return None };

@@ -10,10 +10,10 @@ use tanist_sim::recorded::{FileError, Judged, MergeError, Recorded, TOLERANCE, T
 use tanist_sim::scenario::library;
 use tanist_sim::{Report, Scenario, run};
 
-/// What a machine's clock shows when the run begins.
+/// The time on a machine's clock when the run begins.
 pub(crate) const BOOTED: Duration = Duration::from_secs(4711);
 
-/// The files of a run: one per node by its id, and the harness's under 0.
+/// The files of a run: one per node by its id, and that of the harness under 0.
 pub(crate) type Files = BTreeMap<u32, Recording>;
 
 pub(crate) fn simulate(name: &str) -> (Scenario, Report) {
@@ -23,7 +23,7 @@ pub(crate) fn simulate(name: &str) -> (Scenario, Report) {
     (scenario, report)
 }
 
-/// Who writes it down: a node, the harness (0), or nobody.
+/// The writer of an event: a node, the harness (0), or none.
 pub(crate) fn writer(event: &Event) -> Option<u32> {
     if event.is_from_outside() {
         return Some(0);
@@ -86,7 +86,7 @@ pub(crate) fn lines(file: &Recording) -> Vec<String> {
     String::from_utf8(bytes).expect("a trace is text").lines().map(str::to_owned).collect()
 }
 
-/// What one writer wrote, as it comes out of a trace.
+/// The entries of one writer in a trace.
 pub(crate) fn told_by(id: u32, entries: &[Entry]) -> Vec<&Entry> {
     entries.iter().filter(|entry| writer(&entry.event) == Some(id)).collect()
 }
