@@ -44,7 +44,7 @@ pub struct Report {
 pub struct NodeAtEnd {
     /// Which.
     pub id: u32,
-    /// Its status, or `Crashed`.
+    /// Its status, or `Crashed` or `Withdrawn`.
     pub status: String,
     /// Its coordinator.
     pub coordinator: Option<u32>,
@@ -193,7 +193,7 @@ fn nodes_at_end(global: &GlobalState) -> Vec<NodeAtEnd> {
 fn status_at_end(view: &NodeView) -> String {
     match (view.is_up, view.is_withdrawn) {
         (true, _) => view.state.status.to_string(),
-        (false, true) => "Aside".to_owned(),
+        (false, true) => "Withdrawn".to_owned(),
         (false, false) => "Crashed".to_owned(),
     }
 }
@@ -229,7 +229,7 @@ fn surprises(scenario: &Scenario, report: &Report) -> Vec<String> {
     }
     for node in &report.nodes {
         if let Some(coordinator) = expect.coordinator
-            && !["Crashed", "Aside"].contains(&node.status.as_str())
+            && !["Crashed", "Withdrawn"].contains(&node.status.as_str())
         {
             let expected = format!("{} under {coordinator}", Status::Normal);
             let under = node.coordinator.map_or_else(|| "-".to_owned(), |id| format!("n{id}"));
