@@ -1,5 +1,5 @@
-//! Yes or no, for load balancers and supervisors: a status that says it all, and a line or a list
-//! for whoever looks.
+//! Yes or no, for load balancers and supervisors: the status code is the answer, and the body is a
+//! line or a list for people.
 
 use std::sync::Arc;
 

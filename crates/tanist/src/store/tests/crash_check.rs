@@ -23,7 +23,7 @@ use super::simulated_files::{Breakage, SimulatedFiles};
 pub(super) struct Expected {
     /// The counters; 0 for none.
     pub(super) counters: Vec<u64>,
-    /// Whether a store may be made anew, because none was ever given to a caller.
+    /// Whether a store may be created again, because none was ever given to a caller.
     pub(super) may_be_new: bool,
 }
 
@@ -98,7 +98,7 @@ impl CrashCheck {
         } else {
             expected.clone()
         };
-        // Opened anew, because `judge` went on to save.
+        // Opened again, because `judge` went on to save.
         let (opening, opened) = split_at_open(&disk, self.breakage);
         for disk in opening {
             self.stop(&disk, &during, crashes - 1)?;
