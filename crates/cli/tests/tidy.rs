@@ -26,17 +26,10 @@ const OLD_WORDS: &[(&str, &str)] = &[
 ];
 
 /// Where an old word is right: a file, and the text around the word.
-const KEPT: &[(&str, &str)] = &[];
+const KEPT: &[(&str, &str)] = &[("crates/cli/src/dev/work.rs", "#[serde(rename = \"doubled\")]")];
 
 /// Folders and files whose words are not checked yet.
-const NOT_YET: &[&str] = &[
-    "crates/cli/src/",
-    "crates/sim/src/",
-    "crates/sim/tests/",
-    "crates/tanist/src/",
-    "crates/tanist/tests/",
-    "docs/trace.md",
-];
+const NOT_YET: &[&str] = &["docs/trace.md"];
 
 /// A longer file is split where a noun offers itself.
 const LINES_MAX: usize = 500;
