@@ -112,8 +112,8 @@ impl Monitor for AckAfterChildren {
             return self.see_sent(global, at, *node, *to, message);
         }
         if let Event::Receive { node, from, message, .. } = event {
-            // A result that arrives while elections are paused is kept, and sent on when they are
-            // resumed.
+            // While elections are paused, what a node learns about its peers is withheld from the
+            // election and reported later; requests are not followed across a pause.
             let is_pause = message.kind == Kind::Pause;
             self.open.retain(|question| {
                 question.asker != *node || (!is_pause && question.asked != *from)

@@ -100,8 +100,8 @@ impl Draw {
         Membership::new(members).expect("a group that is compared has nodes, each once")
     }
 
-    /// How long the run is left alone before the fault: periodic activities are then at a random
-    /// point of their period. Nodes that all start at once start all their timers.
+    /// How long the run is left alone before the fault, so that periodic activities are at a random
+    /// point of their period. A cold start needs none: it starts every timer.
     pub(super) fn quiet(&mut self, script: Script) -> Duration {
         let period = timing().check_every;
         match script {

@@ -48,7 +48,7 @@ pub(crate) struct Plan {
     pub(crate) down: Vec<u32>,
     pub(crate) faults: Vec<(u64, Action)>,
     pub(crate) topology: Topology,
-    /// T, where the case must not include probes that a success makes unnecessary.
+    /// T, if it must be longer than usual so that no node probes another during the case.
     pub(crate) answer: Option<Duration>,
 }
 
