@@ -90,63 +90,153 @@ pub enum OptionError {
     },
 }
 
-/// Declares an algorithm's options: one enum per option, the struct of all, and their names.
+/// Declares an algorithm's options: the type of each, the struct of all, and their names.
 ///
-/// The first value of each option is the default. A value followed by `[literal]` is literal or
-/// unsafe.
+/// An option is declared in one of three forms; its first value is the default:
+///
+/// - `field / "name": Type { Value = "text", … }`: an enum; `[literal]` marks a value that is
+///   literal or unsafe.
+/// - `field / "name": Type = [16, 2, 3]`: one of these numbers.
+/// - `field / "name": Type`: a type that [`values!`](values) declares, for options of several
+///   algorithms.
 macro_rules! options {
     (
         $(
             $(#[doc = $about:literal])+
-            $field:ident / $name:literal : $enum:ident {
-                $( $(#[$doc:meta])* $variant:ident = $text:literal $([$literal:ident])? ),+ $(,)?
-            }
+            $field:ident / $name:literal : $type:ident
+                $( { $($values:tt)+ } )? $( = [ $($number:literal),+ $(,)? ] )?
         ),+ $(,)?
     ) => {
         $(
-            $(#[doc = $about])+
-            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-            pub enum $enum {
-                $( $(#[$doc])* $variant ),+
-            }
+            $( $crate::options::values! {
+                #[doc = concat!("The option `", $name, "`.")]
+                $type { $($values)+ }
+            } )?
+            $( $crate::options::numbers! {
+                #[doc = concat!("The option `", $name, "`.")]
+                $type = [ $($number),+ ]
+            } )?
         )+
 
         /// The options of this algorithm; the defaults are safe.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub struct Options {
-            $( $(#[doc = $about])+ pub $field: $enum ),+
+            $( $(#[doc = $about])+ pub $field: $type ),+
         }
 
         /// Names, values and meaning of the options.
         pub const OPTIONS: &[$crate::options::OptionInfo] = &[
             $( $crate::options::OptionInfo {
                 name: $name,
-                values: &[ $( $crate::options::ValueInfo {
-                    name: $text,
-                    is_literal: $crate::options::options!(@literal $($literal)?),
-                } ),+ ],
+                values: $type::VALUES,
                 about: concat!($($about),+),
             } ),+
         ];
 
         impl Options {
             pub(crate) fn set(&mut self, name: &str, value: &str) -> bool {
-                match (name, value) {
-                    $( $( ($name, $text) => self.$field = $enum::$variant, )+ )+
-                    _ => return false,
+                match name {
+                    $( $name => {
+                        let known = $type::from_text(value);
+                        self.$field = known.unwrap_or(self.$field);
+                        known.is_some()
+                    } )+
+                    _ => false,
                 }
-                true
             }
 
             pub(crate) fn values(&self) -> alloc::vec::Vec<(&'static str, &'static str)> {
-                alloc::vec![ $( ($name, match self.$field { $( $enum::$variant => $text ),+ }) ),+ ]
+                alloc::vec![ $( ($name, self.$field.text()) ),+ ]
+            }
+        }
+    };
+}
+pub(crate) use options;
+
+/// Declares the values of an option as an enum.
+macro_rules! values {
+    (
+        $(#[$about:meta])+
+        $type:ident {
+            $( $(#[$doc:meta])* $variant:ident = $text:literal $([$literal:ident])? ),+ $(,)?
+        }
+    ) => {
+        $(#[$about])+
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub enum $type {
+            $( $(#[$doc])* $variant ),+
+        }
+
+        impl $type {
+            pub(crate) const VALUES: &'static [$crate::options::ValueInfo] = &[
+                $( $crate::options::ValueInfo {
+                    name: $text,
+                    is_literal: $crate::options::values!(@literal $($literal)?),
+                } ),+
+            ];
+
+            pub(crate) fn from_text(text: &str) -> Option<Self> {
+                match text {
+                    $( $text => Some(Self::$variant), )+
+                    _ => None,
+                }
+            }
+
+            pub(crate) const fn text(self) -> &'static str {
+                match self {
+                    $( Self::$variant => $text ),+
+                }
             }
         }
     };
     (@literal) => { false };
     (@literal literal) => { true };
 }
-pub(crate) use options;
+pub(crate) use values;
+
+/// Declares an option whose value is one of a few numbers.
+macro_rules! numbers {
+    ($(#[$about:meta])+ $type:ident = [ $first:literal $(, $more:literal)* ]) => {
+        $(#[$about])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct $type(usize);
+
+        impl Default for $type {
+            fn default() -> Self {
+                Self($first)
+            }
+        }
+
+        impl $type {
+            pub(crate) const VALUES: &'static [$crate::options::ValueInfo] = &[
+                $crate::options::ValueInfo { name: stringify!($first), is_literal: false },
+                $( $crate::options::ValueInfo { name: stringify!($more), is_literal: false } ),*
+            ];
+
+            /// The number.
+            #[must_use]
+            pub const fn count(self) -> usize {
+                self.0
+            }
+
+            pub(crate) fn from_text(text: &str) -> Option<Self> {
+                match text {
+                    stringify!($first) => Some(Self($first)),
+                    $( stringify!($more) => Some(Self($more)), )*
+                    _ => None,
+                }
+            }
+
+            pub(crate) const fn text(self) -> &'static str {
+                match self.0 {
+                    $( $more => stringify!($more), )*
+                    _ => stringify!($first),
+                }
+            }
+        }
+    };
+}
+pub(crate) use numbers;
 
 #[cfg(test)]
 mod tests {

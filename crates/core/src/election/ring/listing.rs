@@ -19,34 +19,39 @@ use super::{Message, Phase, Ring, Token};
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};
+use crate::options::values;
 use crate::protocol::{Context, Effects};
 use crate::trace::Outcome;
 
-/// What happens to several messages of the same election.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Concurrent {
-    /// Only that of the highest initiator is passed on.
-    Highest,
-    /// All of them are.
-    All,
+values! {
+    /// What happens to several messages of the same election (E-32).
+    Concurrent {
+        /// Only the message of the highest initiator is passed on.
+        #[default] Highest = "highest",
+        /// All of them complete the round; two of them may disagree if a node crashes between them.
+        All = "all" [literal],
+    }
 }
 
-/// What happens to a message whose initiator crashed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Orphans {
-    /// The first node that has signed it already adopts it.
-    Adopted,
-    /// It circulates forever.
-    Literal,
+values! {
+    /// What happens to a message whose initiator crashed (E-37).
+    Orphans {
+        /// A node that finds its own name in a list that it did not begin adopts it; and when an
+        /// election has had no winner for too long, a new one begins (M-07).
+        #[default] Adopted = "adopted",
+        /// As printed: it circulates forever, and all nodes wait.
+        Literal = "literal" [literal],
+    }
 }
 
-/// Whether the winner must have passed the result on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Confirmation {
-    /// If it has not, it has failed and the election is repeated.
-    Winner,
-    /// That is not checked.
-    Literal,
+values! {
+    /// Whether the coordinator must have received the result (E-32).
+    Confirmation {
+        /// If it has not, it has failed and the election is repeated.
+        #[default] Winner = "winner",
+        /// As printed: that is not checked.
+        Literal = "literal" [literal],
+    }
 }
 
 /// How the two rounds work in the configured ring.

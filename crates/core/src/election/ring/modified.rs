@@ -8,39 +8,20 @@
 //! Assumes, as printed, that the initiator survives; by default a node that has signed its message
 //! adopts it, or a new election begins when one has had no winner for too long (M-07, E-37).
 
-use super::listing;
-use super::listing::Rules;
+use super::listing::{self, Rules};
+pub use super::listing::{Concurrent, Orphans};
 use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
 use crate::options::options;
 
 options! {
     /// What happens to a message whose initiator crashed (E-37).
-    orphans / "orphans": Orphans {
-        /// A node that finds its own name in a list that it did not begin adopts it; and when an
-        /// election has had no winner for too long, a new one begins (M-07).
-        #[default] Adopted = "adopted",
-        /// As printed: it circulates forever, and all nodes wait.
-        Literal = "literal" [literal],
-    },
+    orphans / "orphans": Orphans,
     /// What happens to several messages of the same election (E-32).
-    concurrent / "concurrent": Concurrent {
-        /// Only the message of the highest initiator is passed on.
-        #[default] Highest = "highest",
-        /// All of them complete the round; two of them may disagree if a node crashes between them.
-        All = "all" [literal],
-    },
+    concurrent / "concurrent": Concurrent,
 }
 
 pub(super) const fn rules(options: Options) -> Rules {
-    let concurrent = match options.concurrent {
-        Concurrent::Highest => listing::Concurrent::Highest,
-        Concurrent::All => listing::Concurrent::All,
-    };
-    let orphans = match options.orphans {
-        Orphans::Adopted => listing::Orphans::Adopted,
-        Orphans::Literal => listing::Orphans::Literal,
-    };
-    Rules::of_modified(concurrent, orphans)
+    Rules::of_modified(options.concurrent, options.orphans)
 }
 
 /// The facts about the modified ring.

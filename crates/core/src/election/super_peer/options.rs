@@ -31,16 +31,7 @@ options! {
         Hash = "hash",
     },
     /// How many super-peers a group selects (V-02).
-    k / "k": K {
-        /// One: the coordinator.
-        #[default] One = "1",
-        /// The coordinator and the next in rank.
-        Two = "2",
-        /// The coordinator and the next two.
-        Three = "3",
-        /// The coordinator and the next three.
-        Four = "4",
-    },
+    k / "k": K = [1, 2, 3, 4],
     /// How many super-peers a group selects, as a fraction of its live members, rounded up (V-02).
     ratio / "ratio": Ratio {
         /// As `k` says.
@@ -53,39 +44,9 @@ options! {
         Quarter = "1/4",
     },
     /// How many configured nodes a group has at least; a smaller one is merged with its neighbour.
-    min / "min": Min {
-        /// Two: no node is alone in its group.
-        #[default] Two = "2",
-        /// Any size.
-        One = "1",
-        /// Three.
-        Three = "3",
-        /// Four.
-        Four = "4",
-        /// Eight.
-        Eight = "8",
-        /// Sixteen.
-        Sixteen = "16",
-    },
+    min / "min": Min = [2, 1, 3, 4, 8, 16],
     /// How many configured nodes a group has at most; a larger one is split.
-    max / "max": Max {
-        /// Sixteen.
-        #[default] Sixteen = "16",
-        /// Two.
-        Two = "2",
-        /// Three.
-        Three = "3",
-        /// Four.
-        Four = "4",
-        /// Six.
-        Six = "6",
-        /// Eight.
-        Eight = "8",
-        /// Thirty-two.
-        ThirtyTwo = "32",
-        /// Sixty-four.
-        SixtyFour = "64",
-    },
+    max / "max": Max = [16, 2, 3, 4, 6, 8, 32, 64],
     /// Whether super-peers of one group are kept apart.
     disperse / "disperse": Disperse {
         /// The highest are taken, wherever they are.
@@ -106,19 +67,6 @@ impl Options {
     }
 }
 
-impl K {
-    /// The number.
-    #[must_use]
-    pub const fn count(self) -> usize {
-        match self {
-            Self::One => 1,
-            Self::Two => 2,
-            Self::Three => 3,
-            Self::Four => 4,
-        }
-    }
-}
-
 impl Ratio {
     /// The denominator of the fraction.
     #[must_use]
@@ -128,38 +76,6 @@ impl Ratio {
             Self::Sixteenth => Some(16),
             Self::Eighth => Some(8),
             Self::Quarter => Some(4),
-        }
-    }
-}
-
-impl Min {
-    /// The number.
-    #[must_use]
-    pub const fn count(self) -> usize {
-        match self {
-            Self::One => 1,
-            Self::Two => 2,
-            Self::Three => 3,
-            Self::Four => 4,
-            Self::Eight => 8,
-            Self::Sixteen => 16,
-        }
-    }
-}
-
-impl Max {
-    /// The number.
-    #[must_use]
-    pub const fn count(self) -> usize {
-        match self {
-            Self::Two => 2,
-            Self::Three => 3,
-            Self::Four => 4,
-            Self::Six => 6,
-            Self::Eight => 8,
-            Self::Sixteen => 16,
-            Self::ThirtyTwo => 32,
-            Self::SixtyFour => 64,
         }
     }
 }
