@@ -1,6 +1,4 @@
-//! A short description of a list of one-way links: `n1 n2
-//! n3 n4`, `n1
-//! n3`, `n1 -> n3`.
+//! A short description of a list of one-way links: `n1 n2 | n3 n4`, `n1 | n3`, `n1 -> n3`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
