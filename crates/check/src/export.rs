@@ -38,7 +38,7 @@ pub fn export(
         made.end = Duration::from_micros(end.as_micros());
     }
     let report = run(&made, made.seed);
-    let breaks: Vec<String> = report.broken().map(|judged| judged.assertion.to_owned()).collect();
+    let breaks: Vec<String> = report.violated().map(|judged| judged.assertion.to_owned()).collect();
     let count = made.steps.len();
     let steps = if count == 1 { "a step".to_owned() } else { format!("{count} steps") };
     made.about = format!("{} after {steps} under {}.", breaks.join(", "), assumption.name());

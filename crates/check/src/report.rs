@@ -122,7 +122,7 @@ fn counterexample(
 fn judge(exploration: &Exploration, counterexample: Option<&Counterexample>) -> Vec<Property> {
     let in_trap = |id: &str| {
         let trap = counterexample.filter(|example| example.shows == Shows::Trap);
-        trap.is_none_or(|trap| trap.report.broken().any(|judged| judged.assertion == id))
+        trap.is_none_or(|trap| trap.report.violated().any(|judged| judged.assertion == id))
     };
     let property = |(id, is_about_the_end): &(&'static str, bool)| {
         let found = exploration.found.iter().find(|found| found.violated.assertion == *id);

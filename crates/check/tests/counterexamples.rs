@@ -42,7 +42,7 @@ fn replays(report: &CheckReport, id: &str, name: &str) {
     assert_eq!(read.steps.len(), example.run.len(), "{name}");
     let replayed = run(&read, read.seed);
     assert_eq!(replayed.surprises, [] as [String; 0], "{name}\n{text}");
-    let mut violated = replayed.broken().map(|judged| judged.assertion);
+    let mut violated = replayed.violated().map(|judged| judged.assertion);
     assert!(violated.any(|assertion| assertion == id), "{name}: {id} is not violated\n{text}");
 }
 

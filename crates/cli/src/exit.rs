@@ -8,7 +8,7 @@ pub(crate) enum Exit {
     /// All is well.
     Well,
     /// Something that should hold does not; it was named on stderr.
-    Broken,
+    Violated,
     /// A bound was reached before the answer was known.
     Unknown,
     /// A file is not what it should be; what is wrong was named on stderr.
@@ -23,7 +23,7 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         match exit {
             Exit::Well => Self::SUCCESS,
-            Exit::Broken => Self::from(1),
+            Exit::Violated => Self::from(1),
             Exit::Unknown => Self::from(4),
             Exit::BadFile => Self::from(6),
             Exit::Interrupted => Self::from(INTERRUPTED),

@@ -127,8 +127,8 @@ fn whatever_happens_before_the_links_stay_as_they_are() {
 #[test]
 fn every_rule_of_the_ad_hoc_algorithms_is_needed() {
     for (mutant, algorithm) in [
-        (Mutant::KEEP_REIGN, Algorithm::AdhocExpandingRing),
-        (Mutant::KEEP_REIGN, Algorithm::AdhocDiffusing),
+        (Mutant::KEEP_LEADERSHIP, Algorithm::AdhocExpandingRing),
+        (Mutant::KEEP_LEADERSHIP, Algorithm::AdhocDiffusing),
         (Mutant::IGNORE_SILENCE, Algorithm::AdhocExpandingRing),
         (Mutant::IGNORE_SILENCE, Algorithm::AdhocDiffusing),
         (Mutant::NEVER_WIDEN, Algorithm::AdhocExpandingRing),

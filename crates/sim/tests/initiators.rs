@@ -53,5 +53,5 @@ fn check(algorithm: &str, nodes: u32, dead: u32, callers: u32) {
     for node in report.nodes.iter().filter(|node| node.status != "Crashed") {
         assert_eq!((node.status.as_str(), node.coordinator), ("Normal", best), "{what}: {node:?}");
     }
-    assert_eq!(report.broken().count(), 0, "{what}");
+    assert_eq!(report.violated().count(), 0, "{what}");
 }

@@ -20,9 +20,9 @@ fn scenario(factor: u32, fault: &str) -> Scenario {
 /// How often a false suspicion of a live coordinator ends with two coordinators.
 fn splits(factor: u32) -> u64 {
     let scenario = scenario(factor, "[[fault]]\nat = \"1ms\"\ndo = \"timeout\"\nnode = 2\n");
-    let broke =
-        |seed: &u64| run(&scenario, *seed).broken().any(|judged| judged.assertion == "A-1.1");
-    (1..=RUNS).filter(broke).count() as u64
+    let violates =
+        |seed: &u64| run(&scenario, *seed).violated().any(|judged| judged.assertion == "A-1.1");
+    (1..=RUNS).filter(violates).count() as u64
 }
 
 /// How long a failover takes when the network keeps every bound.

@@ -85,7 +85,7 @@ fn two_halves_combine_what_they_did_apart() {
     world.heal();
     world.run_until(World::is_one_group).unwrap();
     assert!(done(&world, 5).is_superset(&(&low | &high)), "what a side did is lost");
-    assert_eq!(world.broken(), []);
+    assert_eq!(world.violations(), []);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn work_is_finished_after_every_storm() {
         let mut world = crawling(seed);
         world.storm(Storm::default());
         world.run_until(is_finished).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(world.broken(), [], "seed {seed}");
+        assert_eq!(world.violations(), [], "seed {seed}");
     }
 }
 

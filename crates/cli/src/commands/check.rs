@@ -184,7 +184,7 @@ fn explored(spec: &CheckSpec) -> Result<CheckReport, Problem> {
 /// never does, so that what holds says little.
 fn exit(report: &CheckReport) -> Exit {
     if report.has(Verdict::Violated) {
-        return Exit::Broken;
+        return Exit::Violated;
     }
     if report.has(Verdict::BoundReached) || report.has(Verdict::NotReached) {
         return Exit::Unknown;

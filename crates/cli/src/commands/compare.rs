@@ -215,7 +215,7 @@ impl Args {
             }
         }
         match (is_violated, interrupt::is_asked()) {
-            (true, _) => Exit::Broken,
+            (true, _) => Exit::Violated,
             (false, true) => Exit::Interrupted,
             (false, false) => Exit::Well,
         }

@@ -59,7 +59,7 @@ impl Args {
         }
         machine::clock(&mut findings);
         self.tell(&findings)?;
-        Ok(if findings.is_bad() { Exit::Broken } else { Exit::Well })
+        Ok(if findings.is_bad() { Exit::Violated } else { Exit::Well })
     }
 
     /// The agent, if it runs. Without a file, there is nothing else to look at.

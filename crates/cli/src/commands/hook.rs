@@ -105,7 +105,7 @@ impl Test {
                 }
             }
         }
-        Ok(if is_well { Exit::Well } else { Exit::Broken })
+        Ok(if is_well { Exit::Well } else { Exit::Violated })
     }
 
     async fn try_all(&self, config: &Config) -> Vec<Tried> {

@@ -235,12 +235,12 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
 /// The exit code of a judgement, and on stderr the reason if it is not 0.
 fn verdict(judged: &Judged) -> Exit {
     let breaks: Vec<String> = judged
-        .broken()
+        .violated()
         .filter_map(|judgement| judgement.violated.as_ref())
         .map(violation::line)
         .collect();
     breaks.iter().for_each(|line| output::complain(line));
-    if breaks.is_empty() { Exit::Well } else { Exit::Broken }
+    if breaks.is_empty() { Exit::Well } else { Exit::Violated }
 }
 
 /// Examples of the whole family.

@@ -73,7 +73,7 @@ impl Args {
                 "{node} remembers no election; {lost} older events are forgotten. A trace file \
                  (`trace = \"...\"` in the agent's file) keeps everything"
             ));
-            return Ok(Exit::Broken);
+            return Ok(Exit::Violated);
         }
         let mut text = String::new();
         for one in &told {

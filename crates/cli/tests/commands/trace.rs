@@ -32,7 +32,7 @@ fn record(scenario: &str) -> tempfile::TempDir {
     for line in lines.lines() {
         let entry: Value = serde_json::from_str(line).expect("a line is JSON");
         let name = match entry["event"].as_str().expect("an event has a name") {
-            "lose" | "broken" => continue,
+            "lose" | "violation" => continue,
             event if HARNESS.contains(&event) => "harness.jsonl".to_owned(),
             _ => format!("n{}.jsonl", entry["node"]),
         };

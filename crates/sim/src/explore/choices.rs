@@ -101,7 +101,7 @@ impl World {
     pub fn choose(&mut self, number: u64) {
         self.advance();
         if let Some(Scheduled::At { host, due }) = self.schedule.remove(number) {
-            self.take_up(host, number, due);
+            self.on_event(host, number, due);
         }
         self.settle();
     }
@@ -124,7 +124,7 @@ impl World {
         let found = self.schedule.entries().find(|(known, _)| *known == number);
         if let Some((_, Scheduled::At { host, due: due @ Due::Deliver { .. } })) = found {
             let (host, due) = (*host, due.clone());
-            self.take_up(host, number, due);
+            self.on_event(host, number, due);
         }
         self.settle();
     }
@@ -148,7 +148,7 @@ impl World {
     pub fn settle(&mut self) {
         while let Some(number) = self.next_command() {
             if let Some(Scheduled::At { host, due }) = self.schedule.remove(number) {
-                self.take_up(host, number, due);
+                self.on_event(host, number, due);
             }
         }
         let mut seen: Vec<(u128, u64)> = Vec::new();

@@ -46,7 +46,7 @@ pub struct Ruling {
 
 impl Judged {
     /// The violated assertions.
-    pub fn broken(&self) -> impl Iterator<Item = &Judgement> + '_ {
+    pub fn violated(&self) -> impl Iterator<Item = &Judgement> + '_ {
         let judgements = self.rulings.iter().map(|ruling| &ruling.judgement);
         judgements.filter(|judgement| judgement.verdict == Verdict::Violated)
     }

@@ -122,7 +122,7 @@ fn follow(world: &mut World, scenario: &Scenario) -> Result<(), String> {
 
 impl Report {
     /// The violated assertions.
-    pub fn broken(&self) -> impl Iterator<Item = &Judgement> + '_ {
+    pub fn violated(&self) -> impl Iterator<Item = &Judgement> + '_ {
         self.assertions.iter().filter(|judged| judged.verdict == Verdict::Violated)
     }
 
@@ -207,7 +207,7 @@ fn surprises(scenario: &Scenario, report: &Report) -> Vec<String> {
             found.push(format!("{what}: expected {expected}, got {got}"));
         }
     };
-    let mut violated: Vec<&str> = report.broken().map(|judged| judged.assertion).collect();
+    let mut violated: Vec<&str> = report.violated().map(|judged| judged.assertion).collect();
     let mut breaks: Vec<&str> = expect.breaks.iter().map(String::as_str).collect();
     violated.sort_unstable();
     breaks.sort_unstable();

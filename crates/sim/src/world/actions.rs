@@ -251,7 +251,7 @@ impl World {
     pub(super) fn command(&mut self, id: NodeId, command: Command) {
         if let Some(at) = self.position(id) {
             let incarnation = self.hosts[at].incarnation;
-            self.take_up(at, 0, Due::Command { command, incarnation });
+            self.on_event(at, 0, Due::Command { command, incarnation });
         }
     }
 

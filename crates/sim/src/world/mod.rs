@@ -217,7 +217,7 @@ impl World {
         match scheduled {
             Scheduled::Fault(action) => self.act(action),
             Scheduled::Look => self.look_on(),
-            Scheduled::At { host, due } => self.take_up(host, number, due),
+            Scheduled::At { host, due } => self.on_event(host, number, due),
         }
         true
     }
@@ -262,7 +262,7 @@ impl World {
         self.position(node).is_some_and(|at| self.hosts[at].node.is_some())
     }
 
-    pub(crate) fn take_up(&mut self, at: usize, number: u64, due: Due) {
+    pub(crate) fn on_event(&mut self, at: usize, number: u64, due: Due) {
         let host = &mut self.hosts[at];
         host.mark = None;
         let event = match due {

@@ -61,7 +61,7 @@ pub(crate) fn verdicts(judged: &Judged) -> BTreeMap<&'static str, Verdict> {
 }
 
 pub(crate) fn broken(judged: &Judged) -> Vec<&'static str> {
-    judged.broken().map(|judgement| judgement.assertion).collect()
+    judged.violated().map(|judgement| judgement.assertion).collect()
 }
 
 pub(crate) fn reason(judged: &Judged, assertion: &str) -> String {

@@ -14,11 +14,11 @@ use tanist_sim::pictures::story;
 use super::world::World;
 use crate::task::GroupTask;
 
-/// A promise of the algorithm that was broken: a bug in tanist, since the world keeps within what
-/// the algorithm allows for.
+/// An assertion of the algorithm that was violated: a bug in tanist, since the world stays within the
+/// model of the algorithm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
-    /// Its name in tanist's list of promises.
+pub struct Violated {
+    /// Its id in tanist's list of assertions.
     pub assertion: &'static str,
     /// When.
     pub at: Duration,
@@ -28,9 +28,9 @@ pub struct Broken {
     pub why: String,
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for Violated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} broke at {:?}: {}", self.assertion, self.at, self.why)
+        write!(f, "{} was violated at {:?}: {}", self.assertion, self.at, self.why)
     }
 }
 
@@ -64,17 +64,17 @@ pub struct NeverError {
 }
 
 impl<T: GroupTask> World<T> {
-    /// The promises of the algorithm that were broken so far, in a run that is right: none.
+    /// The assertions of the algorithm that were violated so far; none in a correct run.
     #[must_use]
-    pub fn broken(&self) -> Vec<Broken> {
+    pub fn violations(&self) -> Vec<Violated> {
         let judgements = self.inner.observers.judgements().into_iter();
-        let broken = judgements.filter_map(|judged| judged.violated);
-        broken
-            .map(|broken| Broken {
-                assertion: broken.assertion,
-                at: broken.at.since(Time::ZERO),
-                nodes: broken.violation.nodes,
-                why: broken.violation.why,
+        let violated = judgements.filter_map(|judged| judged.violated);
+        violated
+            .map(|violated| Violated {
+                assertion: violated.assertion,
+                at: violated.at.since(Time::ZERO),
+                nodes: violated.violation.nodes,
+                why: violated.violation.why,
             })
             .collect()
     }

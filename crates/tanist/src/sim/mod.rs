@@ -43,7 +43,7 @@
 //! world.heal();
 //! world.run_until(World::is_one_group)?;
 //! assert_eq!(world.task(3).expect("n3 is up").0, BTreeSet::from([10, 50]));
-//! assert!(world.broken().is_empty());
+//! assert!(world.violations().is_empty());
 //! # Ok(()) }
 //! ```
 //!
@@ -87,7 +87,7 @@ mod storm;
 mod world;
 
 pub use builder::{SetupError, WorldBuilder};
-pub use evidence::{Broken, Evidence, NeverError};
+pub use evidence::{Evidence, NeverError, Violated};
 pub use groups::Formed;
 pub use name::Name;
 pub use storm::Storm;

@@ -21,7 +21,7 @@ use crate::task::GroupTask;
 ///     let mut world = World::new(seed, 5, |_| Idle);
 ///     world.storm(Storm { crashes: 0, ..Storm::default() });
 ///     world.run_until(World::is_one_group).unwrap_or_else(|error| panic!("{error}"));
-///     assert_eq!(world.broken(), []);
+///     assert_eq!(world.violations(), []);
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -56,7 +56,7 @@ impl Leader {
         } else {
             output::complain(&format!("{} is between groups and has no leader", status.node));
         }
-        Ok(if status.leader.is_some() { Exit::Well } else { Exit::Broken })
+        Ok(if status.leader.is_some() { Exit::Well } else { Exit::Violated })
     }
 }
 
@@ -67,7 +67,7 @@ impl IsLeader {
         if !self.quiet {
             self.tell(&status)?;
         }
-        Ok(if status.active { Exit::Well } else { Exit::Broken })
+        Ok(if status.active { Exit::Well } else { Exit::Violated })
     }
 
     fn tell(&self, status: &StatusReport) -> anyhow::Result<()> {

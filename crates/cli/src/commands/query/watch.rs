@@ -49,7 +49,7 @@ pub(super) fn follow(client: Client, after: Option<u64>, form: Form) -> anyhow::
         }
     }
     output::complain("the agent has gone");
-    Ok(Exit::Broken)
+    Ok(Exit::Violated)
 }
 
 const EXAMPLES: &str = "\

@@ -102,7 +102,7 @@ impl Args {
             Format::Json => output::print_json(&self.json(&turns))?,
         }
         Ok(match turns.iter().any(|turn| !turn.finds.is_empty()) {
-            true => Exit::Broken,
+            true => Exit::Violated,
             false if interrupt::is_asked() => Exit::Interrupted,
             false => Exit::Well,
         })

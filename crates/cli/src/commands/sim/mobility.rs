@@ -154,7 +154,7 @@ impl Args {
             output::complain(&format!(
                 "nodes agreed for {share:.4} of the time, less than {least}"
             ));
-            Exit::Broken
+            Exit::Violated
         } else {
             Exit::Well
         }

@@ -95,7 +95,7 @@ impl Args {
                 "not caught in {seeds} seeds: {names}. Try more: --seeds {}",
                 seeds.saturating_mul(10)
             ));
-            return Exit::Broken;
+            return Exit::Violated;
         }
         if interrupt::is_asked() { Exit::Interrupted } else { Exit::Well }
     }

@@ -136,18 +136,18 @@ impl Args {
 
 /// The exit code of a run, and on stderr the reason if it is not 0.
 fn verdict(report: &Report) -> Exit {
-    let violated = report.broken().filter_map(|judged| judged.violated.as_ref());
+    let violated = report.violated().filter_map(|judged| judged.violated.as_ref());
     let breaks: Vec<String> = violated.map(violation::line).collect();
     breaks.iter().for_each(|line| output::complain(line));
     match report.surprises.len() {
         0 if breaks.is_empty() => Exit::Well,
-        0 => Exit::Broken,
+        0 => Exit::Violated,
         count => {
             let first = output::plain(&report.surprises[0]);
             let more =
                 if count == 1 { String::new() } else { format!(" (and {} more)", count - 1) };
             output::complain(&format!("not as expected: {first}{more}"));
-            Exit::Broken
+            Exit::Violated
         }
     }
 }

@@ -108,7 +108,7 @@ fn verdict(runs: &[Run]) -> Exit {
         output::complain(&format!("{nodes} nodes: {why}"));
     }
     match (bad.is_empty(), interrupt::is_asked()) {
-        (false, _) => Exit::Broken,
+        (false, _) => Exit::Violated,
         (true, true) => Exit::Interrupted,
         (true, false) => Exit::Well,
     }

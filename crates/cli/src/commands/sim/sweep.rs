@@ -198,7 +198,7 @@ fn verdict(rows: &[Row]) -> Exit {
     let (algorithm, case, rest) = (first.algorithm.name(), first.case, off.count());
     let more = if rest == 0 { String::new() } else { format!(" (and {rest} more rows)") };
     output::complain(&format!("{algorithm} {case}: {}{more}", mismatch(first)));
-    Exit::Broken
+    Exit::Violated
 }
 
 const EXAMPLES: &str = "\

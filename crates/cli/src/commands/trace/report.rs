@@ -69,7 +69,7 @@ fn status(view: &NodeView) -> String {
 
 fn assertions(judged: &Judged) -> String {
     let mut table = Table::list(2);
-    for violated in judged.broken().filter_map(|judgement| judgement.violated.as_ref()) {
+    for violated in judged.violated().filter_map(|judgement| judgement.violated.as_ref()) {
         let place = violation::place(violated);
         table.row(["VIOLATED".to_owned(), format!("{} {place}", violated.assertion)]);
     }

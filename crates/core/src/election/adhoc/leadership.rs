@@ -108,7 +108,7 @@ impl Leadership {
                 core::cmp::Ordering::Greater => Meaning::Better,
             },
             Some(leader) if members.outranks(node, leader.node) => {
-                if leader.node == me && cx.is_mutated(Mutant::KEEP_REIGN) {
+                if leader.node == me && cx.is_mutated(Mutant::KEEP_LEADERSHIP) {
                     return Meaning::Nothing;
                 }
                 Meaning::Better
@@ -250,7 +250,7 @@ impl Beat {
 
 mutants! {
     /// Ad hoc: a leader goes on leading although a better one is in reach.
-    KEEP_REIGN = "keep-leadership",
+    KEEP_LEADERSHIP = "keep-reign",
     /// Ad hoc: a follower that receives no heartbeat does nothing.
     IGNORE_SILENCE = "ignore-silence",
 }

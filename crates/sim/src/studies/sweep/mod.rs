@@ -152,7 +152,7 @@ fn measure(algorithm: Algorithm, case: &Case, n: u32) -> Row {
         let (counted, took) = case.measure.figures(&report);
         counts.add(counted);
         times.add(took);
-        holds &= report.broken().next().is_none();
+        holds &= report.violated().next().is_none();
     }
     let mean = |sample: &Sample| sample.mean().expect("every case has a run");
     let (messages, time) = (mean(&counts), mean(&times));

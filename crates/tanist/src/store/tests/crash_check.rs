@@ -41,7 +41,7 @@ impl Expected {
 
 /// What must not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Breach {
+pub(super) enum Violation {
     /// A save or a store that somebody relied on is gone.
     Lost(String),
     /// A counter that nobody saved.
@@ -77,12 +77,12 @@ impl CrashCheck {
         disk: &Disk,
         expected: &Expected,
         crashes: u32,
-    ) -> ControlFlow<Breach> {
+    ) -> ControlFlow<Violation> {
         self.reopen(disk.clone(), expected, crashes)?;
         disk.lose_power(&mut |left| self.reopen(left, expected, crashes))
     }
 
-    fn reopen(&mut self, disk: Disk, expected: &Expected, crashes: u32) -> ControlFlow<Breach> {
+    fn reopen(&mut self, disk: Disk, expected: &Expected, crashes: u32) -> ControlFlow<Violation> {
         if !self.seen.insert((disk.clone(), expected.clone(), crashes)) {
             return ControlFlow::Continue(());
         }
@@ -121,29 +121,31 @@ fn judge(
     disk: &Disk,
     files: &SimulatedFiles,
     expected: &Expected,
-) -> ControlFlow<Breach, (u64, bool)> {
+) -> ControlFlow<Violation, (u64, bool)> {
     let place = || format!("expected {expected:?} on {disk:?}");
     let Opened { mut store, is_new } = match opened {
         Ok(opened) => opened,
-        Err(error) => return ControlFlow::Break(Breach::Refused(format!("{error}; {}", place()))),
+        Err(error) => {
+            return ControlFlow::Break(Violation::Refused(format!("{error}; {}", place())));
+        }
     };
     let found = store.counter().map_or(0, |counter| counter.0);
     if is_new && !expected.may_be_new {
-        return ControlFlow::Break(Breach::Lost(format!("a new store; {}", place())));
+        return ControlFlow::Break(Violation::Lost(format!("a new store; {}", place())));
     }
     if !expected.counters.contains(&found) {
         let text = format!("found {found}; {}", place());
         let is_lower = expected.counters.iter().all(|counter| found < *counter);
         return ControlFlow::Break(if is_lower {
-            Breach::Lost(text)
+            Violation::Lost(text)
         } else {
-            Breach::Invented(text)
+            Violation::Invented(text)
         });
     }
     let names = files.disk().names();
     let has_leftover = ["identity", "counter"].map(temporary).iter().any(|n| names.contains(n));
     if has_leftover || store.save(Counter(found + 1)).is_err() {
-        return ControlFlow::Break(Breach::Stuck(format!("{names:?}; {}", place())));
+        return ControlFlow::Break(Violation::Stuck(format!("{names:?}; {}", place())));
     }
     ControlFlow::Continue((found, is_new))
 }

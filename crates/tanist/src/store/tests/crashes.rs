@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use tanist_core::group::Counter;
 
 use super::super::Opened;
-use super::crash_check::{Breach, CrashCheck, Expected, open};
+use super::crash_check::{CrashCheck, Expected, Violation, open};
 use super::simulated_disk::Disk;
 use super::simulated_files::{Breakage, SimulatedFiles};
 
@@ -15,7 +15,7 @@ const CRASHES: u32 = 1;
 const COUNTERS: [u64; 4] = [1, 2, 300, 70_000];
 
 /// Makes a store and works with it, and stops at every operation on the way.
-fn run(breakage: Breakage) -> (CrashCheck, ControlFlow<Breach>) {
+fn run(breakage: Breakage) -> (CrashCheck, ControlFlow<Violation>) {
     let mut check = CrashCheck::new(breakage);
     let end = match make(&mut check, breakage) {
         ControlFlow::Continue(disk) => work(&mut check, disk, breakage),
@@ -25,13 +25,13 @@ fn run(breakage: Breakage) -> (CrashCheck, ControlFlow<Breach>) {
 }
 
 /// Works with a store that was made as it should be.
-fn run_on_sound_store(breakage: Breakage) -> ControlFlow<Breach> {
+fn run_on_sound_store(breakage: Breakage) -> ControlFlow<Violation> {
     let files = SimulatedFiles::new(Disk::default(), Breakage::Nothing);
     open(&files).expect("an empty disk takes a store");
     work(&mut CrashCheck::new(breakage), files.disk(), breakage)
 }
 
-fn make(check: &mut CrashCheck, breakage: Breakage) -> ControlFlow<Breach, Disk> {
+fn make(check: &mut CrashCheck, breakage: Breakage) -> ControlFlow<Violation, Disk> {
     let files = SimulatedFiles::new(Disk::default(), breakage);
     let opened = open(&files).expect("an empty disk takes a store");
     assert!(opened.is_new, "nothing was there");
@@ -40,7 +40,7 @@ fn make(check: &mut CrashCheck, breakage: Breakage) -> ControlFlow<Breach, Disk>
 }
 
 /// Opens a store and saves, twice.
-fn work(check: &mut CrashCheck, disk: Disk, breakage: Breakage) -> ControlFlow<Breach> {
+fn work(check: &mut CrashCheck, disk: Disk, breakage: Breakage) -> ControlFlow<Violation> {
     let files = SimulatedFiles::new(disk, breakage);
     let mut held = 0;
     for counters in COUNTERS.chunks(2) {
@@ -64,7 +64,7 @@ fn stop_at_each(
     files: &SimulatedFiles,
     during: &Expected,
     after: &Expected,
-) -> ControlFlow<Breach> {
+) -> ControlFlow<Violation> {
     for disk in files.take_history() {
         check.stop(&disk, during, CRASHES)?;
     }
@@ -82,7 +82,7 @@ fn every_crash_leaves_the_old_counter_or_the_new_one() {
 #[test]
 fn content_that_is_not_synced_before_the_rename_is_caught() {
     for end in [run(Breakage::SkipFileSync).1, run_on_sound_store(Breakage::SkipFileSync)] {
-        assert!(matches!(end, ControlFlow::Break(Breach::Refused(_))), "{end:?}");
+        assert!(matches!(end, ControlFlow::Break(Violation::Refused(_))), "{end:?}");
     }
 }
 
@@ -90,26 +90,26 @@ fn content_that_is_not_synced_before_the_rename_is_caught() {
 fn a_rename_that_is_not_synced_is_caught() {
     let (_, end) = run(Breakage::SkipDirectorySync);
     // The identity may come to be without its counter.
-    assert!(matches!(end, ControlFlow::Break(Breach::Refused(_))), "{end:?}");
+    assert!(matches!(end, ControlFlow::Break(Violation::Refused(_))), "{end:?}");
     let end = run_on_sound_store(Breakage::SkipDirectorySync);
-    assert!(matches!(end, ControlFlow::Break(Breach::Lost(_))), "{end:?}");
+    assert!(matches!(end, ControlFlow::Break(Violation::Lost(_))), "{end:?}");
 }
 
 #[test]
 fn a_new_directory_that_is_not_synced_is_caught_as_a_lost_store() {
     let (_, end) = run(Breakage::SkipParentSync);
-    assert!(matches!(end, ControlFlow::Break(Breach::Lost(_))), "{end:?}");
+    assert!(matches!(end, ControlFlow::Break(Violation::Lost(_))), "{end:?}");
 }
 
 #[test]
 fn believing_what_a_killed_process_left_unsynced_is_caught() {
     let (_, end) = run(Breakage::SkipSyncOnOpen);
-    assert!(matches!(end, ControlFlow::Break(Breach::Lost(_))), "{end:?}");
+    assert!(matches!(end, ControlFlow::Break(Violation::Lost(_))), "{end:?}");
 }
 
 #[test]
 fn writing_in_place_is_caught() {
     for end in [run(Breakage::WriteInPlace).1, run_on_sound_store(Breakage::WriteInPlace)] {
-        assert!(matches!(end, ControlFlow::Break(Breach::Refused(_))), "{end:?}");
+        assert!(matches!(end, ControlFlow::Break(Violation::Refused(_))), "{end:?}");
     }
 }
