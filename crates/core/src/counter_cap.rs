@@ -13,8 +13,6 @@
 
 use crate::group::Counter;
 use crate::node::Message;
-use crate::policy;
-use crate::recall;
 
 /// The highest counter that a node knows of, and the rule how far the next may be above it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,17 +81,7 @@ pub const JUMP_MAX: u64 = 1 << 32;
 /// The highest counter in a message; 0 if it has none.
 #[must_use]
 pub fn highest_counter(message: &Message) -> Counter {
-    match message {
-        Message::Election(message) => message.highest_counter(),
-        Message::Reorganization(message) => message.highest_counter(),
-        Message::Detector(_) => Counter::default(),
-        Message::Recall(recall::Message::Recall { .. }) => Counter::default(),
-        Message::Recall(recall::Message::Recalled { counter, .. }) => counter.unwrap_or_default(),
-        Message::Policy(message) => match message {
-            policy::Message::Farewell | policy::Message::Priority { .. } => Counter::default(),
-            policy::Message::Pause { stamp, .. } => Counter(stamp.counter),
-        },
-    }
+    message.highest_counter()
 }
 
 #[cfg(test)]

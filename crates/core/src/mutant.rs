@@ -7,7 +7,8 @@
 use alloc::vec::Vec;
 
 use crate::election::{Algorithm, numbering};
-use crate::{policy, recall, reorganization};
+use crate::node::LAYERS;
+use crate::reorganization;
 
 /// A rule broken on purpose, by its name on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +24,7 @@ impl Mutant {
         let of_algorithms =
             Algorithm::ALL.iter().flat_map(|algorithm| algorithm.descriptor().mutants);
         let shared = [numbering::MUTANTS, reorganization::MUTANTS].into_iter();
-        let layers = [recall::MUTANTS].into_iter().chain(policy::MUTANTS.iter().copied());
+        let layers = LAYERS.iter().flat_map(|layer| layer.mutants).copied();
         let mut found = Vec::new();
         for mutant in shared.chain(of_algorithms.copied()).chain(layers).flatten() {
             if !found.contains(mutant) {

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use tanist_cli::fuzzing::Bench;
 use tanist_core::election::descriptor::{Model, Network, Topic};
-use tanist_core::election::{Algorithm, Descriptor, LAYERS};
+use tanist_core::election::{Algorithm, Descriptor};
+use tanist_core::node::LAYERS;
 use tanist_core::trace::{Kind, TimerName};
 
 use super::{documents, read, root, sources};

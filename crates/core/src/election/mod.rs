@@ -28,7 +28,7 @@ pub use invitation::Invitation;
 pub(crate) use numbering::{advance_to, next_number, save_late};
 pub use ring::Ring;
 pub use super_peer::SuperPeer;
-pub use tables::{LAYERS, LayerInfo};
+pub use tables::LayerInfo;
 
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};

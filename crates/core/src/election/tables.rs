@@ -5,8 +5,9 @@
 
 use super::DESCRIPTORS;
 use super::descriptor::{MessageInfo, TimerInfo};
+use crate::mutant::Mutant;
+use crate::node::LAYERS;
 use crate::trace::{Kind, TimerName};
-use crate::{detector, policy, recall, reorganization};
 
 impl Kind {
     /// What is known of messages of this kind.
@@ -33,19 +34,9 @@ pub struct LayerInfo {
     pub messages: &'static [MessageInfo],
     /// Its timers.
     pub timers: &'static [TimerInfo],
+    /// Its mutants, in one or more lists.
+    pub mutants: &'static [&'static [Mutant]],
 }
-
-/// The layers around an algorithm that have messages or timers.
-pub const LAYERS: &[LayerInfo] = &[
-    LayerInfo {
-        name: "reorganization",
-        messages: reorganization::MESSAGES,
-        timers: reorganization::TIMERS,
-    },
-    LayerInfo { name: "detector", messages: detector::MESSAGES, timers: detector::TIMERS },
-    LayerInfo { name: "recall", messages: recall::MESSAGES, timers: recall::TIMERS },
-    LayerInfo { name: "policy", messages: policy::MESSAGES, timers: policy::TIMERS },
-];
 
 static MESSAGES: [MessageInfo; Kind::ALL.len()] = {
     let mut table = [DESCRIPTORS[0].messages[0]; Kind::ALL.len()];

@@ -25,7 +25,7 @@ mod withdrawal;
 
 use alloc::boxed::Box;
 
-pub use ports::{Command, Message, Notice, Timer};
+pub use ports::{Command, LAYERS, Message, Notice, Timer};
 
 use crate::detector::{self, Detector};
 use crate::election::{Election, EstablishedGroup, View};

@@ -8,8 +8,8 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 use crate::detector::{self, Heartbeat};
-use crate::election::{self, Algorithm, Reports};
-use crate::group::GroupNumber;
+use crate::election::{self, Algorithm, LayerInfo, Reports};
+use crate::group::{Counter, GroupNumber};
 use crate::membership::{NodeId, NodeSet};
 use crate::payload::{Definition, Report};
 use crate::policy;
@@ -49,6 +49,28 @@ impl Message {
             Self::Policy(message) => message.facts(),
         }
     }
+
+    /// The highest counter in it; 0 if it has none.
+    pub(crate) fn highest_counter(&self) -> Counter {
+        match self {
+            Self::Election(message) => message.highest_counter(),
+            Self::Reorganization(message) => message.highest_counter(),
+            Self::Detector(Heartbeat) => Counter::default(),
+            Self::Recall(message) => message.highest_counter(),
+            Self::Policy(message) => message.highest_counter(),
+        }
+    }
+
+    /// A message of every kind, with every field filled, and without those that are optional.
+    #[cfg(test)]
+    pub(crate) fn examples() -> alloc::vec::Vec<Self> {
+        let election = election::Message::examples().into_iter().map(Self::Election);
+        let handover = reorganization::Message::examples().into_iter().map(Self::Reorganization);
+        let recall = recall::Message::examples().into_iter().map(Self::Recall);
+        let policy = policy::Message::examples().into_iter().map(Self::Policy);
+        let heartbeat = [Self::Detector(Heartbeat)];
+        election.chain(handover).chain(heartbeat).chain(recall).chain(policy).collect()
+    }
 }
 
 /// A node's timers.
@@ -79,6 +101,34 @@ impl Timer {
         }
     }
 }
+
+/// The layers around the election, with what is known of their messages, timers and mutants.
+pub const LAYERS: &[LayerInfo] = &[
+    LayerInfo {
+        name: "reorganization",
+        messages: reorganization::MESSAGES,
+        timers: reorganization::TIMERS,
+        mutants: &[reorganization::MUTANTS],
+    },
+    LayerInfo {
+        name: "detector",
+        messages: detector::MESSAGES,
+        timers: detector::TIMERS,
+        mutants: &[],
+    },
+    LayerInfo {
+        name: "recall",
+        messages: recall::MESSAGES,
+        timers: recall::TIMERS,
+        mutants: &[recall::MUTANTS],
+    },
+    LayerInfo {
+        name: "policy",
+        messages: policy::MESSAGES,
+        timers: policy::TIMERS,
+        mutants: policy::MUTANTS,
+    },
+];
 
 /// What the user and the driver tell a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

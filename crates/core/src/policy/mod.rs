@@ -42,7 +42,7 @@ pub use priority::PriorityError;
 
 use crate::detector::timeout::NoRecord;
 use crate::election::descriptor::{MessageInfo, TimerInfo, Topic};
-use crate::group::GroupNumber;
+use crate::group::{Counter, GroupNumber};
 use crate::membership::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::trace::{Kind, MessageFacts, TimerName};
@@ -115,6 +115,21 @@ impl Message {
             }
             Self::Priority { .. } => MessageFacts { kind: Kind::Priority, group: None, ok: None },
         }
+    }
+
+    /// The highest counter in it; 0 if it has none.
+    pub(crate) const fn highest_counter(&self) -> Counter {
+        match self {
+            Self::Farewell | Self::Priority { .. } => Counter(0),
+            Self::Pause { stamp, .. } => Counter(stamp.counter),
+        }
+    }
+
+    /// A message of every kind with every field filled.
+    #[cfg(test)]
+    pub(crate) const fn examples() -> [Self; 3] {
+        let stamp = Stamp { counter: 7, node: NodeId(3) };
+        [Self::Farewell, Self::Pause { stamp, is_on: true }, Self::Priority { priority: u32::MAX }]
     }
 }
 

@@ -90,6 +90,24 @@ impl Message {
             }
         }
     }
+
+    /// The highest counter in it; 0 if it has none.
+    pub(crate) fn highest_counter(&self) -> Counter {
+        match self {
+            Self::Recall { .. } => Counter::default(),
+            Self::Recalled { counter, .. } => counter.unwrap_or_default(),
+        }
+    }
+
+    /// A message of every kind with every field filled, and without those that are optional.
+    #[cfg(test)]
+    pub(crate) const fn examples() -> [Self; 3] {
+        [
+            Self::Recall { question: u32::MAX },
+            Self::Recalled { question: 7, counter: Some(Counter(5)) },
+            Self::Recalled { question: 7, counter: None },
+        ]
+    }
 }
 
 /// Ends the wait for answers.

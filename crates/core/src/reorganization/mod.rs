@@ -110,6 +110,15 @@ impl Message {
         }
     }
 
+    /// A message of every kind with every field filled.
+    #[cfg(test)]
+    pub(crate) fn examples() -> [Self; 2] {
+        let group = crate::testing::number(7, 3);
+        let members = crate::testing::nodes([1, 2, 300]);
+        let definition = Definition::from(&[0, 255, 7][..]);
+        [Self::NewState { group, members, definition }, Self::NewStateAnswer { group, ok: false }]
+    }
+
     /// What a trace says of it, in the words of the algorithm's source.
     #[must_use]
     pub fn facts(&self, algorithm: Algorithm) -> MessageFacts {

@@ -1,4 +1,3 @@
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::*;
@@ -34,28 +33,9 @@ fn stamp(counter: u64, node: u32) -> policy::Stamp {
     policy::Stamp { counter, node: NodeId(node) }
 }
 
-/// Every kind of message, with every field filled, and those with an optional field without it.
-fn one_of_each() -> Vec<Message> {
-    use reorganization::Message as Handed;
-    let group = number(7, 3);
-    let (members, definition) = (nodes([1, 2, 300]), Definition::from(&[0, 255, 7][..]));
-    let layers = vec![
-        Message::Reorganization(Handed::NewState { group, members, definition }),
-        Message::Reorganization(Handed::NewStateAnswer { group, ok: false }),
-        Message::Detector(Heartbeat),
-        Message::Recall(recall::Message::Recall { question: u32::MAX }),
-        Message::Recall(recall::Message::Recalled { question: 7, counter: Some(Counter(5)) }),
-        Message::Recall(recall::Message::Recalled { question: 7, counter: None }),
-        Message::Policy(policy::Message::Farewell),
-        Message::Policy(policy::Message::Pause { stamp: stamp(7, 3), is_on: true }),
-        Message::Policy(policy::Message::Priority { priority: u32::MAX }),
-    ];
-    election::Message::examples().into_iter().map(Message::Election).chain(layers).collect()
-}
-
 #[test]
 fn every_kind_of_message_comes_back_as_it_was() {
-    for message in one_of_each() {
+    for message in Message::examples() {
         let bytes = encode(&message);
         assert_eq!(decode(&bytes), Ok(message.clone()), "{bytes:02x?}");
     }
@@ -65,7 +45,7 @@ fn every_kind_of_message_comes_back_as_it_was() {
 /// message is printed as.
 #[test]
 fn the_highest_counter_of_every_message_is_found() {
-    for message in one_of_each() {
+    for message in Message::examples() {
         let shown = alloc::format!("{message:?}");
         let numbers = shown.split("counter: ").skip(1).chain(shown.split("Counter(").skip(1));
         let digits = |rest: &str| -> Option<u64> {
@@ -77,10 +57,10 @@ fn the_highest_counter_of_every_message_is_found() {
     }
 }
 
-/// A new kind that the list above lacks fails here, since every message has a kind of its own.
+/// A new kind of which there is no example fails here, since every message has a kind of its own.
 #[test]
 fn the_list_has_every_kind() {
-    let messages = one_of_each();
+    let messages = Message::examples();
     for kind in Kind::ALL {
         let is_there = Algorithm::ALL
             .iter()
@@ -151,7 +131,7 @@ fn the_bytes_of_every_kind_of_message_are_the_recorded_ones() {
         encode(message).iter().for_each(|byte| write!(line, "{byte:02x}").unwrap());
         line + "\n"
     };
-    let mut lines: Vec<_> = one_of_each().iter().map(line).collect();
+    let mut lines: Vec<_> = Message::examples().iter().map(line).collect();
     lines.sort();
     let lines = lines.concat();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/wire/golden.txt");
@@ -186,7 +166,7 @@ fn a_kind_that_a_newer_version_added_is_unknown_and_not_malformed() {
 
 #[test]
 fn a_message_cut_short_anywhere_is_malformed() {
-    for message in one_of_each() {
+    for message in Message::examples() {
         let bytes = encode(&message);
         for end in 0..bytes.len() {
             let error = decode(&bytes[..end]).unwrap_err();
@@ -197,7 +177,7 @@ fn a_message_cut_short_anywhere_is_malformed() {
 
 #[test]
 fn bytes_after_a_message_are_refused() {
-    for message in one_of_each() {
+    for message in Message::examples() {
         let mut bytes = encode(&message);
         bytes.extend([0x80, 0x80]);
         assert_eq!(decode(&bytes), Err(DecodeError::Trailing { trailing: 2 }));
@@ -241,7 +221,7 @@ fn random_bytes_are_no_message() {
 #[test]
 fn a_message_with_a_wrong_byte_is_refused_or_is_another_message() {
     let mut dice = Xorshift(2);
-    for message in one_of_each() {
+    for message in Message::examples() {
         let right = encode(&message);
         for _ in 0..500 {
             let mut bytes = right.clone();
