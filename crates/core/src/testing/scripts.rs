@@ -20,18 +20,14 @@ impl Scripted for Bully {
     fn message(message: &bully::Message) -> String {
         use bully::Message;
         let facts = of_facts(Self::facts(message));
-        match message {
-            Message::AreYouUp { nudge: true } => format!("{facts} nudge"),
-            Message::EnterElection { appoints: true, .. } => format!("{facts} appoints"),
-            Message::EeAnswer { report, ok: true, .. } => format!("{facts}{}", of_report(report)),
-            Message::AreYouUp { nudge: false }
-            | Message::EnterElection { appoints: false, .. }
-            | Message::EeAnswer { ok: false, .. }
-            | Message::AyuAnswer
-            | Message::AreYouNormal
-            | Message::AynAnswer { .. }
-            | Message::SetCoordinator { .. }
-            | Message::ScAnswer { .. } => facts,
+        if let Message::AreYouUp { nudge: true } = message {
+            format!("{facts} nudge")
+        } else if let Message::EnterElection { appoints: true, .. } = message {
+            format!("{facts} appoints")
+        } else if let Message::EeAnswer { report, ok: true, .. } = message {
+            format!("{facts}{}", of_report(report))
+        } else {
+            facts
         }
     }
 
@@ -52,11 +48,10 @@ impl Scripted for BullyLecture {
     fn message(message: &bully_lecture::Message) -> String {
         use bully_lecture::Message;
         let facts = of_facts(Self::facts(message));
-        match message {
-            Message::Coordinator { replaces: Some(old), .. } => format!("{facts} replaces {old}"),
-            Message::Coordinator { replaces: None, .. } | Message::Election | Message::Answer => {
-                facts
-            }
+        if let Message::Coordinator { replaces: Some(old), .. } = message {
+            format!("{facts} replaces {old}")
+        } else {
+            facts
         }
     }
 
@@ -77,20 +72,13 @@ impl Scripted for Invitation {
     fn message(message: &invitation::Message) -> String {
         use invitation::Message;
         let facts = of_facts(Self::facts(message));
-        match message {
-            Message::AycAnswer { is_coordinator: false, coordinator } => {
-                format!("{facts} try {coordinator}")
-            }
-            Message::Accept { report, forwarded, .. } if !forwarded.is_empty() => {
-                format!("{facts}{} forwarded {forwarded}", of_report(report))
-            }
-            Message::Accept { report, .. } => format!("{facts}{}", of_report(report)),
-            Message::AycAnswer { is_coordinator: true, .. }
-            | Message::AreYouCoordinator
-            | Message::AreYouThere { .. }
-            | Message::AytAnswer { .. }
-            | Message::Invitation { .. }
-            | Message::AcceptAnswer { .. } => facts,
+        if let Message::AycAnswer { is_coordinator: false, coordinator } = message {
+            format!("{facts} try {coordinator}")
+        } else if let Message::Accept { report, forwarded, .. } = message {
+            let line = format!("{facts}{}", of_report(report));
+            if forwarded.is_empty() { line } else { format!("{line} forwarded {forwarded}") }
+        } else {
+            facts
         }
     }
 
@@ -224,28 +212,18 @@ impl Scripted for Policy {
     }
 }
 
+/// What says no more than its facts or its name needs no line of its own here.
 impl Scripted for Node {
     fn message(message: &node::Message) -> String {
         use node::Message;
-        match message {
-            Message::Election(election::Message::Bully(message)) => Bully::message(message),
-            Message::Election(election::Message::BullyLecture(message)) => {
-                BullyLecture::message(message)
-            }
-            Message::Election(election::Message::Invitation(message)) => {
-                Invitation::message(message)
-            }
-            Message::Election(
-                election::Message::RingChangRoberts(message)
-                | election::Message::RingModified(message)
-                | election::Message::RingList(message)
-                | election::Message::RingActiveList(message),
-            ) => Ring::message(message),
-            Message::Election(message) => of_facts(message.facts()),
-            Message::Reorganization(message) => Reorganization::message(message),
-            Message::Detector(message) => Detector::message(message),
-            Message::Recall(message) => Recall::message(message),
-            Message::Policy(message) => Policy::message(message),
+        if let Message::Election(message) = message {
+            of_election_message(message)
+        } else if let Message::Reorganization(message) = message {
+            Reorganization::message(message)
+        } else if let Message::Recall(message) = message {
+            Recall::message(message)
+        } else {
+            of_facts(message.facts(Algorithm::Bully))
         }
     }
 
@@ -259,19 +237,35 @@ impl Scripted for Node {
 
     fn notice(notice: &node::Notice) -> String {
         use node::Notice;
-        match notice {
-            Notice::Stop => "stop".to_string(),
-            Notice::Plan { group, members, reports } => of_plan(*group, members, reports),
-            Notice::Begin { group, coordinator, members, definition } => {
-                of_begin(*group, *coordinator, members, definition)
-            }
-            Notice::Called => "called".to_string(),
-            Notice::Ended(outcome) => format!("ended {outcome:?}"),
-            Notice::Withdrawn => "withdrawn".to_string(),
-            Notice::Rejoined => "rejoined".to_string(),
-            Notice::Farewell(peer) => format!("farewell of {peer}"),
-            Notice::Paused => "paused".to_string(),
-            Notice::Resumed => "resumed".to_string(),
+        if let Notice::Plan { group, members, reports } = notice {
+            of_plan(*group, members, reports)
+        } else if let Notice::Begin { group, coordinator, members, definition } = notice {
+            of_begin(*group, *coordinator, members, definition)
+        } else if let Notice::Ended(outcome) = notice {
+            format!("ended {outcome:?}")
+        } else if let Notice::Farewell(peer) = notice {
+            format!("farewell of {peer}")
+        } else {
+            format!("{notice:?}").to_lowercase()
         }
+    }
+}
+
+fn of_election_message(message: &election::Message) -> String {
+    use election::Message;
+    if let Message::Bully(message) = message {
+        Bully::message(message)
+    } else if let Message::BullyLecture(message) = message {
+        BullyLecture::message(message)
+    } else if let Message::Invitation(message) = message {
+        Invitation::message(message)
+    } else if let Message::RingChangRoberts(message)
+    | Message::RingModified(message)
+    | Message::RingList(message)
+    | Message::RingActiveList(message) = message
+    {
+        Ring::message(message)
+    } else {
+        of_facts(message.facts())
     }
 }

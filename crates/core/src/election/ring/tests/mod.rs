@@ -23,22 +23,16 @@ use crate::testing::{of_election, of_facts, of_report};
 impl Scripted for Ring {
     fn message(message: &Message) -> String {
         let facts = of_facts(Self::facts(message));
-        match message {
-            Message::Pass(Token::Election { hops, .. }) => format!("{facts} hop {hops}"),
-            Message::Pass(Token::Elected { told, .. }) => format!("{facts} told {told}"),
-            Message::Pass(Token::List { names, .. }) => format!("{facts} by {}", of_names(names)),
-            Message::Pass(Token::Coordinator { owner, names, told, .. }) if names.is_empty() => {
-                format!("{facts} of {owner} told {told}")
-            }
-            Message::Pass(Token::Coordinator { owner, names, told, .. }) => {
-                format!("{facts} of {owner} told {told} by {}", of_names(names))
-            }
-            Message::Pass(Token::Elect { place, .. }) => format!("{facts} place {place}"),
-            Message::Told { all, .. } => format!("{facts} {all}"),
-            Message::Ack { past: Some(past), .. } => format!("{facts} past {}", past.0),
-            Message::Ack { past: None, .. } => facts,
-            Message::Follow { report, .. } => format!("{facts}{}", of_report(report)),
-            Message::AreYouNormal { .. } | Message::AynAnswer { .. } => facts,
+        if let Message::Pass(token) = message {
+            format!("{facts} {}", of_token(token))
+        } else if let Message::Told { all, .. } = message {
+            format!("{facts} {all}")
+        } else if let Message::Ack { past: Some(past), .. } = message {
+            format!("{facts} past {}", past.0)
+        } else if let Message::Follow { report, .. } = message {
+            format!("{facts}{}", of_report(report))
+        } else {
+            facts
         }
     }
 
@@ -57,6 +51,21 @@ impl Scripted for Ring {
 
     fn notice(notice: &Notice) -> String {
         of_election(notice)
+    }
+}
+
+fn of_token(token: &Token) -> String {
+    match token {
+        Token::Election { hops, .. } => format!("hop {hops}"),
+        Token::Elected { told, .. } => format!("told {told}"),
+        Token::List { names, .. } => format!("by {}", of_names(names)),
+        Token::Coordinator { owner, names, told, .. } if names.is_empty() => {
+            format!("of {owner} told {told}")
+        }
+        Token::Coordinator { owner, names, told, .. } => {
+            format!("of {owner} told {told} by {}", of_names(names))
+        }
+        Token::Elect { place, .. } => format!("place {place}"),
     }
 }
 
