@@ -14,23 +14,12 @@ use tanist_sim::world::faults::Action;
 /// Answers as the world's own application would.
 fn play(world: &mut World, pace: Pace) {
     for Told { listener, notice } in world.take_notices() {
-        match notice {
-            Notice::Stop => {
-                let report = application::report(listener.node());
-                world.answer(listener, Command::Stopped(report), pace.stop);
-            }
-            Notice::Plan { group, members, reports } => {
-                let definition = application::plan(0, group, &members, &reports);
-                world.answer(listener, Command::Define { group, definition }, pace.plan);
-            }
-            Notice::Begin { .. }
-            | Notice::Called
-            | Notice::Ended(_)
-            | Notice::Withdrawn
-            | Notice::Rejoined
-            | Notice::Farewell(_)
-            | Notice::Paused
-            | Notice::Resumed => {}
+        if let Notice::Stop = notice {
+            let report = application::report(listener.node());
+            world.answer(listener, Command::Stopped(report), pace.stop);
+        } else if let Notice::Plan { group, members, reports } = notice {
+            let definition = application::plan(0, group, &members, &reports);
+            world.answer(listener, Command::Define { group, definition }, pace.plan);
         }
     }
 }

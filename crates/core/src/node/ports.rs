@@ -15,7 +15,7 @@ use crate::payload::{Definition, Report};
 use crate::policy;
 use crate::recall;
 use crate::reorganization::{self, Handover};
-use crate::trace::{MessageFacts, Outcome, TimerName};
+use crate::trace::{Event, MessageFacts, Outcome, TimerName};
 
 /// The messages between nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
@@ -209,4 +209,36 @@ pub enum Notice {
     Paused,
     /// Elections are not paused any more.
     Resumed,
+}
+
+impl Notice {
+    /// What a trace says of it; none where the message that led to it says it already.
+    #[must_use]
+    pub const fn event(&self, node: NodeId) -> Option<Event> {
+        Some(match self {
+            Self::Stop => Event::Stop { node },
+            Self::Plan { group, .. } => Event::Plan { node, group: *group },
+            Self::Begin { group, .. } => Event::Begin { node, group: *group },
+            Self::Called => Event::Call { node },
+            Self::Ended(outcome) => Event::End { node, outcome: *outcome },
+            Self::Withdrawn => Event::Withdraw { node },
+            Self::Rejoined => Event::Rejoin { node },
+            Self::Farewell(_) | Self::Paused | Self::Resumed => return None,
+        })
+    }
+
+    /// Whether the application hears of it, or only those who operate the node.
+    #[must_use]
+    pub const fn is_for_application(&self) -> bool {
+        match self {
+            Self::Stop | Self::Plan { .. } | Self::Begin { .. } => true,
+            Self::Called
+            | Self::Ended(_)
+            | Self::Withdrawn
+            | Self::Rejoined
+            | Self::Farewell(_)
+            | Self::Paused
+            | Self::Resumed => false,
+        }
+    }
 }

@@ -200,16 +200,11 @@ impl World {
     pub(super) fn notify(&mut self, at: usize, notice: Notice) {
         let node = self.hosts[at].id;
         let listener = Listener { node, incarnation: self.hosts[at].incarnation };
-        match &notice {
-            Notice::Called => return self.emit(Event::Call { node }),
-            Notice::Ended(outcome) => return self.emit(Event::End { node, outcome: *outcome }),
-            Notice::Withdrawn => return self.emit(Event::Withdraw { node }),
-            Notice::Rejoined => return self.emit(Event::Rejoin { node }),
-            // The trace has the message itself.
-            Notice::Farewell(_) | Notice::Paused | Notice::Resumed => return,
-            Notice::Stop => self.emit(Event::Stop { node }),
-            Notice::Plan { group, .. } => self.emit(Event::Plan { node, group: *group }),
-            Notice::Begin { group, .. } => self.emit(Event::Begin { node, group: *group }),
+        if let Some(event) = notice.event(node) {
+            self.emit(event);
+        }
+        if !notice.is_for_application() {
+            return;
         }
         match self.application {
             Application::BuiltIn(pace) => self.play(at, pace, notice),
@@ -219,24 +214,13 @@ impl World {
 
     /// The application as the world plays it.
     fn play(&mut self, at: usize, pace: Pace, notice: Notice) {
-        match notice {
-            Notice::Stop => {
-                let stopped = Command::Stopped(application::report(self.hosts[at].id));
-                self.come_back(at, pace.stop, stopped);
-            }
-            Notice::Plan { group, members, reports } => {
-                let definition =
-                    application::plan(self.hosts[at].incarnation, group, &members, &reports);
-                self.come_back(at, pace.plan, Command::Define { group, definition });
-            }
-            Notice::Begin { .. }
-            | Notice::Called
-            | Notice::Ended(_)
-            | Notice::Withdrawn
-            | Notice::Rejoined
-            | Notice::Farewell(_)
-            | Notice::Paused
-            | Notice::Resumed => {}
+        if let Notice::Stop = notice {
+            let stopped = Command::Stopped(application::report(self.hosts[at].id));
+            self.come_back(at, pace.stop, stopped);
+        } else if let Notice::Plan { group, members, reports } = notice {
+            let definition =
+                application::plan(self.hosts[at].incarnation, group, &members, &reports);
+            self.come_back(at, pace.plan, Command::Define { group, definition });
         }
     }
 

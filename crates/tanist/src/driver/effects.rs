@@ -66,23 +66,20 @@ impl Driver {
     }
 
     fn notify(&mut self, notice: Notice) -> Result<Option<Command>, Failure> {
+        if let Some(event) = notice.event(self.me) {
+            self.note(|_| event);
+        }
         match notice {
             Notice::Called => {
                 self.metrics.elections += 1;
-                self.note(|node| Trace::Call { node });
                 Ok(None)
             }
-            Notice::Ended(outcome) => {
-                self.note(|node| Trace::End { node, outcome });
-                Ok(None)
-            }
+            Notice::Ended(_) => Ok(None),
             Notice::Withdrawn => {
-                self.note(|node| Trace::Withdraw { node });
                 self.show_withdrawn(true);
                 Ok(None)
             }
             Notice::Rejoined => {
-                self.note(|node| Trace::Rejoin { node });
                 self.show_withdrawn(false);
                 Ok(None)
             }
@@ -98,17 +95,12 @@ impl Driver {
                 self.inbox.control.miss(peer);
                 Ok(None)
             }
-            Notice::Stop => {
-                self.note(|node| Trace::Stop { node });
-                Ok(self.application.stop(&self.shared)?)
-            }
+            Notice::Stop => Ok(self.application.stop(&self.shared)?),
             Notice::Plan { group, members, reports } => {
-                self.note(|node| Trace::Plan { node, group });
                 let view = self.view(group, self.me, members);
                 Ok(self.application.plan(view, reports)?)
             }
             Notice::Begin { group, coordinator, members, definition } => {
-                self.note(|node| Trace::Begin { node, group });
                 let view = self.view(group, coordinator, members);
                 self.application.begin(view, definition, &self.shared)?;
                 Ok(None)

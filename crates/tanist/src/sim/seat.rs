@@ -96,29 +96,18 @@ impl<T: GroupTask> Seat<T> {
         pace: Pace,
     ) -> Result<Option<Command>, SeatError> {
         let me = listener.node();
-        let command = match notice {
-            Notice::Stop => {
-                self.view = None;
-                self.application.stop(&self.shared)?
-            }
-            Notice::Plan { group, members, reports } => {
-                let view = View { me, group, coordinator: me, members };
-                self.application.plan(view, reports)?
-            }
-            Notice::Begin { group, coordinator, members, definition } => {
-                let view = View { me, group, coordinator, members };
-                self.application.begin(view.clone(), definition, &self.shared)?;
-                self.view = Some(view);
-                None
-            }
-            Notice::Called
-            | Notice::Ended(_)
-            | Notice::Withdrawn
-            | Notice::Rejoined
-            | Notice::Farewell(_)
-            | Notice::Paused
-            | Notice::Resumed => None,
-        };
+        let mut command = None;
+        if let Notice::Stop = notice {
+            self.view = None;
+            command = self.application.stop(&self.shared)?;
+        } else if let Notice::Plan { group, members, reports } = notice {
+            let view = View { me, group, coordinator: me, members };
+            command = self.application.plan(view, reports)?;
+        } else if let Notice::Begin { group, coordinator, members, definition } = notice {
+            let view = View { me, group, coordinator, members };
+            self.application.begin(view.clone(), definition, &self.shared)?;
+            self.view = Some(view);
+        }
         while let Ok(ask) = self.asked.try_recv() {
             self.carry_out(listener, ask, now, pace)?;
         }
