@@ -4,6 +4,9 @@
 //! cannot change. A protocol only ever sees the latter, so it checks nothing again. Leaves out:
 //! everything that depends on the members, which is in [`Membership`].
 
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use alloc::{format, vec};
 use core::time::Duration;
 
 use crate::election::Algorithm;
@@ -109,6 +112,18 @@ impl GroupConfig {
     #[must_use]
     pub const fn mutant(&self) -> Option<Mutant> {
         self.settings.mutant
+    }
+
+    /// The settings that two nodes compare when they meet, by their keys in a configuration file;
+    /// algorithm, options and timing are compared apart from these.
+    #[must_use]
+    pub fn compared(&self) -> Vec<(&'static str, String)> {
+        let preempt = match self.settings.preempt {
+            Preempt::Always => "always".to_string(),
+            Preempt::Never => "never".to_string(),
+            Preempt::After(stable) => format!("{stable:?}"),
+        };
+        vec![("mode", "available".to_string()), ("preempt", preempt)]
     }
 
     /// How long after it formed a group alone a node first looks for others.

@@ -305,14 +305,11 @@ impl Builder {
             Some(identities) => identities,
             None => Identities::unconfigured()?,
         };
-        let algorithm = self.algorithm;
         let config = GroupConfig::new(GroupSettings {
-            timing,
-            algorithm,
             options,
             recall: RecallMode::On,
             preempt: self.preempt,
-            mutant: None,
+            ..GroupSettings::new(self.algorithm, timing)
         })?;
         Ok(Setup {
             name: self.group.into(),

@@ -9,7 +9,6 @@ use std::fmt;
 use std::time::Duration;
 
 use tanist_core::options::Options;
-use tanist_core::policy::Preempt;
 use tanist_core::{GroupConfig, Membership, Timing};
 
 use crate::digest::{blake2s, hex};
@@ -107,8 +106,6 @@ fn pairs(config: &GroupConfig, members: &Membership) -> Vec<(String, String)> {
     let priorities: Vec<String> =
         members.all().iter().map(|member| format!("{}:{}", member.id, member.priority.0)).collect();
     let rest = [
-        ("mode", "available".to_owned()),
-        ("preempt", preempt(config.preempt())),
         ("timing.message_max", span(timing.message_max())),
         ("timing.processing_max", span(timing.processing_max())),
         ("timing.heartbeat", timing.heartbeat().map_or_else(|| "none".to_owned(), span)),
@@ -120,7 +117,8 @@ fn pairs(config: &GroupConfig, members: &Membership) -> Vec<(String, String)> {
         ("priorities", priorities.join(" ")),
         ("zones and racks", labels(members)),
     ];
-    pairs.extend(rest.map(|(key, value)| (key.to_owned(), value)));
+    let all = config.compared().into_iter().chain(rest);
+    pairs.extend(all.map(|(key, value)| (key.to_owned(), value)));
     pairs
 }
 
@@ -147,14 +145,6 @@ fn others(timing: &Timing) -> String {
         timing.jitter(),
     ];
     all.map(span).join(" ")
-}
-
-fn preempt(preempt: Preempt) -> String {
-    match preempt {
-        Preempt::Always => "always".to_owned(),
-        Preempt::Never => "never".to_owned(),
-        Preempt::After(after) => span(after),
-    }
 }
 
 fn span(span: Duration) -> String {

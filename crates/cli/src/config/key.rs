@@ -4,6 +4,10 @@
 //! cannot be known to one of them and unknown to another. Names are dotted, as `--set` takes them;
 //! the environment's are the same in capitals: `timing.heartbeat` is `TANIST_TIMING_HEARTBEAT`.
 
+use tanist::Builder;
+
+use super::value::Value;
+
 /// One key.
 #[derive(Debug)]
 pub(crate) struct Key {
@@ -17,6 +21,8 @@ pub(crate) struct Key {
     pub(crate) example: &'static str,
     /// What it says.
     pub(crate) about: &'static str,
+    /// For a setting of the group: how the node is told of it.
+    pub(crate) tell: Option<fn(Builder, &Value) -> Builder>,
 }
 
 /// What a value must look like.
@@ -87,11 +93,17 @@ impl Key {
 
 /// A key of the top level or of a table, that needs a restart.
 const fn key(name: &'static str, kind: Kind, example: &'static str, about: &'static str) -> Key {
-    Key { name, kind, default: None, effect: Effect::NeedsRestart, example, about }
+    let (default, effect) = (None, Effect::NeedsRestart);
+    Key { name, kind, default, effect, example, about, tell: None }
 }
 
 const fn with_default(key: Key, default: &'static str) -> Key {
     Key { default: Some(default), ..key }
+}
+
+/// A setting of the group, which the node is told as it is.
+const fn told(key: Key, tell: fn(Builder, &Value) -> Builder) -> Key {
+    Key { tell: Some(tell), ..key }
 }
 
 const fn live(key: Key) -> Key {
@@ -113,14 +125,20 @@ pub(crate) const KEYS: &[Key] = &[
     key("priorities", Kind::Numbers, "{ n1 = 30 }", "of all nodes, the same on all nodes"),
     key("zones", Kind::Texts, "{ n1 = \"north\" }", "where nodes are, the same on all nodes"),
     key("racks", Kind::Texts, "{ n1 = \"r7\" }", "what may fail together, the same on all nodes"),
-    with_default(
-        key(
-            "preempt",
-            Kind::Preempt,
-            "\"always\"",
-            "a higher node takes over: always, never, after 30s",
+    told(
+        with_default(
+            key(
+                "preempt",
+                Kind::Preempt,
+                "\"always\"",
+                "a higher node takes over: always, never, after 30s",
+            ),
+            "always",
         ),
-        "always",
+        |builder, value| match value.as_preempt() {
+            Some(preempt) => builder.preempt(preempt),
+            None => builder,
+        },
     ),
     with_default(
         key("algorithm", Kind::Algorithm, "\"invitation\"", "who elects: tanist algorithms"),

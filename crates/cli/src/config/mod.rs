@@ -35,13 +35,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tanist::transport::radio::Reach;
-use tanist::{Algorithm, Builder, Group, NodeId, Preempt};
+use tanist::{Algorithm, Builder, Group, NodeId};
 
 pub(crate) use self::change::Change;
 pub(crate) use self::check::{read_peer, split_peer};
 pub(crate) use self::draft::{Setting, Settings};
 pub(crate) use self::identity::IdentityTable;
 pub(crate) use self::key::Effect;
+use self::key::KEYS;
 pub(crate) use self::origin::{Finding, Origin, Severity};
 use self::reader::Reader;
 pub(crate) use self::secrets::Secrets;
@@ -68,8 +69,6 @@ pub(crate) struct Config {
     pub(crate) zones: BTreeMap<String, String>,
     /// What may fail together.
     pub(crate) racks: BTreeMap<String, String>,
-    /// Whether a node of higher priority takes over.
-    pub(crate) preempt: Preempt,
     /// Who elects.
     pub(crate) algorithm: Algorithm,
     /// Options of the algorithm.
@@ -231,7 +230,6 @@ impl Config {
             .peers_version(self.peers_version)
             .data_dir(&self.data_dir)
             .algorithm(self.algorithm)
-            .preempt(self.preempt)
             .timing(self.timing.config());
         for (name, value) in &self.options {
             builder = builder.option(name, value);
@@ -244,6 +242,11 @@ impl Config {
         }
         for (node, rack) in &self.racks {
             builder = builder.rack(node, rack);
+        }
+        for key in KEYS {
+            if let (Some(tell), Some(value)) = (key.tell, self.settings.value(key.name)) {
+                builder = tell(builder, value);
+            }
         }
         if let Some(address) = self.listen {
             builder = builder.listen(address);

@@ -31,7 +31,6 @@ impl Reader<'_> {
                 .collect(),
             zones: self.texts("zones"),
             racks: self.texts("racks"),
-            preempt: self.0.value("preempt").and_then(Value::as_preempt)?,
             algorithm: self.0.value("algorithm").and_then(Value::as_algorithm)?,
             options: self.texts("options"),
             data_dir: self.path("data_dir")?,

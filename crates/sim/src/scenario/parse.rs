@@ -190,14 +190,9 @@ impl Reader<'_> {
             file.assertions.as_ref().map_or(Selection::STANDARD, AssertionsTable::selection);
         let expect = self.expect(file.expect, &members)?;
         let preempt = self.preempt(file.preempt.as_ref(), algorithm, &options)?;
-        let settings = GroupSettings {
-            timing: checked,
-            algorithm,
-            options,
-            recall: if file.recall { RecallMode::On } else { RecallMode::Off },
-            preempt,
-            mutant,
-        };
+        let recall = if file.recall { RecallMode::On } else { RecallMode::Off };
+        let usual = GroupSettings::new(algorithm, checked);
+        let settings = GroupSettings { options, recall, preempt, mutant, ..usual };
         let lines = (&file.options, file.group.as_slice());
         self.arranged(lines, settings, &members, &groups)?;
         Ok(Scenario {

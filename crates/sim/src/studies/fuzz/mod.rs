@@ -224,14 +224,8 @@ impl Maker {
         let stop = self.dice.between(Duration::ZERO, timing.processing_max);
         let plan = self.dice.between(Duration::ZERO, timing.processing_max);
         let checked = Timing::new(timing).expect("drawn timings keep their bounds");
-        let settings = GroupSettings {
-            timing: checked,
-            algorithm: self.algorithm,
-            options,
-            recall,
-            preempt,
-            mutant: self.mutant,
-        };
+        let usual = GroupSettings::new(self.algorithm, checked);
+        let settings = GroupSettings { options, recall, preempt, mutant: self.mutant, ..usual };
         let round = checked.check_every() + checked.silence() + patience(&settings, &members);
         Scenario {
             name: format!("fuzz-{}-{}", self.algorithm.name(), self.seed),
