@@ -6,7 +6,7 @@
 use crate::group::Counter;
 
 /// What a node puts on stable storage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NodeRecord {
     /// The counter of the last group number that the node took, or may have taken.
     pub counter: Counter,

@@ -94,31 +94,14 @@ fn some_seeds_beat_some_recall_and_some_have_wishes() {
 }
 
 fn is_operator_request(fault: &Fault) -> bool {
-    match fault.action {
+    matches!(
+        fault.action,
         Action::Withdraw { .. }
-        | Action::Rejoin(_)
-        | Action::PauseElections(_)
-        | Action::ResumeElections(_)
-        | Action::Priority { .. } => true,
-        Action::Crash(_)
-        | Action::CrashAfterEffects(..)
-        | Action::Restart { .. }
-        | Action::Forget { .. }
-        | Action::Pause(_)
-        | Action::Resume(_)
-        | Action::Cut(_)
-        | Action::Heal(_)
-        | Action::Slow(..)
-        | Action::ClockRate(..)
-        | Action::Loss(_)
-        | Action::Duplicate(_)
-        | Action::Calm
-        | Action::Move { .. }
-        | Action::Call(_)
-        | Action::Check(_)
-        | Action::Suspect(_)
-        | Action::Refuse { .. } => false,
-    }
+            | Action::Rejoin(_)
+            | Action::PauseElections(_)
+            | Action::ResumeElections(_)
+            | Action::Priority { .. }
+    )
 }
 
 /// Every mutant is caught by some algorithm's seeds.

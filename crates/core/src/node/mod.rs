@@ -65,7 +65,7 @@ impl Protocol for Node {
         let detector = Detector::start(cx, None, &mut Effects::new());
         let reorganization = Reorganization::start(cx, None, &mut Effects::new());
         let mut effects = Effects::new();
-        let recall = Recall::start(cx, saved.map(|record| record.counter), &mut effects);
+        let recall = Recall::start(cx, saved.as_ref().map(|record| record.counter), &mut effects);
         let policy = Policy::start(cx, None, &mut Effects::new());
         let (kept, record) = (None, saved.unwrap_or_default());
         let mut node =
@@ -141,7 +141,7 @@ impl Node {
     /// Saves the whole record with another counter.
     fn save_counter(&mut self, counter: Counter, out: &mut Effects<Self>) {
         self.record.counter = counter;
-        out.save(self.record);
+        out.save(self.record.clone());
     }
 
     /// Whether the application may accept operations.

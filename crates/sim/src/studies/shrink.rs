@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use tanist_core::options::Options;
-use tanist_core::{Membership, NodeId, NodeSet};
+use tanist_core::{Membership, NodeId};
 
 use crate::scenario::Scenario;
 use crate::studies::fuzz::judge;
@@ -161,41 +161,12 @@ fn without_node(scenario: &Scenario, gone: NodeId) -> Option<Scenario> {
         }
     }
     smaller.faults.retain(|fault| {
-        let concerned = concerned(&fault.action);
         let waits_for_it = match fault.moment {
             Moment::At(_) => false,
             Moment::When { condition, .. } => condition.node == gone,
         };
         let is_empty_cut = matches!(&fault.action, Action::Cut(links) if links.is_empty());
-        !concerned.contains(gone) && !waits_for_it && !is_empty_cut
+        !fault.action.nodes().contains(gone) && !waits_for_it && !is_empty_cut
     });
     Some(smaller)
-}
-
-fn concerned(action: &Action) -> NodeSet {
-    match action {
-        Action::Crash(node)
-        | Action::CrashAfterEffects(node, _)
-        | Action::Restart { node, .. }
-        | Action::Forget { node, .. }
-        | Action::Pause(node)
-        | Action::Resume(node)
-        | Action::Slow(node, _)
-        | Action::ClockRate(node, _)
-        | Action::Call(node)
-        | Action::Check(node)
-        | Action::Suspect(node)
-        | Action::Withdraw { node, .. }
-        | Action::Rejoin(node)
-        | Action::PauseElections(node)
-        | Action::ResumeElections(node)
-        | Action::Priority { node, .. }
-        | Action::Move { node, .. } => [*node].into_iter().collect(),
-        Action::Refuse { node, peer } => [*node, *peer].into_iter().collect(),
-        Action::Cut(_)
-        | Action::Heal(_)
-        | Action::Loss(_)
-        | Action::Duplicate(_)
-        | Action::Calm => NodeSet::new(),
-    }
 }

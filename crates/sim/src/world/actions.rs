@@ -76,8 +76,8 @@ impl World {
             for id in group.members.iter() {
                 let Some(at) = self.position(id) else { continue };
                 self.emit(Event::Start { node: id, restarted: false });
-                let record = NodeRecord { counter: Counter(group.group.counter) };
-                self.hosts[at].save(record);
+                let record = NodeRecord::from(Counter(group.group.counter));
+                self.hosts[at].save(record.clone());
                 let mut cx = Context {
                     me: id,
                     now: self.now,
@@ -105,7 +105,7 @@ impl World {
         let restarted = self.hosts[at].incarnation > 0;
         self.hosts[at].lose_writes(lost_writes);
         self.emit(Event::Start { node: id, restarted });
-        let saved = self.hosts[at].saved();
+        let saved = self.hosts[at].saved().cloned();
         let now = self.hosts[at].clock(self.now);
         let mut cx = Context {
             me: id,

@@ -98,8 +98,8 @@ impl World {
                 Effect::SetTimer { timer, after } => self.set_timer(at, timer, after),
                 Effect::CancelTimer(timer) => self.hosts[at].cancel_timer(timer),
                 Effect::Save(record) => {
-                    self.hosts[at].save(record);
                     let (node, counter) = (self.hosts[at].id, record.counter.0);
+                    self.hosts[at].save(record);
                     self.emit(Event::Save { node, counter });
                 }
                 Effect::Notify(notice) => self.notify(at, notice),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tanist_core::trace::{Event, Kind, Link};
-use tanist_core::{NodeId, Status, Time};
+use tanist_core::{NodeId, NodeSet, Status, Time};
 
 use crate::world::places::Position;
 
@@ -89,6 +89,36 @@ pub enum Action {
         /// How long it takes; zero means at once.
         over: Duration,
     },
+}
+
+impl Action {
+    /// The nodes that it is done to; links and the network as a whole are none.
+    #[must_use]
+    pub fn nodes(&self) -> NodeSet {
+        match self {
+            Self::Crash(node)
+            | Self::CrashAfterEffects(node, _)
+            | Self::Restart { node, .. }
+            | Self::Forget { node, .. }
+            | Self::Pause(node)
+            | Self::Resume(node)
+            | Self::Slow(node, _)
+            | Self::ClockRate(node, _)
+            | Self::Call(node)
+            | Self::Check(node)
+            | Self::Suspect(node)
+            | Self::Withdraw { node, .. }
+            | Self::Rejoin(node)
+            | Self::PauseElections(node)
+            | Self::ResumeElections(node)
+            | Self::Priority { node, .. }
+            | Self::Move { node, .. } => [*node].into_iter().collect(),
+            Self::Refuse { node, peer } => [*node, *peer].into_iter().collect(),
+            Self::Cut(_) | Self::Heal(_) | Self::Loss(_) | Self::Duplicate(_) | Self::Calm => {
+                NodeSet::new()
+            }
+        }
+    }
 }
 
 /// When an action is due.

@@ -132,7 +132,7 @@ impl Host {
         HostPart {
             node: self.node.clone(),
             told: self.told.clone(),
-            saved: self.saved(),
+            saved: self.saved().cloned(),
             timers: self.running(),
             incarnation: self.incarnation,
             heard: self.heard.clone(),
@@ -154,7 +154,7 @@ impl Host {
         self.node.clone_from(&part.node);
         self.told.clone_from(&part.told);
         self.disk.clear();
-        self.disk.extend(part.saved);
+        self.disk.extend(part.saved.clone());
         self.incarnation = part.incarnation;
         self.heard.clone_from(&part.heard);
         self.timers.clear();
@@ -169,8 +169,8 @@ impl Host {
 
     /// The record that the disk holds.
     #[must_use]
-    pub fn saved(&self) -> Option<NodeRecord> {
-        self.disk.last().copied()
+    pub fn saved(&self) -> Option<&NodeRecord> {
+        self.disk.last()
     }
 
     pub(crate) fn save(&mut self, record: NodeRecord) {

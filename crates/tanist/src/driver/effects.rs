@@ -29,7 +29,7 @@ impl Driver {
     /// Keeps a number before it is used, and waits for the disk if it does not hold it yet. A write
     /// that failed or took too long is a crash.
     fn save(&mut self, record: NodeRecord) -> Result<(), Failure> {
-        let NodeRecord { counter } = record;
+        let counter = record.counter;
         self.saver.save(counter)?;
         self.cap.note(counter);
         self.reserve_at = clock::now() + RESERVE_AFTER;
