@@ -218,7 +218,9 @@ impl<P: Scripted + ElectionAlgorithm> Bench<P> {
 pub(crate) trait Scripted: Protocol<Timer: Copy + PartialEq> {
     fn message(message: &Self::Message) -> String;
     fn timer(timer: Self::Timer) -> String;
-    fn record(record: &Self::Record) -> String;
+    fn record(record: &Self::Record) -> String {
+        format!("{record:?}")
+    }
     fn notice(notice: &Self::Notice) -> String;
 }
 

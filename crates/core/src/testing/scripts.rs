@@ -111,10 +111,6 @@ impl Scripted for Reorganization {
         "handover".to_string()
     }
 
-    fn record(record: &detector::timeout::NoRecord) -> String {
-        match *record {}
-    }
-
     fn notice(notice: &reorganization::Notice) -> String {
         use reorganization::Notice;
         match notice {
@@ -143,10 +139,6 @@ impl Scripted for Detector {
             detector::Timer::Silence(peer) => format!("silence of {peer}"),
             detector::Timer::Beat => timer.name().to_string(),
         }
-    }
-
-    fn record(record: &detector::timeout::NoRecord) -> String {
-        match *record {}
     }
 
     fn notice(notice: &detector::Notice) -> String {
@@ -196,18 +188,11 @@ impl Scripted for Policy {
         timer.name().to_string()
     }
 
-    fn record(record: &detector::timeout::NoRecord) -> String {
-        match *record {}
-    }
-
     fn notice(notice: &policy::Notice) -> String {
-        match notice {
-            policy::Notice::Drop => "drop".to_string(),
-            policy::Notice::Withdrawn => "withdrawn".to_string(),
-            policy::Notice::Rejoined => "rejoined".to_string(),
-            policy::Notice::Farewell(peer) => format!("farewell of {peer}"),
-            policy::Notice::Paused => "paused".to_string(),
-            policy::Notice::Resumed => "resumed".to_string(),
+        if let policy::Notice::Farewell(peer) = notice {
+            format!("farewell of {peer}")
+        } else {
+            format!("{notice:?}").to_lowercase()
         }
     }
 }
