@@ -12,6 +12,22 @@ pub struct NodeRecord {
     pub counter: Counter,
 }
 
+impl NodeRecord {
+    /// The same with a counter that is at least this one: a save never lowers what is reserved.
+    #[must_use]
+    pub fn raised_to(mut self, counter: Counter) -> Self {
+        self.counter = self.counter.max(counter);
+        self
+    }
+
+    /// Whether a disk that holds this record need not be written to keep another one: its counter
+    /// may be higher, everything else must be the same.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        *self == other.clone().raised_to(self.counter)
+    }
+}
+
 impl From<Counter> for NodeRecord {
     fn from(counter: Counter) -> Self {
         Self { counter }

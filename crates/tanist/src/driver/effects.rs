@@ -30,7 +30,7 @@ impl Driver {
     /// that failed or took too long is a crash.
     fn save(&mut self, record: NodeRecord) -> Result<(), Failure> {
         let counter = record.counter;
-        self.saver.save(counter)?;
+        self.saver.save(record)?;
         self.cap.note(counter);
         self.reserve_at = clock::now() + RESERVE_AFTER;
         self.note(|node| Trace::Save { node, counter: counter.0 });

@@ -112,7 +112,7 @@ impl Driver {
     fn start(parts: Parts) -> Result<Self, Failure> {
         let Parts { me, config, members, saver, is_restarted, network, .. } = parts;
         let mut effects = Effects::new();
-        let saved = Some(NodeRecord::from(saver.held()));
+        let saved = Some(saver.record().clone());
         let saved = saved.filter(|held| *held != NodeRecord::default());
         let now = clock::now();
         let mut cx = Context { me, now, dice: &mut SystemDice, config: &config, members: &members };

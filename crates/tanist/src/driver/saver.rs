@@ -16,6 +16,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tanist_core::NodeRecord;
 use tanist_core::group::Counter;
 use tokio::sync::Notify;
 
@@ -26,16 +27,16 @@ use crate::store::{SaveError, Store};
 #[derive(Debug)]
 pub(crate) struct Saver {
     directory: PathBuf,
-    orders: Sender<Counter>,
+    orders: Sender<NodeRecord>,
     done: Receiver<Done>,
     /// Wakes the driver when a write is done.
     woken: Arc<Notify>,
     /// What the disk holds for certain.
-    held: Counter,
-    /// The highest counter that was to be saved.
-    used: Counter,
+    held: NodeRecord,
+    /// What was to be saved last.
+    used: NodeRecord,
     /// What is being written.
-    writing: Option<Counter>,
+    writing: Option<NodeRecord>,
     /// How long a save may take.
     limit: Duration,
 }
@@ -43,7 +44,7 @@ pub(crate) struct Saver {
 /// What became of a write.
 #[derive(Debug)]
 struct Done {
-    counter: Counter,
+    record: NodeRecord,
     result: Result<(), SaveError>,
 }
 
@@ -91,57 +92,67 @@ impl Saver {
     /// Moves a store to a thread of its own. A save that takes longer than `limit` fails.
     pub(crate) fn start(mut store: Store, limit: Duration) -> std::io::Result<(Self, Closing)> {
         let directory = store.directory().to_owned();
-        let held = store.counter().unwrap_or_default();
-        Self::run(directory, held, limit, move |counter| store.save(counter))
+        let held = store.record();
+        Self::run(directory, held, limit, move |record| store.save(record))
     }
 
     fn run(
         directory: PathBuf,
-        held: Counter,
+        held: impl Into<NodeRecord>,
         limit: Duration,
-        mut write: impl FnMut(Counter) -> Result<(), SaveError> + Send + 'static,
+        mut write: impl FnMut(NodeRecord) -> Result<(), SaveError> + Send + 'static,
     ) -> std::io::Result<(Self, Closing)> {
-        let (orders, ordered) = channel::<Counter>();
+        let (orders, ordered) = channel::<NodeRecord>();
         let (finished, done) = channel();
         let (closed, ended) = channel();
         let woken = Arc::new(Notify::new());
         let reporter = Reporter { done: Some(finished), woken: Arc::clone(&woken) };
         let body = move || {
-            for counter in ordered {
-                let result = write(counter);
-                reporter.report(Done { counter, result });
+            for record in ordered {
+                let result = write(record.clone());
+                reporter.report(Done { record, result });
             }
             drop(write);
             drop(closed);
         };
         thread::Builder::new().name("tanist-store".to_owned()).spawn(body)?;
-        let saver = Self { directory, orders, done, woken, held, used: held, writing: None, limit };
+        let held = held.into();
+        let used = held.clone();
+        let saver = Self { directory, orders, done, woken, held, used, writing: None, limit };
         Ok((saver, Closing { ended, limit }))
     }
 
-    /// What the disk holds for certain, which may be more than was used.
+    /// What the disk holds for certain.
+    pub(crate) const fn record(&self) -> &NodeRecord {
+        &self.held
+    }
+
+    /// The counter that the disk holds for certain, which may be more than was used.
     pub(crate) const fn held(&self) -> Counter {
-        self.held
+        self.held.counter
     }
 
     /// How many numbers are on disk and not used yet.
     pub(crate) const fn reserved(&self) -> u64 {
-        self.held.0 - self.used.0
+        self.held.counter.0 - self.used.counter.0
     }
 
-    /// Keeps a counter before it is used. Returns when it would survive power loss.
-    pub(crate) fn save(&mut self, counter: Counter) -> Result<(), Failure> {
+    /// Keeps a record before it is used. Returns when it would survive power loss.
+    pub(crate) fn save(&mut self, record: impl Into<NodeRecord>) -> Result<(), Failure> {
+        let record = record.into();
+        let counter = record.counter;
         if counter == Counter(u64::MAX) {
             return Err(SaveError::Exhausted.into());
         }
-        if counter < self.used {
-            let (held, asked) = (self.used.0, counter.0);
+        if counter < self.used.counter {
+            let (held, asked) = (self.used.counter.0, counter.0);
             return Err(SaveError::Backwards { held, asked }.into());
         }
         let begun = Instant::now();
-        while self.held < counter {
+        while !self.held.covers(&record) {
+            let own = record.clone().raised_to(self.held.counter);
             if self.writing.is_none() {
-                self.order(counter)?;
+                self.order(own.clone())?;
             }
             let left = self.limit.saturating_sub(begun.elapsed());
             let done = match self.done.recv_timeout(left) {
@@ -155,21 +166,22 @@ impl Saver {
             match self.finish(done) {
                 Ok(_) => {}
                 // A reservation for later has failed; the number that is needed is tried by itself.
-                Err((tried, error)) if tried != counter => warn_of(&error),
+                Err((tried, error)) if tried != own => warn_of(&error),
                 Err((_, error)) => return Err(error.into()),
             }
         }
-        self.used = counter;
+        self.used = record;
         Ok(())
     }
 
     /// Begins to put numbers for later elections on disk, unless there are enough or a write is in
     /// progress.
     pub(crate) fn reserve(&mut self) {
-        let wanted = Counter(self.used.0.saturating_add(RESERVED).min(u64::MAX - 1));
-        if self.writing.is_none() && self.held < wanted {
+        let used = self.used.counter.0;
+        let wanted = Counter(used.saturating_add(RESERVED).min(u64::MAX - 1));
+        if self.writing.is_none() && self.held.counter < wanted {
             // If the thread is gone, the next save says so.
-            let _ = self.order(wanted);
+            let _ = self.order(self.used.clone().raised_to(wanted));
         }
     }
 
@@ -185,17 +197,22 @@ impl Saver {
         }
     }
 
-    fn order(&mut self, counter: Counter) -> Result<(), Failure> {
-        self.orders.send(counter).map_err(|_| Failure::Panicked)?;
-        self.writing = Some(counter);
+    fn order(&mut self, record: NodeRecord) -> Result<(), Failure> {
+        self.orders.send(record.clone()).map_err(|_| Failure::Panicked)?;
+        self.writing = Some(record);
         Ok(())
     }
 
-    fn finish(&mut self, done: Done) -> Result<Counter, (Counter, SaveError)> {
+    fn finish(
+        &mut self,
+        Done { record, result }: Done,
+    ) -> Result<Counter, (NodeRecord, SaveError)> {
         self.writing = None;
-        done.result.map_err(|error| (done.counter, error))?;
-        self.held = self.held.max(done.counter);
-        Ok(self.held)
+        match result {
+            Ok(()) => self.held = record.raised_to(self.held.counter),
+            Err(error) => return Err((record, error)),
+        }
+        Ok(self.held.counter)
     }
 }
 
@@ -243,8 +260,8 @@ mod tests {
         let disk = Disk::default();
         let (verdicts, next) = channel::<Verdict>();
         let asked = Arc::clone(&disk.asked);
-        let write = move |counter: Counter| {
-            asked.lock().unwrap().push(counter.0);
+        let write = move |record: NodeRecord| {
+            asked.lock().unwrap().push(record.counter.0);
             next.recv().unwrap_or(Ok(()))
         };
         let (saver, closing) = Saver::run("/data".into(), Counter(10), limit, write).unwrap();

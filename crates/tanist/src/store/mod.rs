@@ -32,7 +32,7 @@ mod versions;
 use std::path::Path;
 
 use tanist_core::group::Counter;
-use tanist_core::membership::NodeId;
+use tanist_core::{NodeId, NodeRecord};
 
 pub use self::error::{DiskError, OpenError, SaveError};
 #[doc(hidden)]
@@ -123,12 +123,20 @@ impl Store {
         self.saved.handed_out()
     }
 
-    /// Keeps a counter. Returns only when it would survive power loss.
+    /// What this node has saved; the default if it never saved anything.
+    #[must_use]
+    pub const fn record(&self) -> NodeRecord {
+        self.saved.record()
+    }
+
+    /// Keeps a record. Returns only when it would survive power loss.
     ///
     /// After [`SaveError::Unwritten`] the old counter is there, and a later save may succeed. After
     /// [`SaveError::Disk`] the old counter or this one may be there, and every later save fails:
     /// the caller must drop the store and open it again.
-    pub fn save(&mut self, counter: Counter) -> Result<(), SaveError> {
+    pub fn save(&mut self, record: impl Into<NodeRecord>) -> Result<(), SaveError> {
+        let record = record.into();
+        let counter = record.counter;
         if self.is_poisoned {
             return Err(SaveError::Poisoned { directory: self.directory().to_owned() });
         }
@@ -138,10 +146,10 @@ impl Store {
         if counter.0 < self.saved.counter {
             return Err(SaveError::Backwards { held: self.saved.counter, asked: counter.0 });
         }
-        if counter.0 == self.saved.counter {
+        if record == self.saved.record() {
             return Ok(());
         }
-        let next = self.saved.followed_by(counter);
+        let next = self.saved.followed_by(&record);
         let bytes = Record::Counter(next).encode_as(self.version);
         match self.directory.replace(COUNTER, &bytes) {
             Ok(()) => {

@@ -12,6 +12,7 @@
 //! Pure: bytes in, record out. It knows no file, and what a record means is judged elsewhere.
 
 use minicbor::{Decode, Encode};
+use tanist_core::NodeRecord;
 use tanist_core::group::Counter;
 
 use super::versions::Versions;
@@ -94,9 +95,15 @@ impl CounterRecord {
 
     /// The record of the next save.
     #[must_use]
-    pub const fn followed_by(self, counter: Counter) -> Self {
+    pub const fn followed_by(self, record: &NodeRecord) -> Self {
         let sequence = self.sequence.saturating_add(1);
-        Self { store: self.store, sequence, counter: counter.0 }
+        Self { store: self.store, sequence, counter: record.counter.0 }
+    }
+
+    /// What the node has saved; the default if it never saved anything.
+    #[must_use]
+    pub const fn record(self) -> NodeRecord {
+        NodeRecord { counter: Counter(self.counter) }
     }
 
     /// The counter, if a number was ever handed out.
