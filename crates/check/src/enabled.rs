@@ -121,13 +121,8 @@ impl Model {
 
     /// Whether a node would suspect a peer that it can reach.
     fn is_false_alarm(&self, timer: Timer, choice: &Choice, scene: &Scene<'_>) -> bool {
-        match timer {
-            Timer::Detector(detector::Timer::Silence(peer)) => {
-                (scene.is_up)(peer) && self.world.observers.global.hears(peer, choice.node)
-            }
-            Timer::Detector(detector::Timer::Beat) | Timer::Election(_) => false,
-            Timer::Reorganization(_) | Timer::Recall(_) | Timer::Policy(_) => false,
-        }
+        let Timer::Detector(detector::Timer::Silence(peer)) = timer else { return false };
+        (scene.is_up)(peer) && self.world.observers.global.hears(peer, choice.node)
     }
 
     /// Whether a message must be delivered before time passes.
