@@ -123,6 +123,27 @@ fn every_test_that_answers_a_complaint_exists() {
     }
 }
 
+#[test]
+fn the_patches_that_show_how_to_extend_tanist_apply() {
+    let folder = root().join("docs/extending");
+    let patches: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "patch"))
+        .collect();
+    assert!(!patches.is_empty(), "no patch");
+    for patch in patches {
+        let mut check = std::process::Command::new("git");
+        check.args(["apply", "--check"]).arg(&patch).current_dir(root());
+        let Ok(output) = check.output() else {
+            eprintln!("skipped: there is no git; install the package of that name");
+            return;
+        };
+        let why = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {why}", patch.display());
+    }
+}
+
 struct Block {
     language: String,
     text: String,
