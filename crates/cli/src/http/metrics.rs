@@ -53,7 +53,7 @@ fn describe(page: &mut Exposition, status: &StatusReport) {
     let help = "Whether the node is the active leader: every node it can reach is in its group.";
     page.single("tanist_is_active", Kind::Gauge, help, is_active);
     let has_leader = u8::from(status.leader.is_some());
-    let help = "Whether the node is in a group that somebody leads.";
+    let help = "Whether the node is in a group that has a leader.";
     page.single("tanist_has_leader", Kind::Gauge, help, has_leader);
     let counter = status.group_number.map_or(0, |number| number.counter);
     let is_withdrawn = u8::from(status.withdrawn);

@@ -241,7 +241,7 @@ impl Refusal {
             Self::NoPrimary => (
                 StatusCode::NOT_IMPLEMENTED,
                 "no_primary",
-                "use /leader: the node leads, and nobody whom it can reach stands against it",
+                "use /leader: it answers 200 if this node is the active leader",
             ),
         }
     }
