@@ -178,7 +178,10 @@ mod tests {
 
     #[test]
     fn lines_come_in_order_and_a_full_queue_drops_and_says_how_many_later() {
-        let (reader, writer) = io::pipe().unwrap();
+        let (reader, mut writer) = io::pipe().unwrap();
+        // A full pipe, so that no line leaves the queue before there is a reader.
+        rustix::io::ioctl_fionbio(&writer, true).unwrap();
+        let filled = std::iter::from_fn(|| writer.write(b"\n").ok()).sum::<usize>();
         let (lost, told) = mpsc::channel();
         let lines = Lines::start(writer, move |loss| {
             if let Loss::Dropped(count) = loss {
@@ -187,12 +190,16 @@ mod tests {
         });
         let lines = lines.unwrap();
         let long = |number: u32| format!("{number:>10000}\n").into_bytes();
-        // More than the pipe and the queue hold, without a reader.
-        (0..500).for_each(|number| lines.put(long(number)));
+        lines.put(long(0));
+        while !lines.shared.lock().waiting.is_empty() {
+            thread::yield_now();
+        }
+        // The thread waits with the first line; this is more than the queue holds.
+        (1..500).for_each(|number| lines.put(long(number)));
         let dropped = lines.lost();
         assert!(dropped > 0);
         lines.flush(Duration::from_millis(1));
-        let mut read = BufReader::new(reader).lines().map(|line| line.unwrap());
+        let mut read = BufReader::new(reader).lines().map(|line| line.unwrap()).skip(filled);
         let numbers: Vec<u32> =
             (0..500 - dropped).map(|_| read.next().unwrap().trim().parse().unwrap()).collect();
         let first: Vec<u32> = (0..u32::try_from(500 - dropped).unwrap()).collect();
