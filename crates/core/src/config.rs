@@ -5,15 +5,15 @@
 //! everything that depends on the members, which is in [`Membership`].
 
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
-use alloc::{format, vec};
 use core::time::Duration;
 
-use crate::election::Algorithm;
+use crate::election::{Algorithm, invitation};
 use crate::membership::Membership;
 use crate::mutant::Mutant;
 use crate::options::Options;
-use crate::policy::{Preempt, PreemptError};
+use crate::policy::{self, Preempt, PreemptError};
 use crate::recall::RecallMode;
 use crate::timing::Timing;
 
@@ -120,8 +120,7 @@ impl GroupConfig {
     pub fn compared(&self) -> Vec<(&'static str, String)> {
         let preempt = match self.settings.preempt {
             Preempt::Always => "always".to_string(),
-            Preempt::Never => "never".to_string(),
-            Preempt::After(stable) => format!("{stable:?}"),
+            sticky @ (Preempt::Never | Preempt::After(_)) => sticky.in_header(),
         };
         vec![("mode", "available".to_string()), ("preempt", preempt)]
     }
@@ -129,7 +128,21 @@ impl GroupConfig {
     /// How long after it formed a group alone a node first looks for others.
     #[must_use]
     pub fn first_check(&self, members: &Membership) -> Duration {
-        self.settings.preempt.first_check(&self.settings.timing, members)
+        match self.settings.options.invitation.policy {
+            invitation::Policy::Precedence => self.settings.timing.first_check(),
+            invitation::Policy::Delay
+            | invitation::Policy::IgnoreLower
+            | invitation::Policy::Prompted
+            | invitation::Policy::OnlyLower => {
+                self.settings.preempt.first_check(&self.settings.timing, members)
+            }
+        }
+    }
+
+    /// How long a node waits for an established coordinator to invite it.
+    #[must_use]
+    pub fn join_wait(&self, members: &Membership) -> Duration {
+        policy::join_wait(&self.settings.timing, members)
     }
 }
 

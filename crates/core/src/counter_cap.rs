@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn a_message_without_a_counter_is_always_admitted() {
-        let up = Message::Election(election::Message::Bully(bully::Message::AyuAnswer));
+        let up =
+            Message::Election(election::Message::Bully(bully::Message::AyuAnswer { leads: false }));
         assert_eq!(highest_counter(&up), Counter(0));
         assert_eq!(CounterCap::default().admit(&up), Ok(()));
     }

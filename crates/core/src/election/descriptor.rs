@@ -42,6 +42,15 @@ pub struct Descriptor {
     pub mutants: &'static [&'static [Mutant]],
 }
 
+impl Descriptor {
+    /// Whether a coordinator knows who is in its group. Only then can it see that every node that
+    /// it can reach follows it, and act.
+    #[must_use]
+    pub const fn knows_members(&self) -> bool {
+        self.handover.is_some()
+    }
+}
+
 /// A class of network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
@@ -131,11 +140,14 @@ pub enum Groups {
     Several,
 }
 
+/// Whether priorities may change with these options.
+pub type MayChange = fn(&Options) -> Result<(), PriorityError>;
+
 /// What an algorithm allows that does not need the same priorities at all nodes at all times.
 #[derive(Clone, Copy, Debug)]
 pub struct Adjustable {
-    /// Whether priorities may change while nodes run.
-    pub priorities: fn(&Options) -> Result<(), PriorityError>,
+    /// Whether priorities may change while nodes run; none where all nodes need one order.
+    pub priorities: Option<MayChange>,
     /// Whether an established coordinator may keep leading, or yield later.
     pub preempt: fn(&Options, Preempt) -> Result<(), PreemptError>,
 }

@@ -62,6 +62,8 @@ pub enum Command {
     Silent(NodeId),
     /// There is evidence that this peer has failed.
     Failed(NodeId),
+    /// The coordinator, this peer, has withdrawn and has named this node its successor.
+    Succeed(NodeId),
     /// The user suspects the current coordinator.
     Suspect,
     /// The user wants an election now (G-08).
@@ -76,7 +78,10 @@ pub enum Command {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Notice {
     /// Stop the computation; answer with [`Command::Stopped`]. Leaves any group that was forming.
+    /// A node that leads goes on leading: it forms the next group itself, as far as it knows.
     Stop,
+    /// The same for a node that is about to follow another: its leadership ends first.
+    Yield,
     /// This node coordinates these members; hand out the definition.
     Formed(Formation),
     /// This node follows a coordinator and waits for its definition.

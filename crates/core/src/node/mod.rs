@@ -19,11 +19,13 @@ mod pause;
 mod ports;
 mod priorities;
 mod routing;
+mod succession;
 #[cfg(test)]
 mod tests;
 mod withdrawal;
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 
 pub use ports::{Command, LAYERS, Message, Notice, Timer};
 
@@ -32,7 +34,7 @@ use crate::election::{Election, EstablishedGroup, View};
 use crate::group::{Counter, Status};
 use crate::membership::NodeSet;
 use crate::payload::Definition;
-use crate::policy::{Policy, Preempt};
+use crate::policy::{Objection, Policy, Preempt};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::recall::{self, Recall, RecallMode};
 use crate::record::NodeRecord;
@@ -62,17 +64,7 @@ impl Protocol for Node {
     type Notice = Notice;
 
     fn start(cx: &mut Context<'_>, saved: Option<NodeRecord>, out: &mut Effects<Self>) -> Self {
-        let detector = Detector::start(cx, None, &mut Effects::new());
-        let reorganization = Reorganization::start(cx, None, &mut Effects::new());
-        let mut effects = Effects::new();
-        let recall = Recall::start(cx, saved.as_ref().map(|record| record.counter), &mut effects);
-        let policy = Policy::start(cx, None, &mut Effects::new());
-        let (kept, record) = (None, saved.unwrap_or_default());
-        let mut node =
-            Self { recall, detector, election: None, reorganization, policy, kept, record };
-        node.carry(cx, effects, out, Self::route_recall);
-        node.update_lower_layers(cx, out);
-        node
+        Self::start_objected(cx, saved, BTreeSet::new(), out)
     }
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
@@ -85,6 +77,28 @@ impl Protocol for Node {
 }
 
 impl Node {
+    /// A node that starts although these objections stand: it takes no part until they are lifted.
+    pub fn start_objected(
+        cx: &mut Context<'_>,
+        saved: Option<NodeRecord>,
+        objections: BTreeSet<Objection>,
+        out: &mut Effects<Self>,
+    ) -> Self {
+        let detector = Detector::start(cx, None, &mut Effects::new());
+        let reorganization = Reorganization::start(cx, None, &mut Effects::new());
+        let mut effects = Effects::new();
+        let recall = Recall::start(cx, saved.as_ref().map(|record| record.counter), &mut effects);
+        let mut farewells = Effects::new();
+        let policy = Policy::objected(cx, objections, &mut farewells);
+        let (kept, record) = (None, saved.unwrap_or_default());
+        let mut node =
+            Self { recall, detector, election: None, reorganization, policy, kept, record };
+        node.carry(cx, effects, out, Self::route_recall);
+        node.carry(cx, farewells, out, Self::route_policy);
+        node.update_lower_layers(cx, out);
+        node
+    }
+
     /// A node that has been a Normal member of a group for a while.
     pub fn established(
         cx: &mut Context<'_>,
@@ -99,7 +113,10 @@ impl Node {
             recall: Recall::established(),
             detector: Detector::default(),
             election: Some(election),
-            reorganization: Reorganization::established(definition),
+            reorganization: Reorganization::established(
+                definition,
+                established.coordinator == cx.me,
+            ),
             policy: Policy::default(),
             kept: None,
             record: saved,

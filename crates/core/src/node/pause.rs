@@ -16,6 +16,14 @@ impl Node {
         self.policy.is_paused()
     }
 
+    /// The coordinator, if it is gone and a pause keeps it from being replaced: the detector has
+    /// reported it, or it has withdrawn, and it was not heard since.
+    #[must_use]
+    pub fn lost_leader(&self) -> Option<NodeId> {
+        let is_withheld = |leader: &NodeId| self.policy.is_withheld(*leader);
+        self.view().coordinator.filter(is_withheld).filter(|_| self.is_held_back())
+    }
+
     /// Whether a pause keeps this node from calling an election; an election in progress goes on.
     fn is_held_back(&self) -> bool {
         self.policy.is_paused() && self.view().status == Status::Normal

@@ -12,7 +12,7 @@ use crate::election::{self, Algorithm, LayerInfo, Reports};
 use crate::group::{Counter, GroupNumber};
 use crate::membership::{NodeId, NodeSet};
 use crate::payload::{Definition, Report};
-use crate::policy;
+use crate::policy::{self, Objection};
 use crate::recall;
 use crate::reorganization::{self, Handover};
 use crate::trace::{Event, MessageFacts, Outcome, TimerName};
@@ -133,7 +133,7 @@ pub const LAYERS: &[LayerInfo] = &[
 /// What the user and the driver tell a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Command {
-    /// The application has drained; the answer to [`Notice::Stop`].
+    /// The application has drained; the answer to [`Notice::Stop`] and [`Notice::Yield`].
     Stopped(Report),
     /// The application has planned; the answer to [`Notice::Plan`].
     Define {
@@ -159,8 +159,21 @@ pub enum Command {
         /// For how long; none means until [`Command::Rejoin`].
         hold: Option<Duration>,
     },
+    /// Stop the application and hand over to this node, which must be in the group that this one
+    /// leads; ignored where [`policy::HandOverError`] says why. [`Notice::Withdrawn`] says when this
+    /// node has stopped; it rejoins by itself.
+    HandOver {
+        /// The successor.
+        to: NodeId,
+    },
+    /// The application acts as the leader of this group; all others are told.
+    Acting(GroupNumber),
     /// Take part again, as a node that has just started; [`Notice::Rejoined`] says when.
     Rejoin,
+    /// This objection stands from here on: withdraw, and do not rejoin before it is lifted.
+    Object(Objection),
+    /// It stands no more. If it was the last one the node rejoins, unless an operator's hold lasts.
+    Lift(Objection),
     /// Pause: the group calls no elections by itself from here on.
     Pause,
     /// Resume: the group calls elections again, and first makes up for postponed checks.
@@ -173,8 +186,11 @@ pub enum Command {
 /// What a node tells its user.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Notice {
-    /// Accept no further operation, drain, and answer with [`Command::Stopped`].
+    /// Accept no further operation, drain, and answer with [`Command::Stopped`]. What a leader does
+    /// as a leader goes on.
     Stop,
+    /// The same, and what this node does as a leader ends before the answer.
+    Yield,
     /// This node coordinates; answer with [`Command::Define`].
     Plan {
         /// The new group.
@@ -205,6 +221,13 @@ pub enum Notice {
     Rejoined,
     /// This peer has withdrawn; a group that it coordinated elects again.
     Farewell(NodeId),
+    /// This peer acts as the leader of a group.
+    Acting {
+        /// Who does.
+        peer: NodeId,
+        /// Which group.
+        group: GroupNumber,
+    },
     /// Elections are paused, by a command at this or another node.
     Paused,
     /// Elections are not paused any more.
@@ -217,13 +240,14 @@ impl Notice {
     pub const fn event(&self, node: NodeId) -> Option<Event> {
         Some(match self {
             Self::Stop => Event::Stop { node },
+            Self::Yield => Event::Yield { node },
             Self::Plan { group, .. } => Event::Plan { node, group: *group },
             Self::Begin { group, .. } => Event::Begin { node, group: *group },
             Self::Called => Event::Call { node },
             Self::Ended(outcome) => Event::End { node, outcome: *outcome },
             Self::Withdrawn => Event::Withdraw { node },
             Self::Rejoined => Event::Rejoin { node },
-            Self::Farewell(_) | Self::Paused | Self::Resumed => return None,
+            Self::Farewell(_) | Self::Acting { .. } | Self::Paused | Self::Resumed => return None,
         })
     }
 
@@ -231,12 +255,13 @@ impl Notice {
     #[must_use]
     pub const fn is_for_application(&self) -> bool {
         match self {
-            Self::Stop | Self::Plan { .. } | Self::Begin { .. } => true,
+            Self::Stop | Self::Yield | Self::Plan { .. } | Self::Begin { .. } => true,
             Self::Called
             | Self::Ended(_)
             | Self::Withdrawn
             | Self::Rejoined
             | Self::Farewell(_)
+            | Self::Acting { .. }
             | Self::Paused
             | Self::Resumed => false,
         }

@@ -114,8 +114,18 @@ impl Node {
                 let withdraw = policy::Command::Withdraw { hold };
                 self.tell_policy(cx, Event::Command(withdraw), out);
             }
+            Command::HandOver { to } => self.hand_over(cx, to, out),
+            Command::Acting(group) => {
+                self.tell_policy(cx, Event::Command(policy::Command::Acting(group)), out);
+            }
             Command::Rejoin => {
                 self.tell_policy(cx, Event::Command(policy::Command::Rejoin), out);
+            }
+            Command::Object(objection) => {
+                self.tell_policy(cx, Event::Command(policy::Command::Object(objection)), out);
+            }
+            Command::Lift(objection) => {
+                self.tell_policy(cx, Event::Command(policy::Command::Lift(objection)), out);
             }
             Command::Pause => {
                 let pause = policy::Command::Pause { is_on: true };
@@ -260,6 +270,7 @@ impl Node {
         };
         let command = match notice {
             election::Notice::Stop => Reorganize::Stop,
+            election::Notice::Yield => Reorganize::Yield,
             election::Notice::Formed(formation) => Reorganize::Form(formation),
             election::Notice::Joined { group, coordinator } => {
                 Reorganize::Join { group, coordinator }
@@ -287,6 +298,7 @@ impl Node {
         self.step_layer(cx, event, out, |_, _, upward, out| match upward {
             Upward::Save(record) => match record {},
             Upward::Notify(Told::Stop) => out.notify(Notice::Stop),
+            Upward::Notify(Told::Yield) => out.notify(Notice::Yield),
             Upward::Notify(Told::Plan { group, members, reports }) => {
                 out.notify(Notice::Plan { group, members, reports });
             }

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::{Node, Notice, Timer};
 use crate::detector;
-use crate::election::{self, Election};
+use crate::election::Election;
 use crate::group::{Counter, Status};
 use crate::membership::NodeSet;
 use crate::mutant::Mutant;
@@ -40,8 +40,8 @@ impl Node {
         }
         if self.reorganization.has_stopped() {
             self.tell_policy(cx, Event::Command(policy::Command::Stopped), out);
-        } else if self.reorganization.is_accepting() {
-            let stop = Event::Command(reorganization::Command::Stop);
+        } else if !self.reorganization.is_stopping() {
+            let stop = Event::Command(reorganization::Command::Yield);
             self.tell_reorganization(cx, stop, out);
         }
     }
@@ -66,7 +66,7 @@ impl Node {
         self.step_layer(cx, event, out, Self::route_policy);
     }
 
-    fn route_policy(
+    pub(super) fn route_policy(
         &mut self,
         cx: &mut Context<'_>,
         upward: Upward<Policy>,
@@ -86,12 +86,11 @@ impl Node {
                     self.start_election(cx, Some(counter), out);
                 }
             }
-            policy::Notice::Farewell(peer) => {
-                out.notify(Notice::Farewell(peer));
-                // Evidence for the election only: a withdrawn node still answers recall, so a node
-                // that asks it for its own numbers goes on waiting for the answer.
-                self.report(cx, election::Command::Failed(peer), peer, out);
+            policy::Notice::Farewell { peer, successor } => {
+                self.on_farewell(cx, peer, successor, out);
             }
+            policy::Notice::NoSuccessor(group) => self.no_successor(cx, group, out),
+            policy::Notice::Acting { peer, group } => out.notify(Notice::Acting { peer, group }),
             policy::Notice::Paused => out.notify(Notice::Paused),
             policy::Notice::Resumed => {
                 out.notify(Notice::Resumed);

@@ -17,28 +17,35 @@
 //! A node never rejoins earlier than T after its last farewell: by then every farewell has arrived,
 //! so none arrives after the node has rejoined. While it waits for that it sends no more.
 //!
-//! Pausing is a flag of the whole group; see `policy/pause.rs`. Whether a higher node takes over is
-//! configured; see `policy/preempt.rs`. A priority that changes is in `policy/priority.rs`.
+//! A node does not rejoin while an objection stands; see `policy/objection.rs`. Pausing is a flag of
+//! the whole group; see `policy/pause.rs`. Whether a higher node takes over is configured; see
+//! `policy/preempt.rs`. A priority that changes is in `policy/priority.rs`, and handing over to a
+//! named node in `policy/succession.rs`.
 //!
 //! Assumes messages within Tm. Where they are later, a farewell may arrive after its sender has
 //! rejoined: a false suspicion, which costs an election. Leaves out: which group the others form,
 //! and keeping any of this over a restart; a node that restarts takes part.
 
+mod objection;
 mod pause;
 mod preempt;
 mod priority;
+mod succession;
 #[cfg(test)]
 mod tests;
 mod withdrawal;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use core::time::Duration;
 
 use minicbor::{Decode, Encode};
 
+pub use objection::Objection;
 pub use pause::Stamp;
+pub(crate) use preempt::join_wait;
 pub use preempt::{Preempt, PreemptError};
 pub use priority::PriorityError;
+pub use succession::HandOverError;
 
 use crate::detector::timeout::NoRecord;
 use crate::election::descriptor::{MessageInfo, TimerInfo, Topic};
@@ -51,6 +58,8 @@ use crate::trace::{Kind, MessageFacts, TimerName};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Policy {
     presence: Presence,
+    /// Why the node must not take part, whatever operators want.
+    objections: BTreeSet<Objection>,
     /// Whether elections are paused, and by which command.
     pause: pause::Flag,
     /// Peers that were told of that in this period.
@@ -61,6 +70,10 @@ pub struct Policy {
     outranked_in: Option<GroupNumber>,
     /// Priorities that nodes announced at run time, this node's own included.
     priorities: BTreeMap<NodeId, u32>,
+    /// The node that this one names in its farewells.
+    successor: Option<NodeId>,
+    /// The group whose leader has named another node than this one.
+    handed_over: Option<GroupNumber>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -84,7 +97,11 @@ enum Presence {
 pub enum Message {
     /// The sender has stopped its application, and takes no part until it sends another message.
     #[n(0)]
-    Farewell,
+    Farewell {
+        /// The node that is to lead instead of the sender, if the sender led.
+        #[n(0)]
+        successor: Option<NodeId>,
+    },
     /// Whether the group calls elections by itself.
     #[n(1)]
     Pause {
@@ -102,6 +119,13 @@ pub enum Message {
         #[n(0)]
         priority: u32,
     },
+    /// The sender acts as the leader of this group.
+    #[n(3)]
+    Acting {
+        /// Which group.
+        #[n(0)]
+        group: GroupNumber,
+    },
 }
 
 impl Message {
@@ -109,27 +133,37 @@ impl Message {
     #[must_use]
     pub const fn facts(&self) -> MessageFacts {
         match self {
-            Self::Farewell => MessageFacts { kind: Kind::Farewell, group: None, ok: None },
+            Self::Farewell { .. } => MessageFacts { kind: Kind::Farewell, group: None, ok: None },
             Self::Pause { is_on, .. } => {
                 MessageFacts { kind: Kind::Pause, group: None, ok: Some(*is_on) }
             }
             Self::Priority { .. } => MessageFacts { kind: Kind::Priority, group: None, ok: None },
+            Self::Acting { group } => {
+                MessageFacts { kind: Kind::Acting, group: Some(*group), ok: None }
+            }
         }
     }
 
     /// The highest counter in it; 0 if it has none.
     pub(crate) const fn highest_counter(&self) -> Counter {
         match self {
-            Self::Farewell | Self::Priority { .. } => Counter(0),
+            Self::Farewell { .. } | Self::Priority { .. } => Counter(0),
             Self::Pause { stamp, .. } => Counter(stamp.counter),
+            Self::Acting { group } => Counter(group.counter),
         }
     }
 
     /// A message of every kind with every field filled.
     #[cfg(test)]
-    pub(crate) const fn examples() -> [Self; 3] {
+    pub(crate) const fn examples() -> [Self; 5] {
         let stamp = Stamp { counter: 7, node: NodeId(3) };
-        [Self::Farewell, Self::Pause { stamp, is_on: true }, Self::Priority { priority: u32::MAX }]
+        [
+            Self::Farewell { successor: None },
+            Self::Farewell { successor: Some(NodeId(2)) },
+            Self::Pause { stamp, is_on: true },
+            Self::Priority { priority: u32::MAX },
+            Self::Acting { group: GroupNumber { counter: 7, node: NodeId(3) } },
+        ]
     }
 }
 
@@ -144,6 +178,8 @@ pub enum Timer {
     Remind,
     /// The time after which a coordinator yields to a higher member.
     Yield,
+    /// The time for which a named successor may keep the others waiting.
+    Succession,
 }
 
 impl Timer {
@@ -155,6 +191,7 @@ impl Timer {
             Self::Quiet => TimerName::Quiet,
             Self::Remind => TimerName::Remind,
             Self::Yield => TimerName::Yield,
+            Self::Succession => TimerName::Succession,
         }
     }
 }
@@ -167,8 +204,21 @@ pub enum Command {
         /// How long; none means until [`Command::Rejoin`].
         hold: Option<Duration>,
     },
+    /// The user wants the node, which leads, to hand over to this one.
+    HandOver {
+        /// The successor.
+        to: NodeId,
+    },
+    /// The leader of this group has withdrawn, and has named another node than this one.
+    AwaitSuccessor(GroupNumber),
+    /// The user's application acts as the leader of this group.
+    Acting(GroupNumber),
     /// The user wants it to rejoin.
     Rejoin,
+    /// This objection stands from here on: the node withdraws.
+    Object(Objection),
+    /// It stands no more.
+    Lift(Objection),
     /// The application has stopped, and the node is leaving.
     Stopped,
     /// A message of this peer arrived for the election of a withdrawn node.
@@ -200,7 +250,21 @@ pub enum Notice {
     /// To the node and its user: the node takes part again.
     Rejoined,
     /// To the node and its user: this peer has withdrawn.
-    Farewell(NodeId),
+    Farewell {
+        /// Who has.
+        peer: NodeId,
+        /// The node that it named to lead instead of it, if it led.
+        successor: Option<NodeId>,
+    },
+    /// To the node: the named successor of this group's leader has not formed a group in time.
+    NoSuccessor(GroupNumber),
+    /// To the user: this peer acts as the leader of a group.
+    Acting {
+        /// Who does.
+        peer: NodeId,
+        /// Which group.
+        group: GroupNumber,
+    },
     /// To the user: elections are paused.
     Paused,
     /// To the node and its user: elections are not paused any more.
@@ -220,9 +284,14 @@ impl Protocol for Policy {
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
         match event {
-            Event::Message { from, message: Message::Farewell } => {
+            Event::Message { from, message: Message::Farewell { successor } } => {
                 self.tell_priority(cx, from, out);
-                out.notify(Notice::Farewell(from));
+                out.notify(Notice::Farewell { peer: from, successor });
+            }
+            Event::Message { from, message: Message::Acting { group } } => {
+                if group.node == from {
+                    out.notify(Notice::Acting { peer: from, group });
+                }
             }
             Event::Message { from, message: Message::Priority { priority } } => {
                 self.on_priority(cx, from, priority);
@@ -234,8 +303,18 @@ impl Protocol for Policy {
             Event::Timer(Timer::Quiet) => self.calm_down(out),
             Event::Timer(Timer::Remind) => self.remind(cx, out),
             Event::Timer(Timer::Yield) => self.yield_leadership(cx, out),
+            Event::Timer(Timer::Succession) => {
+                if let Some(group) = self.handed_over.take() {
+                    out.notify(Notice::NoSuccessor(group));
+                }
+            }
             Event::Command(Command::Withdraw { hold }) => self.withdraw(cx, hold, out),
+            Event::Command(Command::HandOver { to }) => self.hand_over(cx, to, out),
+            Event::Command(Command::AwaitSuccessor(group)) => self.await_successor(cx, group, out),
+            Event::Command(Command::Acting(group)) => Self::tell_acting(cx, group, out),
             Event::Command(Command::Rejoin) => self.rejoin(cx, out),
+            Event::Command(Command::Object(objection)) => self.object(cx, objection, out),
+            Event::Command(Command::Lift(objection)) => self.lift(objection, out),
             Event::Command(Command::Stopped) => self.leave(cx, out),
             Event::Command(Command::Asked(peer)) => self.refuse(cx, peer, out),
             Event::Command(Command::Pause { is_on }) => self.set_flag(cx, is_on, out),
@@ -269,6 +348,11 @@ impl Policy {
         self.pause.is_on
     }
 
+    /// Whether this peer was reported during a pause, and not heard since.
+    pub(crate) fn is_withheld(&self, peer: NodeId) -> bool {
+        self.withheld.contains(peer)
+    }
+
     /// Takes the peers that the detector reported while elections were paused.
     pub(crate) fn take_withheld(&mut self) -> NodeSet {
         core::mem::take(&mut self.withheld)
@@ -283,6 +367,7 @@ pub(crate) const MESSAGES: &[MessageInfo] = &[
     },
     MessageInfo { while_withdrawn: true, ..MessageInfo::new(Kind::Pause, Topic::Operation) },
     MessageInfo { while_withdrawn: true, ..MessageInfo::new(Kind::Priority, Topic::Operation) },
+    MessageInfo::new(Kind::Acting, Topic::Operation),
 ];
 
 pub(crate) const TIMERS: &[TimerInfo] = &[
@@ -290,6 +375,8 @@ pub(crate) const TIMERS: &[TimerInfo] = &[
     TimerInfo::new(TimerName::Quiet, "knows that its farewells have arrived"),
     TimerInfo::new(TimerName::Remind, "will tell others again that elections are paused"),
     TimerInfo::new(TimerName::Yield, "makes room for a higher member"),
+    TimerInfo::new(TimerName::Succession, "gives up waiting for the named successor"),
 ];
 
-pub(crate) const MUTANTS: &[&[crate::mutant::Mutant]] = &[withdrawal::MUTANTS, pause::MUTANTS];
+pub(crate) const MUTANTS: &[&[crate::mutant::Mutant]] =
+    &[withdrawal::MUTANTS, pause::MUTANTS, succession::MUTANTS];

@@ -26,6 +26,8 @@
 //! Assumes an established coordinator that can reach the node. Leaves out: two established groups,
 //! which merge as usual, the higher coordinator first.
 
+use alloc::format;
+use alloc::string::{String, ToString};
 use core::time::Duration;
 
 use super::{Policy, Presence, Timer};
@@ -49,6 +51,31 @@ pub enum Preempt {
 }
 
 impl Preempt {
+    /// Whether an established coordinator keeps leading when a node of higher rank joins.
+    #[must_use]
+    pub const fn is_sticky(self) -> bool {
+        match self {
+            Self::Always => false,
+            Self::Never | Self::After(_) => true,
+        }
+    }
+
+    /// What a trace's header says of it.
+    #[must_use]
+    pub fn in_header(self) -> String {
+        match self {
+            Self::Always => String::new(),
+            Self::Never => "never".to_string(),
+            Self::After(stable) => format!("{stable:?}"),
+        }
+    }
+
+    /// What a group has that does not say otherwise: the leader stays, where the algorithm allows it.
+    #[must_use]
+    pub fn usual(algorithm: Algorithm, options: &Options) -> Self {
+        Self::Never.checked(algorithm, options).unwrap_or_default()
+    }
+
     /// Refuses what an algorithm, or the way in which it merges, cannot do.
     pub fn checked(self, algorithm: Algorithm, options: &Options) -> Result<Self, PreemptError> {
         if self == Self::Always {
@@ -66,13 +93,16 @@ impl Preempt {
     pub fn first_check(self, timing: &Timing, members: &Membership) -> Duration {
         match self {
             Self::Always => timing.first_check(),
-            Self::Never | Self::After(_) => {
-                let units = u32::try_from(members.count()).unwrap_or(u32::MAX);
-                let delay = timing.delay_unit().saturating_mul(units) + timing.jitter();
-                timing.check_every() * 2 + timing.answer() + delay + timing.message_max()
-            }
+            Self::Never | Self::After(_) => join_wait(timing, members),
         }
     }
+}
+
+/// How long a node waits for an established coordinator to find it.
+pub(crate) fn join_wait(timing: &Timing, members: &Membership) -> Duration {
+    let units = u32::try_from(members.count()).unwrap_or(u32::MAX);
+    let delay = timing.delay_unit().saturating_mul(units) + timing.jitter();
+    timing.check_every() * 2 + timing.answer() + delay + timing.message_max()
 }
 
 /// Why a setting of `preempt` is refused.
@@ -80,21 +110,20 @@ impl Preempt {
 pub enum PreemptError {
     /// The algorithm decides which node wins.
     #[error(
-        "with {0} the highest node always takes over, that is the algorithm, so the node does not \
-         start; choose `invitation`, or leave preempt at `always`"
+        "with {0} the highest node always takes over, that is the algorithm; choose invitation, \
+         bully or a ring, or set preempt to `always`"
     )]
     HighestWins(&'static str),
     /// With this merge policy only the higher coordinator merges the lower ones.
     #[error(
-        "only the policy `delay` lets a lower coordinator merge a higher node, so the node does \
-         not start; remove the option `policy`, or leave preempt at `always`"
+        "with this `policy` only the higher coordinator merges the lower ones; remove the option \
+         `policy`, or set preempt to `always`"
     )]
     HigherMerges,
     /// Members that lose their coordinator do not form a group with each other at once, so a
     /// coordinator that yields would find them and lead them again, without end.
     #[error(
-        "a coordinator can make room only if its members elect at once, so the node does not \
-         start; remove the options `waits` and `reinvite`, or choose preempt `always` or `never`"
+        "a coordinator can make room only if its members elect at once; remove the options `waits` and `reinvite`, or choose preempt `always` or `never`"
     )]
     NobodyTakesOver,
 }

@@ -49,8 +49,8 @@ impl PriorityError {
     /// Refuses what a group's configuration does not allow.
     pub fn check(config: &GroupConfig) -> Result<(), Self> {
         let descriptor = config.algorithm().descriptor();
-        match descriptor.adjustable {
-            Some(adjustable) => (adjustable.priorities)(config.options()),
+        match descriptor.adjustable.and_then(|adjustable| adjustable.priorities) {
+            Some(may_change) => may_change(config.options()),
             None => Err(Self::OneOrder(descriptor.name)),
         }
     }

@@ -103,12 +103,15 @@ fn who_wants_it_back_while_it_is_leaving_gets_it_back_after_t() {
 
 #[test]
 fn a_farewell_is_passed_on() {
-    assert_eq!(present().receive(3, Message::Farewell), ["farewell of n3"]);
-    assert_eq!(withdrawn(None).receive(3, Message::Farewell), ["farewell of n3"]);
+    assert_eq!(present().receive(3, Message::Farewell { successor: None }), ["farewell of n3"]);
+    assert_eq!(
+        withdrawn(None).receive(3, Message::Farewell { successor: None }),
+        ["farewell of n3"]
+    );
 }
 
 #[test]
-fn only_invitation_by_delay_can_leave_a_lower_one_leading() {
+fn an_algorithm_that_hands_over_can_leave_a_lower_node_leading() {
     let never = |algorithm, options: &[(&str, &str)]| {
         let config = group_of(algorithm, 3, options);
         Preempt::Never.checked(algorithm, &config.settings.options)
@@ -124,16 +127,23 @@ fn only_invitation_by_delay_can_leave_a_lower_one_leading() {
         assert_eq!(after, Err(PreemptError::NobodyTakesOver), "{option}");
         assert!(never(Algorithm::Invitation, &[(option, value)]).is_ok(), "{option}");
     }
-    for algorithm in Algorithm::ALL.iter().filter(|other| **other != Algorithm::Invitation) {
+    let after = Preempt::After(HOLD);
+    for algorithm in Algorithm::ALL {
         let config = group_of(*algorithm, 3, &[]);
-        let refused = PreemptError::HighestWins(algorithm.name());
-        assert_eq!(never(*algorithm, &[]), Err(refused));
-        assert_eq!(
-            Preempt::After(HOLD).checked(*algorithm, &config.settings.options),
-            Err(refused)
-        );
-        assert!(Preempt::Always.checked(*algorithm, &config.settings.options).is_ok());
+        let options = &config.settings.options;
+        assert!(Preempt::Always.checked(*algorithm, options).is_ok());
+        if KEEPS_LEADERS.contains(algorithm) {
+            assert_eq!(never(*algorithm, &[]), Ok(Preempt::Never));
+            assert_eq!(after.checked(*algorithm, options), Ok(after));
+        } else {
+            let refused = PreemptError::HighestWins(algorithm.name());
+            assert_eq!(never(*algorithm, &[]), Err(refused));
+            assert_eq!(after.checked(*algorithm, options), Err(refused));
+        }
     }
+    let config = group_of(Algorithm::Bully, 3, &[("waits", "full")]);
+    let refused = after.checked(Algorithm::Bully, &config.settings.options);
+    assert_eq!(refused, Err(PreemptError::NobodyTakesOver));
 }
 
 #[test]
@@ -218,7 +228,10 @@ fn whoever_steps_aside_forgets_the_others_priorities_and_is_told_them_again() {
     assert_eq!(order(&bench), Some(vec![2, 3, 1]));
     bench.tell(Command::Stopped);
     assert_eq!(order(&bench), Some(vec![2, 1, 3]));
-    assert_eq!(bench.receive(3, Message::Farewell), ["send n3 Priority", "farewell of n3"]);
+    assert_eq!(
+        bench.receive(3, Message::Farewell { successor: None }),
+        ["send n3 Priority", "farewell of n3"]
+    );
 }
 
 #[test]
@@ -253,4 +266,71 @@ fn a_stranger_has_no_priority() {
     let mut bench = inviting();
     bench.receive(9, Message::Priority { priority: 50 });
     assert_eq!(order(&bench), None);
+}
+
+/// The algorithms whose coordinators can keep leading when a higher node joins.
+const KEEPS_LEADERS: [Algorithm; 6] = [
+    Algorithm::Bully,
+    Algorithm::Invitation,
+    Algorithm::RingChangRoberts,
+    Algorithm::RingModified,
+    Algorithm::RingList,
+    Algorithm::RingActiveList,
+];
+
+fn objected_to() -> Bench<Policy> {
+    let mut bench = present();
+    assert_eq!(bench.tell(Command::Object(Objection::Gate)), NOTHING);
+    assert!(bench.machine.is_leaving());
+    bench.tell(Command::Stopped);
+    bench.ring(Timer::Hold);
+    bench.ring(Timer::Quiet);
+    assert!(bench.machine.is_withdrawn());
+    bench
+}
+
+#[test]
+fn an_objection_keeps_a_node_out_until_it_is_lifted() {
+    let mut bench = objected_to();
+    assert_eq!(bench.tell(Command::Rejoin), NOTHING);
+    assert!(bench.machine.is_withdrawn());
+    assert_eq!(bench.tell(Command::Lift(Objection::Gate)), ["rejoined"]);
+    assert!(!bench.machine.is_withdrawn());
+}
+
+#[test]
+fn every_objection_has_to_be_lifted() {
+    let mut bench = objected_to();
+    assert_eq!(bench.tell(Command::Object(Objection::Health)), NOTHING);
+    assert_eq!(bench.tell(Command::Lift(Objection::Gate)), NOTHING);
+    assert_eq!(bench.tell(Command::Lift(Objection::Job)), NOTHING);
+    assert_eq!(bench.tell(Command::Lift(Objection::Health)), ["rejoined"]);
+}
+
+#[test]
+fn a_hold_that_ends_while_an_objection_stands_brings_nothing_back() {
+    let mut bench = withdrawn(Some(HOLD));
+    bench.ring(Timer::Quiet);
+    bench.tell(Command::Object(Objection::Health));
+    assert_eq!(bench.ring(Timer::Hold), NOTHING);
+    assert!(bench.machine.is_withdrawn());
+    assert_eq!(bench.tell(Command::Lift(Objection::Health)), ["rejoined"]);
+}
+
+#[test]
+fn an_operators_hold_outlasts_the_objection() {
+    let mut bench = withdrawn(Some(HOLD));
+    bench.ring(Timer::Quiet);
+    bench.tell(Command::Object(Objection::Health));
+    assert_eq!(bench.tell(Command::Lift(Objection::Health)), NOTHING);
+    assert_eq!(bench.ring(Timer::Hold), ["rejoined"]);
+}
+
+#[test]
+fn a_node_that_is_kept_out_answers_with_farewells_and_rejoins_t_after_the_last() {
+    let mut bench = objected_to();
+    let lines = bench.tell(Command::Asked(NodeId(3)));
+    assert_eq!(lines, ["send n3 Farewell", "set quiet 25ms"]);
+    assert_eq!(bench.tell(Command::Lift(Objection::Gate)), NOTHING);
+    assert_eq!(bench.ring(Timer::Quiet), ["rejoined"]);
 }

@@ -18,7 +18,7 @@ impl Policy {
             Presence::Present => {
                 self.presence = Presence::Leaving { hold };
                 if cx.is_mutated(Mutant::FAREWELL_BEFORE_STOP) {
-                    say_farewell(cx, out);
+                    say_farewell(cx, None, out);
                 }
             }
             Presence::Leaving { hold: asked } => *asked = hold,
@@ -39,32 +39,35 @@ impl Policy {
         }
         self.forget_priorities(cx);
         out.notify(Notice::Drop);
-        say_farewell(cx, out);
+        say_farewell(cx, self.successor, out);
         set_hold(hold, out);
         out.notify(Notice::Withdrawn);
     }
 
     pub(super) fn refuse(&mut self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
+        let is_unobjected = self.is_unobjected();
         match &mut self.presence {
-            Presence::Withdrawn { is_quiet, wants_back: false } => {
+            // No answer: each farewell would delay the return by T.
+            Presence::Withdrawn { wants_back: true, .. } if is_unobjected => {}
+            Presence::Withdrawn { is_quiet, .. } => {
                 *is_quiet = false;
-                out.send(peer, Message::Farewell);
+                out.send(peer, Message::Farewell { successor: self.successor });
                 out.set_timer(Timer::Quiet, cx.config.timing().answer());
             }
-            // No answer: each farewell would delay the return by T.
-            Presence::Withdrawn { wants_back: true, .. } => {}
             Presence::Present | Presence::Leaving { .. } => {}
         }
     }
 
     pub(super) fn rejoin(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        let is_unobjected = self.is_unobjected();
         match &mut self.presence {
             Presence::Present => {}
             // The application is stopping, and only an election tells it to begin again.
             Presence::Leaving { hold } => *hold = Some(Duration::ZERO),
             Presence::Withdrawn { is_quiet, wants_back } => {
                 *wants_back = true;
-                if *is_quiet || cx.is_mutated(Mutant::RETURN_TOO_EARLY) {
+                let may_rejoin = *is_quiet || cx.is_mutated(Mutant::RETURN_TOO_EARLY);
+                if may_rejoin && is_unobjected {
                     self.rejoin_now(out);
                 }
             }
@@ -72,24 +75,26 @@ impl Policy {
     }
 
     pub(super) fn calm_down(&mut self, out: &mut Effects<Self>) {
+        let is_unobjected = self.is_unobjected();
         match &mut self.presence {
-            Presence::Withdrawn { wants_back: true, .. } => self.rejoin_now(out),
-            Presence::Withdrawn { is_quiet, wants_back: false } => *is_quiet = true,
+            Presence::Withdrawn { wants_back: true, .. } if is_unobjected => self.rejoin_now(out),
+            Presence::Withdrawn { is_quiet, .. } => *is_quiet = true,
             Presence::Present | Presence::Leaving { .. } => {}
         }
     }
 
-    fn rejoin_now(&mut self, out: &mut Effects<Self>) {
+    pub(super) fn rejoin_now(&mut self, out: &mut Effects<Self>) {
         self.presence = Presence::Present;
+        self.successor = None;
         out.cancel_timer(Timer::Hold);
         out.cancel_timer(Timer::Quiet);
         out.notify(Notice::Rejoined);
     }
 }
 
-fn say_farewell(cx: &Context<'_>, out: &mut Effects<Policy>) {
+pub(super) fn say_farewell(cx: &Context<'_>, successor: Option<NodeId>, out: &mut Effects<Policy>) {
     for other in cx.members.peer_group(cx.me).others(cx.me) {
-        out.send(other, Message::Farewell);
+        out.send(other, Message::Farewell { successor });
     }
     out.set_timer(Timer::Quiet, cx.config.timing().answer());
 }

@@ -6,13 +6,21 @@
 //!
 //! ```text
 //!   gate      Open --Stop--> Stopping --Stopped(report)--> Stopped --Begin--> Open
+//!                                                            | Yield, if it leads  ^
+//!                                                            +---> Yielding -------+ Stopped
 //!   round     Idle --Formed--> Planning --Definition--> Handing --all ok--> Idle   (coordinator)
 //!             Idle --Joined--> Following --New_State of that group--> Idle         (participant)
 //! ```
 //!
+//! A node *leads* from the moment it begins as a coordinator. What a leader does for the group (its
+//! job, not the group's shared task) goes on through every reorganization that this node coordinates
+//! itself, so that a member that joins or fails does not interrupt it. It ends before this node
+//! tells another coordinator that it has stopped, and before it withdraws: [`Notice::Yield`].
+//!
 //! Assumes that the election layer has saved a group's number before it is named here. Leaves out:
 //! who is elected, and what a report or a definition means.
 
+mod ports;
 #[cfg(test)]
 mod tests;
 
@@ -20,9 +28,11 @@ use alloc::vec::Vec;
 
 use minicbor::{Decode, Encode};
 
+pub use self::ports::{Command, Notice};
+
 use crate::detector::timeout::NoRecord;
 use crate::election::descriptor::{self, MessageInfo, TimerInfo, Topic};
-use crate::election::{Algorithm, Formation, Reports};
+use crate::election::{Algorithm, Formation};
 use crate::group::{Counter, GroupNumber};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};
@@ -36,6 +46,8 @@ pub struct Reorganization {
     gate: Gate,
     round: Round,
     definition: Option<Definition>,
+    /// Whether this node has begun as a coordinator and has not yielded since.
+    leads: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,9 +55,22 @@ enum Gate {
     /// The application works under the definition.
     Open,
     /// No operation is accepted; the application drains.
-    Stopping,
+    Stopping(Then),
     /// The application has stopped and this is what it handed up.
     Stopped(Report),
+    /// The same, and the leadership is ending.
+    Yielding(Report),
+}
+
+/// What follows when the application has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Then {
+    /// Nothing: a leadership goes on, if there is one.
+    Rest,
+    /// The leadership ends with the application.
+    HasYielded,
+    /// The leadership, which was to go on when the application was told to stop, ends after it.
+    Yield,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -138,79 +163,6 @@ impl Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handover;
 
-/// What this layer is told, by the election below and the application above.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Command {
-    /// The election wants the computation stopped.
-    Stop,
-    /// The election made this node a coordinator.
-    Form(Formation),
-    /// The election made this node a participant.
-    Join {
-        /// The group.
-        group: GroupNumber,
-        /// Its coordinator.
-        coordinator: NodeId,
-    },
-    /// The election settled on a coordinator that hands out no definition (E-08).
-    Follow {
-        /// The group.
-        group: GroupNumber,
-        /// Its coordinator.
-        coordinator: NodeId,
-    },
-    /// The application has drained.
-    Stopped(Report),
-    /// The application has planned for this group.
-    Define {
-        /// Which group the plan is for.
-        group: GroupNumber,
-        /// The plan.
-        definition: Definition,
-    },
-}
-
-/// What this layer tells.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Notice {
-    /// To the application: close the gate and drain.
-    Stop,
-    /// To the application: plan from these reports.
-    Plan {
-        /// For this group.
-        group: GroupNumber,
-        /// All its members, the coordinator included.
-        members: NodeSet,
-        /// The reports of all members.
-        reports: Reports,
-    },
-    /// To the application: the gate is open.
-    Begin {
-        /// The group.
-        group: GroupNumber,
-        /// Its coordinator.
-        coordinator: NodeId,
-        /// All its members.
-        members: NodeSet,
-        /// The state of the task.
-        definition: Definition,
-    },
-    /// To the election: the application has stopped.
-    Stopped(Report),
-    /// To the election: the group has its definition; these are left out.
-    Settled {
-        /// Members that did not take it.
-        missing: NodeSet,
-        /// All members of the group, as the coordinator sent them.
-        members: NodeSet,
-    },
-    /// To the election: these members did not take the definition.
-    Unsettled {
-        /// Who they are.
-        missing: NodeSet,
-    },
-}
-
 impl Protocol for Reorganization {
     type Message = Message;
     type Timer = Handover;
@@ -220,7 +172,8 @@ impl Protocol for Reorganization {
 
     fn start(_: &mut Context<'_>, _: Option<NoRecord>, _: &mut Effects<Self>) -> Self {
         // A node that has just started has nothing running and nothing to report.
-        Self { gate: Gate::Stopped(Report::default()), round: Round::Idle, definition: None }
+        let gate = Gate::Stopped(Report::default());
+        Self { gate, round: Round::Idle, definition: None, leads: false }
     }
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
@@ -233,6 +186,7 @@ impl Protocol for Reorganization {
             }
             Event::Timer(Handover) => self.conclude(cx, out),
             Event::Command(Command::Stop) => self.stop(out),
+            Event::Command(Command::Yield) => self.yield_leadership(cx, out),
             Event::Command(Command::Stopped(report)) => {
                 self.stopped(report, out);
                 self.enter(cx, out);
@@ -253,10 +207,10 @@ impl Protocol for Reorganization {
 }
 
 impl Reorganization {
-    /// A node whose application has been running under this definition.
+    /// A node whose application has been running under this definition, and whether it leads.
     #[must_use]
-    pub const fn established(definition: Definition) -> Self {
-        Self { gate: Gate::Open, round: Round::Idle, definition: Some(definition) }
+    pub const fn established(definition: Definition, leads: bool) -> Self {
+        Self { gate: Gate::Open, round: Round::Idle, definition: Some(definition), leads }
     }
 
     /// The definition that was last in force here.
@@ -270,25 +224,35 @@ impl Reorganization {
     pub const fn is_accepting(&self) -> bool {
         match self.gate {
             Gate::Open => true,
-            Gate::Stopping | Gate::Stopped(_) => false,
+            Gate::Stopping(_) | Gate::Stopped(_) | Gate::Yielding(_) => false,
         }
     }
 
-    /// Whether the application has stopped and was not told to begin.
+    /// Whether the application is draining, or the leadership ending.
+    #[must_use]
+    pub const fn is_stopping(&self) -> bool {
+        match self.gate {
+            Gate::Stopping(_) | Gate::Yielding(_) => true,
+            Gate::Open | Gate::Stopped(_) => false,
+        }
+    }
+
+    /// Whether the application has stopped and was not told to begin, and this node does not lead.
     #[must_use]
     pub const fn has_stopped(&self) -> bool {
         match self.gate {
-            Gate::Stopped(_) => true,
-            Gate::Open | Gate::Stopping => false,
+            Gate::Stopped(_) => !self.leads,
+            Gate::Open | Gate::Stopping(_) | Gate::Yielding(_) => false,
         }
     }
 
     /// The application has drained without an election that waits for it: the report is kept for
     /// the next one.
     pub(crate) fn keep(&mut self, report: Report) {
-        match self.gate {
-            Gate::Stopping => self.gate = Gate::Stopped(report),
-            Gate::Open | Gate::Stopped(_) => {}
+        let _ = self.drained(report);
+        // A node that leaves is told to yield again if it still leads.
+        if let Gate::Yielding(report) = &mut self.gate {
+            self.gate = Gate::Stopped(core::mem::take(report));
         }
     }
 
@@ -302,23 +266,71 @@ impl Reorganization {
         out.cancel_timer(Handover);
         match &self.gate {
             Gate::Open => {
-                self.gate = Gate::Stopping;
+                self.gate = Gate::Stopping(Then::Rest);
                 out.notify(Notice::Stop);
             }
-            Gate::Stopping => {}
+            Gate::Stopping(_) | Gate::Yielding(_) => {}
             // It has not run since it last stopped, so the report is still valid.
             Gate::Stopped(report) => out.notify(Notice::Stopped(report.clone())),
         }
     }
 
-    fn stopped(&mut self, report: Report, out: &mut Effects<Self>) {
-        match self.gate {
-            Gate::Stopping => {
+    /// Stops the application and ends the leadership, if there is one.
+    fn yield_leadership(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        if !self.leads || cx.is_mutated(Mutant::KEEP_LEADING) {
+            return self.stop(out);
+        }
+        self.round = Round::Idle;
+        out.cancel_timer(Handover);
+        match &mut self.gate {
+            Gate::Open => {
+                self.gate = Gate::Stopping(Then::HasYielded);
+                out.notify(Notice::Yield);
+            }
+            Gate::Stopping(then) => {
+                *then = match then {
+                    Then::Rest | Then::Yield => Then::Yield,
+                    Then::HasYielded => Then::HasYielded,
+                }
+            }
+            Gate::Yielding(_) => {}
+            Gate::Stopped(report) => {
+                self.gate = Gate::Yielding(core::mem::take(report));
+                out.notify(Notice::Yield);
+            }
+        }
+    }
+
+    /// The application has drained, or the leadership is over. What it handed up, if it has just
+    /// stopped.
+    fn drained(&mut self, report: Report) -> Option<Report> {
+        match &mut self.gate {
+            Gate::Stopping(then) => {
+                self.leads &= *then != Then::HasYielded;
+                self.gate = match then {
+                    Then::Rest | Then::HasYielded => Gate::Stopped(report.clone()),
+                    Then::Yield => Gate::Yielding(report.clone()),
+                };
+                Some(report)
+            }
+            Gate::Yielding(report) => {
+                let report = core::mem::take(report);
+                self.leads = false;
                 self.gate = Gate::Stopped(report.clone());
-                out.notify(Notice::Stopped(report));
+                Some(report)
             }
             // An application that stops twice, or unasked, has nothing new to report.
-            Gate::Open | Gate::Stopped(_) => {}
+            Gate::Open | Gate::Stopped(_) => None,
+        }
+    }
+
+    fn stopped(&mut self, report: Report, out: &mut Effects<Self>) {
+        let Some(report) = self.drained(report) else { return };
+        match self.gate {
+            Gate::Yielding(_) => out.notify(Notice::Yield),
+            Gate::Open | Gate::Stopping(_) | Gate::Stopped(_) => {
+                out.notify(Notice::Stopped(report));
+            }
         }
     }
 
@@ -327,7 +339,7 @@ impl Reorganization {
             (&self.round, &self.gate)
         {
             let members = [cx.me, *coordinator].into_iter().collect();
-            self.open(*group, *coordinator, members, Definition::default(), out);
+            self.open(cx, *group, *coordinator, members, Definition::default(), out);
         }
     }
 
@@ -391,7 +403,7 @@ impl Reorganization {
             Round::Planning(_) | Round::Handing { .. } | Round::Entering { .. } => false,
         };
         if is_mine {
-            self.open(group, from, members.clone(), definition, out);
+            self.open(cx, group, from, members.clone(), definition, out);
             out.notify(Notice::Settled { missing: NodeSet::new(), members });
         }
         // Literal E-12: the answer leaves even though the request was ignored.
@@ -439,13 +451,14 @@ impl Reorganization {
         if is_strict && !missing.is_empty() {
             out.notify(Notice::Unsettled { missing });
         } else {
-            self.open(group, cx.me, members.clone(), definition, out);
+            self.open(cx, group, cx.me, members.clone(), definition, out);
             out.notify(Notice::Settled { missing, members });
         }
     }
 
     fn open(
         &mut self,
+        cx: &Context<'_>,
         group: GroupNumber,
         coordinator: NodeId,
         members: NodeSet,
@@ -453,6 +466,7 @@ impl Reorganization {
         out: &mut Effects<Self>,
     ) {
         self.gate = Gate::Open;
+        self.leads = coordinator == cx.me;
         self.round = Round::Idle;
         self.definition = Some(definition.clone());
         out.notify(Notice::Begin { group, coordinator, members, definition });
@@ -472,6 +486,8 @@ pub(crate) const TIMERS: &[TimerInfo] =
 mutants! {
     /// EE_answer or Accept leaves before the application has stopped.
     ANSWER_BEFORE_STOPPING = "answer-before-stopping",
+    /// A leader goes on leading although it follows another node.
+    KEEP_LEADING = "keep-leading",
     /// A definition is taken from any node that sends one.
     DEFINITION_FROM_STRANGER = "definition-from-stranger",
     /// A definition is taken although the node is in Election again.

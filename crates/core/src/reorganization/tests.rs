@@ -9,7 +9,7 @@ fn working() -> Bench<Reorganization> {
 
 fn working_with(options: &[(&str, &str)]) -> Bench<Reorganization> {
     let config = group_of(Algorithm::Bully, 3, options);
-    Bench::begun(config, 1, |_, _| Reorganization::established(Definition::from("old")))
+    Bench::begun(config, 1, |_, _| Reorganization::established(Definition::from("old"), false))
 }
 
 fn stopped(bench: &mut Bench<Reorganization>) {

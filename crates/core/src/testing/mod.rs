@@ -241,6 +241,7 @@ pub(crate) fn of_election(notice: &election::Notice) -> String {
     use election::Notice;
     match notice {
         Notice::Stop => "stop".to_string(),
+        Notice::Yield => "yield".to_string(),
         Notice::Formed(formation) => format!(
             "form {} with {}{}{}{}",
             formation.group,

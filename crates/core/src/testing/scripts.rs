@@ -72,7 +72,7 @@ impl Scripted for Invitation {
     fn message(message: &invitation::Message) -> String {
         use invitation::Message;
         let facts = of_facts(Self::facts(message));
-        if let Message::AycAnswer { is_coordinator: false, coordinator } = message {
+        if let Message::AycAnswer { is_coordinator: false, coordinator, .. } = message {
             format!("{facts} try {coordinator}")
         } else if let Message::Accept { report, forwarded, .. } = message {
             let line = format!("{facts}{}", of_report(report));
@@ -115,6 +115,7 @@ impl Scripted for Reorganization {
         use reorganization::Notice;
         match notice {
             Notice::Stop => "stop".to_string(),
+            Notice::Yield => "yield".to_string(),
             Notice::Plan { group, members, reports } => of_plan(*group, members, reports),
             Notice::Begin { group, coordinator, members, definition } => {
                 of_begin(*group, *coordinator, members, definition)
@@ -181,7 +182,11 @@ impl Scripted for Recall {
 
 impl Scripted for Policy {
     fn message(message: &policy::Message) -> String {
-        of_facts(message.facts())
+        let facts = of_facts(message.facts());
+        if let policy::Message::Farewell { successor: Some(successor) } = message {
+            return format!("{facts} for {successor}");
+        }
+        facts
     }
 
     fn timer(timer: policy::Timer) -> String {
@@ -189,7 +194,7 @@ impl Scripted for Policy {
     }
 
     fn notice(notice: &policy::Notice) -> String {
-        if let policy::Notice::Farewell(peer) = notice {
+        if let policy::Notice::Farewell { peer, successor: None } = notice {
             format!("farewell of {peer}")
         } else {
             format!("{notice:?}").to_lowercase()
@@ -207,6 +212,8 @@ impl Scripted for Node {
             Reorganization::message(message)
         } else if let Message::Recall(message) = message {
             Recall::message(message)
+        } else if let Message::Policy(message) = message {
+            Policy::message(message)
         } else {
             of_facts(message.facts(Algorithm::Bully))
         }
@@ -230,6 +237,8 @@ impl Scripted for Node {
             format!("ended {outcome:?}")
         } else if let Notice::Farewell(peer) = notice {
             format!("farewell of {peer}")
+        } else if let Notice::Acting { peer, group } = notice {
+            format!("{peer} acts as {group}")
         } else {
             format!("{notice:?}").to_lowercase()
         }

@@ -47,6 +47,10 @@ pub struct Header {
     pub answer_us: u64,
     /// Period of Check, in microseconds.
     pub check_every_us: u64,
+    /// Whether an established coordinator keeps leading: `never`, or how long a higher member waits
+    /// before it takes over; empty if the highest node takes over.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub preempt: String,
 }
 
 impl Header {
@@ -207,6 +211,11 @@ pub enum Event {
         /// Whose.
         node: NodeId,
     },
+    /// The application is told to stop, and the node's leadership ends before it answers.
+    Yield {
+        /// The node.
+        node: NodeId,
+    },
     /// The application has drained and handed up its report.
     Stopped {
         /// Whose.
@@ -267,6 +276,7 @@ impl Event {
             | Self::Call { node }
             | Self::End { node, .. }
             | Self::Stop { node }
+            | Self::Yield { node }
             | Self::Stopped { node }
             | Self::Plan { node, .. }
             | Self::Begin { node, .. } => Some(*node),
@@ -286,6 +296,7 @@ impl Event {
             Self::Call { .. }
             | Self::End { .. }
             | Self::Stop { .. }
+            | Self::Yield { .. }
             | Self::Stopped { .. }
             | Self::Plan { .. }
             | Self::Begin { .. } => EventClass::Milestone,

@@ -73,7 +73,10 @@ fn the_list_has_every_kind() {
 fn the_encoding_is_what_peers_of_other_versions_know() {
     let report = Report::from("ok");
     for (message, bytes) in [
-        (bully(bully::Message::AyuAnswer), &[0x82, 0, 0x81, 0x82, 0, 0x81, 0x82, 1, 0x80][..]),
+        (
+            bully(bully::Message::AyuAnswer { leads: false }),
+            &[0x82, 0, 0x81, 0x82, 0, 0x81, 0x82, 1, 0x81, 0xf4][..],
+        ),
         (
             bully(bully::Message::EeAnswer { group: number(7, 3), ok: true, report }),
             &[0x82, 0, 0x81, 0x82, 0, 0x81, 0x82, 5, 0x83, 0x82, 7, 3, 0xf5, 0x42, b'o', b'k'],
@@ -83,7 +86,7 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
             &[0x82, 0, 0x81, 0x82, 1, 0x81, 0x82, 2, 0x81, 0x82, 0x19, 1, 44, 2],
         ),
         (
-            invitation(invitation::Message::Invitation { group: number(1, 9) }),
+            invitation(invitation::Message::Invitation { group: number(1, 9), standing: None }),
             &[0x82, 0, 0x81, 0x82, 2, 0x81, 0x82, 4, 0x81, 0x82, 1, 9],
         ),
         (
@@ -91,8 +94,9 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
                 number: Counter(2),
                 candidate: number(2, 9).node,
                 hops: 4,
+                leads: false,
             })),
-            &[0x82, 0, 0x81, 0x82, 3, 0x81, 0x82, 0, 0x81, 0x82, 0, 0x83, 2, 9, 4],
+            &[0x82, 0, 0x81, 0x82, 3, 0x81, 0x82, 0, 0x81, 0x82, 0, 0x84, 2, 9, 4, 0xf4],
         ),
         (
             Message::Reorganization(reorganization::Message::NewState {
@@ -107,7 +111,10 @@ fn the_encoding_is_what_peers_of_other_versions_know() {
             Message::Recall(recall::Message::Recalled { question: 7, counter: Some(Counter(5)) }),
             &[0x82, 3, 0x81, 0x82, 1, 0x82, 7, 5],
         ),
-        (Message::Policy(policy::Message::Farewell), &[0x82, 4, 0x81, 0x82, 0, 0x80]),
+        (
+            Message::Policy(policy::Message::Farewell { successor: None }),
+            &[0x82, 4, 0x81, 0x82, 0, 0x80],
+        ),
         (
             Message::Policy(policy::Message::Pause { stamp: stamp(300, 2), is_on: true }),
             &[0x82, 4, 0x81, 0x82, 1, 0x82, 0x82, 0x19, 1, 44, 2, 0xf5],
@@ -143,12 +150,14 @@ fn the_bytes_of_every_kind_of_message_are_the_recorded_ones() {
 
 #[test]
 fn a_field_that_a_newer_version_added_is_skipped() {
-    // Invitation with a third array inside its fields, and AYU_answer with a field at all.
-    let newer = [0x82, 0, 0x81, 0x82, 2, 0x81, 0x82, 4, 0x82, 0x82, 1, 9, 0x82, 1, 0x61, b'x'];
-    let message = invitation(invitation::Message::Invitation { group: number(1, 9) });
+    // Invitation with an array behind its fields, and AYU_answer with a field at all.
+    let newer =
+        [0x82, 0, 0x81, 0x82, 2, 0x81, 0x82, 4, 0x83, 0x82, 1, 9, 0xf6, 0x82, 1, 0x61, b'x'];
+    let message =
+        invitation(invitation::Message::Invitation { group: number(1, 9), standing: None });
     assert_eq!(decode(&newer), Ok(message));
     let newer = [0x82, 0, 0x81, 0x82, 0, 0x81, 0x82, 1, 0x81, 0xf5];
-    assert_eq!(decode(&newer), Ok(bully(bully::Message::AyuAnswer)));
+    assert_eq!(decode(&newer), Ok(bully(bully::Message::AyuAnswer { leads: true })));
 }
 
 #[test]

@@ -166,7 +166,7 @@ impl Protocol for ExpandingRing {
 impl ExpandingRing {
     fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
-            Command::Silent(peer) | Command::Failed(peer) => {
+            Command::Silent(peer) | Command::Failed(peer) | Command::Succeed(peer) => {
                 let is_leader = self.leadership.leader().is_some_and(|leader| leader.node == peer);
                 if is_leader && peer != cx.me {
                     self.call(cx, out);
@@ -196,7 +196,7 @@ impl ExpandingRing {
         self.status = Status::Election;
         self.leadership.leave(out);
         out.cancel_timer(Timer::Stall);
-        out.notify(Notice::Stop);
+        out.notify(Notice::Yield);
         self.flood(cx, number, 1, out);
         save_late(cx, self.counter, out);
     }
@@ -343,7 +343,7 @@ impl ExpandingRing {
         self.phase = Phase::Settled;
         self.status = Status::Normal;
         out.cancel_timer(Timer::Stall);
-        out.notify(Notice::Stop);
+        out.notify(Notice::Yield);
         out.notify(Notice::Followed { group, coordinator: group.node });
     }
 

@@ -1,6 +1,10 @@
 //! The candidate, listing 10.20 (Election): ask, halt, appoint, hand over, or start over.
 
-use super::{Bully, Halting, HaltingRound, Message, Nudge, Recheck, Rounds, Task, Timer, Waits};
+use super::vetting::Vetting;
+use super::{
+    Bully, Candidate, Halting, HaltingRound, Message, Nudge, Recheck, Rounds, Standing, Task,
+    Timer, Waits,
+};
 use crate::dice::jitter;
 use crate::election::{Formation, Notice, next_number, save_late};
 use crate::group::{GroupNumber, Status};
@@ -32,7 +36,7 @@ impl Bully {
         }
         out.cancel_timer(Timer::Retry);
         out.notify(Notice::Called);
-        let mut above: NodeSet = cx.members.above(cx.me).collect();
+        let mut above = self.may_be_above(cx);
         if cx.is_mutated(Mutant::PROBE_ALL_BUT_HIGHEST)
             && let Some(highest) = cx.members.above(cx.me).next_back()
         {
@@ -41,7 +45,9 @@ impl Bully {
         if above.is_empty() {
             return self.halt_lower(cx, attempt, out);
         }
-        let nudge = cx.config.options().bully.nudge == Nudge::On;
+        // A leader that a newcomer asks checks at once, and takes it in.
+        let is_joining = cx.config.preempt().is_sticky() && self.status == Status::Down;
+        let nudge = cx.config.options().bully.nudge == Nudge::On || is_joining;
         for higher in above.iter() {
             out.send(higher, Message::AreYouUp { nudge });
         }
@@ -49,21 +55,43 @@ impl Bully {
         self.task = Task::Asking { attempt, awaiting: above };
     }
 
-    pub(super) fn found_up(&mut self, cx: &mut Context<'_>, from: NodeId, out: &mut Effects<Self>) {
-        match &self.task {
-            Task::Probing if self.coordinator == Some(from) => self.rest(out),
-            Task::Doubting if self.halted.is_some_and(|halted| halted.node == from) => {
+    /// A peer is up: a node that outranks this one ends its election.
+    pub(super) fn found_up(
+        &mut self,
+        cx: &mut Context<'_>,
+        answer: Standing,
+        out: &mut Effects<Self>,
+    ) {
+        let (from, own) = (answer.node, self.standing(cx));
+        match &mut self.task {
+            Task::Probing if self.coordinator == Some(from) => {
+                self.rest(out);
+                if cx.config.preempt().is_sticky() && !answer.leads {
+                    // It has restarted, and waits for a leader as this node does.
+                    self.elect(cx, 0, out);
+                }
+            }
+            Task::Doubting if self.halted.is_some_and(|halted| halted.group.node == from) => {
+                // A leader keeps its rank during its own election, so that election is over.
+                self.halted = self.halted.filter(|halted| !halted.leads || answer.leads);
                 self.rest(out);
             }
+            Task::Asking { attempt, awaiting } if own.outranks(answer, cx) => {
+                let attempt = *attempt;
+                if awaiting.remove(from) && awaiting.is_empty() {
+                    self.conclude_asking(cx, attempt, out);
+                }
+            }
             Task::Asking { awaiting, .. } if awaiting.contains(from) => {
+                let awaiting = awaiting.clone();
                 out.notify(Notice::Ended(Outcome::Yielded));
                 self.wait_for_others(cx, out);
                 match self.halted {
                     // Another node answered; the one that halted this node may still answer.
                     Some(halted)
                         if self.status == Status::Election
-                            && halted.node != from
-                            && awaiting.contains(halted.node) =>
+                            && halted.group.node != from
+                            && awaiting.contains(halted.group.node) =>
                     {
                         self.task = Task::Doubting;
                     }
@@ -83,6 +111,23 @@ impl Bully {
         }
     }
 
+    /// No node that outranks this one has answered.
+    pub(super) fn conclude_asking(
+        &mut self,
+        cx: &mut Context<'_>,
+        attempt: u8,
+        out: &mut Effects<Self>,
+    ) {
+        // A candidate of higher rank, which had not started when it was asked, waits for the same
+        // answers.
+        if self.vetting.as_ref().is_some_and(Vetting::has_candidate) {
+            self.conclude_vetting(cx, out);
+        }
+        if let Task::Asking { .. } = self.task {
+            self.halt_lower(cx, attempt, out);
+        }
+    }
+
     /// Listing 10.20, second step: no lower node may go on under an old coordinator (B-25, B-26).
     pub(super) fn halt_lower(
         &mut self,
@@ -92,7 +137,7 @@ impl Bully {
     ) {
         let group = next_number(cx, &mut self.counter, out);
         self.status = Status::Election;
-        self.halted = Some(group);
+        self.halted = Some(Candidate { group, leads: self.leads });
         self.coordinator = None;
         self.group = Some(group);
         self.up = NodeSet::new();
@@ -101,7 +146,7 @@ impl Bully {
         out.cancel_timer(Timer::Check);
         out.notify(Notice::Watch(NodeSet::new()));
         out.notify(Notice::Stop);
-        let mut queue: alloc::vec::Vec<NodeId> = cx.members.below(cx.me).collect();
+        let mut queue = self.may_be_below(cx);
         if cx.is_mutated(Mutant::FORGET_LOWEST_NODE) && queue.len() > 1 {
             queue.remove(0);
         }
@@ -113,6 +158,7 @@ impl Bully {
             reports: alloc::vec::Vec::new(),
             has_stopped: false,
             is_over: false,
+            leads: self.leads,
         };
         round.ask(cx, out);
         save_late(cx, self.counter, out);
@@ -299,6 +345,7 @@ impl HaltingRound {
         let message = Message::EnterElection {
             group: self.group,
             appoints: options.rounds == Rounds::Merged,
+            leads: self.leads,
         };
         match options.halting {
             Halting::Parallel => {
@@ -321,6 +368,6 @@ impl HaltingRound {
     }
 
     pub(super) fn has_asked(&self, cx: &Context<'_>) -> bool {
-        cx.members.below(cx.me).next().is_some()
+        self.leads || cx.members.below(cx.me).next().is_some()
     }
 }

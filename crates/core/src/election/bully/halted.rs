@@ -1,6 +1,6 @@
 //! The monitor of listing 10.21: how a node obeys a candidate of higher rank.
 
-use super::{Answers, Bully, Halted, Message, Task, TimeoutRule, Timer};
+use super::{Answers, Bully, Candidate, Halted, Message, Standing, Task, TimeoutRule, Timer};
 use crate::election::Notice;
 use crate::group::{GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
@@ -21,17 +21,25 @@ impl Bully {
         &mut self,
         cx: &mut Context<'_>,
         from: NodeId,
-        group: GroupNumber,
+        candidate: Candidate,
         is_appointed: bool,
         out: &mut Effects<Self>,
     ) {
-        if !cx.members.outranks(from, cx.me) || self.is_outdated(group) {
+        let (group, own) = (candidate.group, self.standing(cx));
+        if self.is_outdated(group) {
             return;
         }
-        if self.puts_off(cx, group, is_appointed, out) {
+        if !(Standing { node: from, leads: candidate.leads }).outranks(own, cx) {
+            // A lower candidate would have found this node up, unless this node leads since then.
+            if self.leads && !cx.is_mutated(Mutant::IGNORE_CHALLENGER) {
+                out.send(from, Message::refusal(group));
+            }
             return;
         }
-        if self.must_refuse(cx, from) {
+        if self.puts_off(cx, candidate, is_appointed, out) {
+            return;
+        }
+        if self.must_refuse(cx, candidate.standing()) {
             out.send(from, Message::refusal(group));
             return self.doubt(cx, out);
         }
@@ -46,7 +54,8 @@ impl Bully {
         self.coordinator = None;
         self.group = Some(group);
         self.up = NodeSet::new();
-        self.halted = Some(group);
+        self.halted = Some(candidate);
+        self.leads = false;
         out.cancel_timer(Timer::Answers);
         out.cancel_timer(Timer::Check);
         self.wait_for_others(cx, out);
@@ -57,13 +66,13 @@ impl Bully {
         } else {
             self.task = Task::Answering { is_appointed };
         }
-        out.notify(Notice::Stop);
+        out.notify(Notice::Yield);
     }
 
     /// An Enter_Election that a later one overtook, or a duplicate of one whose election is
     /// complete.
     pub(super) fn is_outdated(&self, group: GroupNumber) -> bool {
-        self.halted.is_some_and(|halted| {
+        self.halted.is_some_and(|Candidate { group: halted, .. }| {
             halted.node == group.node
                 && (halted.counter > group.counter
                     || (halted.counter == group.counter && self.status.has_coordinator()))
@@ -72,15 +81,16 @@ impl Bully {
 
     /// Monotone `halted` (E-14): the node does not obey a lower candidate while it does not suspect
     /// the higher one that halted it.
-    pub(super) fn must_refuse(&self, cx: &Context<'_>, candidate: NodeId) -> bool {
+    pub(super) fn must_refuse(&self, cx: &Context<'_>, candidate: Standing) -> bool {
         let Some(halted) = self.halted else { return false };
-        if self.status != Status::Election || halted.node == candidate {
+        let halted = halted.standing();
+        if self.status != Status::Election || halted.node == candidate.node {
             return false;
         }
         let is_lower = if cx.is_mutated(Mutant::HALTED_THE_WRONG_WAY) {
-            cx.members.outranks(candidate, halted.node)
+            candidate.outranks(halted, cx)
         } else {
-            cx.members.outranks(halted.node, candidate)
+            halted.outranks(candidate, cx)
         };
         match cx.config.options().bully.halted {
             Halted::Monotone => is_lower,
@@ -89,7 +99,7 @@ impl Bully {
     }
 
     pub(super) fn doubt(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        let Some(halted) = self.halted else { return };
+        let Some(Candidate { group: halted, .. }) = self.halted else { return };
         if self.task == Task::Idle && halted.node != cx.me {
             out.send(halted.node, Message::AreYouUp { nudge: false });
             out.set_timer(Timer::Answers, cx.config.timing().answer());
@@ -109,7 +119,7 @@ impl Bully {
             Task::Answering { is_appointed } => {
                 let is_appointed = *is_appointed;
                 self.task = Task::Idle;
-                let Some(group) = self.halted else { return };
+                let Some(Candidate { group, .. }) = self.halted else { return };
                 if is_appointed {
                     self.join(group, out);
                 }
@@ -139,8 +149,8 @@ impl Bully {
         group: GroupNumber,
         out: &mut Effects<Self>,
     ) {
-        let is_halted_by_it =
-            self.halted == Some(group) || cx.is_mutated(Mutant::OBEY_ANY_COORDINATOR);
+        let is_halted_by_it = self.halted.is_some_and(|halted| halted.group == group)
+            || cx.is_mutated(Mutant::OBEY_ANY_COORDINATOR);
         let is_stopped = match self.task {
             Task::Answering { .. } => false,
             Task::Idle
@@ -185,6 +195,7 @@ impl Bully {
         if let Task::HandingOver { .. } = self.task {
             self.up = self.up.without(missing);
             self.task = Task::Idle;
+            self.leads = cx.config.preempt().is_sticky();
             out.notify(Notice::Ended(Outcome::Won));
             out.set_timer(Timer::Check, cx.config.timing().check_every());
         } else {

@@ -20,7 +20,10 @@
 
 mod candidate;
 mod halted;
+mod incumbent;
+mod message;
 mod options;
+mod succession;
 #[cfg(test)]
 mod tests;
 mod triggers;
@@ -30,23 +33,23 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use minicbor::{Decode, Encode};
+pub use message::Message;
 pub use options::{
     Answers, CheckRule, Halted, Halting, Nudge, OPTIONS, Options, Recheck, Rounds, TimeoutRule,
     Waits,
 };
 
+use self::incumbent::{Candidate, Standing, may_keep_leading};
 use self::vetting::Vetting;
 use super::{
     Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, advance_to, plain,
 };
 use crate::election::descriptor::{
-    Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
+    Adjustable, Descriptor, Groups, Handover, MessageInfo, Model, Network, TimerInfo, Topic, rows,
 };
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::mutants;
-use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
 use crate::trace::{Kind, MessageFacts, TimerName};
@@ -59,11 +62,13 @@ pub struct Bully {
     group: Option<GroupNumber>,
     up: NodeSet,
     /// The election that last halted this node, its own included.
-    halted: Option<GroupNumber>,
+    halted: Option<Candidate>,
     counter: Counter,
     task: Task,
     /// Set for a time T after the node started.
     vetting: Option<Vetting>,
+    /// Whether this node coordinates, and keeps that when a higher node joins (`incumbent.rs`).
+    leads: bool,
 }
 
 /// The procedure that a node is executing; each has at most one wait.
@@ -119,74 +124,8 @@ struct HaltingRound {
     has_stopped: bool,
     /// The wait is over; nodes that have not answered count as failed.
     is_over: bool,
-}
-
-/// The messages of the algorithm.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Message {
-    /// Is the receiver up?
-    #[n(0)]
-    AreYouUp {
-        /// Whether the receiver should check its own coordinator at once.
-        #[n(0)]
-        nudge: bool,
-    },
-    /// The sender is up.
-    #[n(1)]
-    AyuAnswer,
-    /// Is the receiver Normal?
-    #[n(2)]
-    AreYouNormal,
-    /// Whether the sender is Normal, and in which group.
-    #[n(3)]
-    AynAnswer {
-        /// Status = Normal.
-        #[n(0)]
-        is_normal: bool,
-        /// The sender's group.
-        #[n(1)]
-        group: Option<GroupNumber>,
-    },
-    /// An election has begun: stop the application.
-    #[n(4)]
-    EnterElection {
-        /// The number that the group would get.
-        #[n(0)]
-        group: GroupNumber,
-        /// Whether the sender appoints itself with the same message (B-41).
-        #[n(1)]
-        appoints: bool,
-    },
-    /// The sender has stopped, or refuses because a higher node halted it.
-    #[n(5)]
-    EeAnswer {
-        /// Echoed.
-        #[n(0)]
-        group: GroupNumber,
-        /// Whether it was obeyed.
-        #[n(1)]
-        ok: bool,
-        /// What the application handed up.
-        #[n(2)]
-        report: Report,
-    },
-    /// The sender is the coordinator.
-    #[n(6)]
-    SetCoordinator {
-        /// The new group.
-        #[n(0)]
-        group: GroupNumber,
-    },
-    /// The sender follows the new coordinator, or refuses.
-    #[n(7)]
-    ScAnswer {
-        /// Echoed.
-        #[n(0)]
-        group: GroupNumber,
-        /// Whether it was obeyed.
-        #[n(1)]
-        ok: bool,
-    },
+    /// Whether this node leads.
+    leads: bool,
 }
 
 /// Timers, named for what they end.
@@ -222,6 +161,7 @@ impl Protocol for Bully {
             counter: saved.unwrap_or_default(),
             task: Task::Idle,
             vetting: None,
+            leads: false,
         };
         node.elect(cx, 0, out);
         node.begin_vetting(cx, out);
@@ -252,14 +192,18 @@ impl Bully {
     ) {
         match message {
             Message::AreYouUp { nudge } => {
-                out.send(from, Message::AyuAnswer);
+                out.send(
+                    from,
+                    Message::AyuAnswer { leads: self.leads || self.is_handing_over(cx) },
+                );
                 if nudge {
                     self.nudged(cx, out);
                 }
             }
-            Message::AyuAnswer => {
-                self.found_up(cx, from, out);
-                self.vet(cx, from, true, out);
+            Message::AyuAnswer { leads } => {
+                let answer = Standing { node: from, leads };
+                self.found_up(cx, answer, out);
+                self.vet(cx, answer, true, out);
             }
             Message::AreYouNormal => {
                 let is_normal = self.status == Status::Normal;
@@ -268,8 +212,8 @@ impl Bully {
             Message::AynAnswer { is_normal, group } => {
                 self.found_normal(from, is_normal && group == self.group);
             }
-            Message::EnterElection { group, appoints } => {
-                self.halt(cx, from, group, appoints, out);
+            Message::EnterElection { group, appoints, leads } => {
+                self.halt(cx, from, Candidate { group, leads }, appoints, out);
             }
             Message::EeAnswer { group, ok, report } => {
                 self.count_halted(cx, from, group, ok, report, out);
@@ -291,8 +235,9 @@ impl Bully {
             Command::Silent(peer) => self.silent(cx, peer, out),
             Command::Failed(peer) => {
                 self.failed(cx, peer, out);
-                self.vet(cx, peer, false, out);
+                self.vet(cx, Standing { node: peer, leads: false }, false, out);
             }
+            Command::Succeed(peer) => self.succeed(cx, peer, out),
             Command::Suspect => self.coordinator_timeout(cx, out),
             Command::Call => self.elect(cx, 0, out),
             Command::Check => self.check(cx, out),
@@ -317,7 +262,7 @@ impl Bully {
             Task::Checking { .. } => self.conclude_check(cx, out),
             Task::Asking { attempt, .. } => {
                 let attempt = *attempt;
-                self.halt_lower(cx, attempt, out);
+                self.conclude_asking(cx, attempt, out);
             }
             Task::Halting(_) => self.end_of_halting_wait(cx, out),
             Task::Appointing { .. } => self.conclude_appointing(cx, out),
@@ -344,10 +289,11 @@ impl ElectionAlgorithm for Bully {
             coordinator: Some(established.coordinator),
             group: Some(established.group),
             up,
-            halted: Some(established.group),
+            halted: Some(Candidate { group: established.group, leads: false }),
             counter: saved,
             task: Task::Idle,
             vetting: None,
+            leads: established.coordinator == cx.me && cx.config.preempt().is_sticky(),
         }
     }
 
@@ -372,7 +318,7 @@ impl ElectionAlgorithm for Bully {
 
     fn highest_counter(message: &Message) -> Counter {
         match message {
-            Message::AreYouUp { .. } | Message::AyuAnswer | Message::AreYouNormal => {
+            Message::AreYouUp { .. } | Message::AyuAnswer { .. } | Message::AreYouNormal => {
                 Counter::default()
             }
             Message::AynAnswer { group, .. } => Counter::of(*group),
@@ -387,7 +333,7 @@ impl ElectionAlgorithm for Bully {
         let about = |kind, group, ok| MessageFacts { kind, group: Some(group), ok };
         match message {
             Message::AreYouUp { .. } => plain(Kind::AreYouUp),
-            Message::AyuAnswer => plain(Kind::AyuAnswer),
+            Message::AyuAnswer { .. } => plain(Kind::AyuAnswer),
             Message::AreYouNormal => plain(Kind::AreYouNormal),
             Message::AynAnswer { is_normal, group } => {
                 MessageFacts { kind: Kind::AynAnswer, group: *group, ok: Some(*is_normal) }
@@ -416,11 +362,12 @@ impl ElectionAlgorithm for Bully {
         let (report, ok) = (crate::payload::Report::from("half done"), true);
         vec![
             Message::AreYouUp { nudge: true },
-            Message::AyuAnswer,
+            Message::AyuAnswer { leads: false },
+            Message::AyuAnswer { leads: true },
             Message::AreYouNormal,
             Message::AynAnswer { is_normal: true, group: Some(group) },
             Message::AynAnswer { is_normal: false, group: None },
-            Message::EnterElection { group, appoints: false },
+            Message::EnterElection { group, appoints: false, leads: true },
             Message::EeAnswer { group, ok, report },
             Message::SetCoordinator { group },
             Message::ScAnswer { group, ok },
@@ -443,11 +390,11 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         has_verdict: |options| options.bully.answers != Answers::Literal,
         ..Handover::NEW_STATE
     }),
-    adjustable: None,
+    adjustable: Some(Adjustable { priorities: None, preempt: may_keep_leading }),
     options: OPTIONS,
     messages: MESSAGES,
     timers: TIMERS,
-    mutants: &[MUTANTS],
+    mutants: &[MUTANTS, incumbent::MUTANTS],
 };
 
 pub(crate) const MESSAGES: &[MessageInfo] = &[

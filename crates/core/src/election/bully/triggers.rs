@@ -50,7 +50,7 @@ impl Bully {
         out: &mut Effects<Self>,
     ) {
         let is_asked_by_election = cx.config.timing().heartbeat().is_some()
-            && cx.members.outranks(coordinator, cx.me)
+            && self.may_be_above(cx).contains(coordinator)
             && self.status.has_coordinator()
             && self.task == Task::Idle;
         if is_asked_by_election {
@@ -118,9 +118,11 @@ impl Bully {
     pub(super) fn nudged(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         if self.coordinator == Some(cx.me) {
             self.check(cx, out);
-        } else {
+        } else if self.status.has_coordinator() || !cx.config.preempt().is_sticky() {
             self.coordinator_timeout(cx, out);
         }
+        // Nodes that ask all others, and not only the higher ones, would nudge each other without
+        // end.
     }
 
     /// Evidence that a peer failed ends the wait for it at once, as if T had passed.
@@ -135,7 +137,7 @@ impl Bully {
                 self.elect(cx, 0, out);
             }
             Task::Idle => {
-                if self.halted.is_some_and(|halted| halted.node == peer)
+                if self.halted.is_some_and(|halted| halted.group.node == peer)
                     && self.status == Status::Election
                 {
                     self.halted = None;
@@ -143,7 +145,7 @@ impl Bully {
                 }
             }
             Task::Doubting => {
-                if self.halted.is_some_and(|halted| halted.node == peer) {
+                if self.halted.is_some_and(|halted| halted.group.node == peer) {
                     self.halted = None;
                     self.rest(out);
                 }
@@ -152,7 +154,7 @@ impl Bully {
                 awaiting.remove(peer);
                 if awaiting.is_empty() {
                     let attempt = *attempt;
-                    self.halt_lower(cx, attempt, out);
+                    self.conclude_asking(cx, attempt, out);
                 }
             }
             Task::Halting(round) => {

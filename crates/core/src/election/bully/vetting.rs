@@ -7,9 +7,10 @@
 //! it does not know. It costs no messages: a node that starts asks all higher nodes anyway. Leaves
 //! out the options without monotone `halted`, which promise nothing.
 
-use super::{Bully, Halted, Message, Timer};
-use crate::group::GroupNumber;
-use crate::membership::{NodeId, NodeSet};
+use alloc::collections::BTreeSet;
+
+use super::{Bully, Candidate, Halted, Message, Standing, Timer};
+use crate::membership::NodeSet;
 use crate::protocol::{Context, Effects};
 
 /// What a node that has just started knows of the nodes above it.
@@ -17,11 +18,11 @@ use crate::protocol::{Context, Effects};
 pub(super) struct Vetting {
     /// Nodes that were asked and have not answered.
     awaiting: NodeSet,
-    /// Nodes that have answered.
-    alive: NodeSet,
+    /// Nodes that have answered, and whether they lead.
+    alive: BTreeSet<Standing>,
     /// A candidate that waits for the outcome, and whether it appoints itself with the same
     /// message.
-    candidate: Option<(GroupNumber, bool)>,
+    candidate: Option<(Candidate, bool)>,
 }
 
 /// What to do with a candidate.
@@ -33,21 +34,28 @@ enum Opinion {
 }
 
 impl Vetting {
-    fn of(&self, cx: &Context<'_>, candidate: NodeId) -> Opinion {
-        let is_above = |node: NodeId| cx.members.outranks(node, candidate);
-        if self.alive.iter().any(is_above) {
+    pub(super) const fn has_candidate(&self) -> bool {
+        self.candidate.is_some()
+    }
+
+    fn of(&self, cx: &Context<'_>, candidate: Standing) -> Opinion {
+        if self.alive.iter().any(|node| node.outranks(candidate, cx)) {
             return Opinion::Refuse;
         }
-        if self.awaiting.iter().any(is_above) { Opinion::Wait } else { Opinion::Obey }
+        // A node that has not answered may lead, where that counts; the candidate has said so.
+        let leads = cx.config.preempt().is_sticky();
+        let may_be_above = |node| Standing { node, leads }.outranks(candidate, cx);
+        let mut others = self.awaiting.iter().filter(|node| *node != candidate.node);
+        if others.any(may_be_above) { Opinion::Wait } else { Opinion::Obey }
     }
 }
 
 impl Bully {
     /// The node starts.
     pub(super) fn begin_vetting(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        let awaiting: NodeSet = cx.members.above(cx.me).collect();
+        let awaiting = self.may_be_above(cx);
         if cx.config.options().bully.halted == Halted::Monotone && !awaiting.is_empty() {
-            self.vetting = Some(Vetting { awaiting, alive: NodeSet::new(), candidate: None });
+            self.vetting = Some(Vetting { awaiting, alive: BTreeSet::new(), candidate: None });
             out.set_timer(Timer::Vet, cx.config.timing().answer());
         }
     }
@@ -56,12 +64,13 @@ impl Bully {
     pub(super) fn puts_off(
         &mut self,
         cx: &Context<'_>,
-        group: GroupNumber,
+        candidate: Candidate,
         is_appointed: bool,
         out: &mut Effects<Self>,
     ) -> bool {
+        let (group, standing) = (candidate.group, candidate.standing());
         let Some(vetting) = &mut self.vetting else { return false };
-        match vetting.of(cx, group.node) {
+        match vetting.of(cx, standing) {
             Opinion::Obey => {
                 self.end_vetting(out);
                 return false;
@@ -69,9 +78,9 @@ impl Bully {
             Opinion::Refuse => out.send(group.node, Message::refusal(group)),
             Opinion::Wait => {
                 let is_best =
-                    |(other, _): (GroupNumber, bool)| !cx.members.outranks(other.node, group.node);
+                    |(other, _): (Candidate, bool)| !other.standing().outranks(standing, cx);
                 if vetting.candidate.is_none_or(is_best) {
-                    vetting.candidate = Some((group, is_appointed));
+                    vetting.candidate = Some((candidate, is_appointed));
                 }
             }
         }
@@ -82,24 +91,25 @@ impl Bully {
     pub(super) fn vet(
         &mut self,
         cx: &mut Context<'_>,
-        peer: NodeId,
+        peer: Standing,
         is_alive: bool,
         out: &mut Effects<Self>,
     ) {
         let Some(vetting) = &mut self.vetting else { return };
-        if vetting.awaiting.remove(peer) && is_alive {
+        if vetting.awaiting.remove(peer.node) && is_alive {
             vetting.alive.insert(peer);
         }
-        if let Some((group, is_appointed)) = vetting.candidate.take() {
-            self.halt(cx, group.node, group, is_appointed, out);
+        if let Some((candidate, is_appointed)) = vetting.candidate.take() {
+            self.halt(cx, candidate.group.node, candidate, is_appointed, out);
         }
     }
 
     /// The nodes that have not answered within T count as failed.
     pub(super) fn conclude_vetting(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let candidate = self.vetting.take().and_then(|vetting| vetting.candidate);
-        if let Some((group, is_appointed)) = candidate {
-            self.halt(cx, group.node, group, is_appointed, out);
+        let candidate = self.vetting.as_ref().and_then(|vetting| vetting.candidate);
+        self.end_vetting(out);
+        if let Some((candidate, is_appointed)) = candidate {
+            self.halt(cx, candidate.group.node, candidate, is_appointed, out);
         }
     }
 

@@ -171,7 +171,7 @@ impl BullyLecture {
     fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
             // L-01: only the coordinator's failure is a reason to call an election.
-            Command::Silent(peer) | Command::Failed(peer) => {
+            Command::Silent(peer) | Command::Failed(peer) | Command::Succeed(peer) => {
                 if self.elected == Some(peer) && peer != cx.me {
                     self.elect(cx, Some(peer), out);
                 }
@@ -198,7 +198,7 @@ impl BullyLecture {
         self.elected = None;
         out.cancel_timer(Timer::Announce);
         out.notify(Notice::Watch(NodeSet::new()));
-        out.notify(Notice::Stop);
+        out.notify(Notice::Yield);
         let mut above: NodeSet = cx.members.above(cx.me).collect();
         if cx.is_mutated(Mutant::SKIP_NEXT_HIGHER)
             && let Some(next) = cx.members.above(cx.me).next()
@@ -342,7 +342,7 @@ impl BullyLecture {
         out.cancel_timer(Timer::Announcement);
         out.cancel_timer(Timer::Announce);
         if is_news {
-            out.notify(Notice::Stop);
+            out.notify(Notice::Yield);
             out.notify(Notice::Watch([coordinator].into_iter().collect()));
             out.notify(Notice::Followed { group: number, coordinator });
         }

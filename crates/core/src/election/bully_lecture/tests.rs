@@ -42,7 +42,7 @@ fn election_messages_go_to_higher_nodes_and_to_no_other() {
     let lines = bench.tell(silent(4));
     assert_eq!(
         lines,
-        ["called", "watch {}", "stop", "send n3 election", "send n4 election", "set answers 25ms"]
+        ["called", "watch {}", "yield", "send n3 election", "send n4 election", "set answers 25ms"]
     );
 }
 
@@ -177,7 +177,7 @@ fn without_the_shortcut_the_dead_coordinator_is_asked_once_more() {
 fn an_announcement_of_a_higher_node_is_recorded_at_any_time() {
     let mut idle = Bench::<BullyLecture>::established(group(3), 1, 2);
     let lines = idle.receive(3, coordinator(5, 3));
-    assert_eq!(lines, ["stop", "watch {n3}", "follow n3 as 5.n3"]);
+    assert_eq!(lines, ["yield", "watch {n3}", "follow n3 as 5.n3"]);
     assert_eq!(idle.state(), "Normal under n3 in 5.n3 with {}");
 
     let mut asking = Bench::<BullyLecture>::coming_up(group(3), 1, None);
@@ -216,7 +216,7 @@ fn a_recovered_node_runs_the_algorithm_at_once() {
 fn a_live_lower_coordinator_yields_to_the_recovered_highest() {
     let mut bench = Bench::<BullyLecture>::established(group(3), 2, 2);
     let lines = bench.receive(3, coordinator(1, 3));
-    assert_eq!(lines, ["cancel announce", "stop", "watch {n3}", "follow n3 as 1.n3"]);
+    assert_eq!(lines, ["cancel announce", "yield", "watch {n3}", "follow n3 as 1.n3"]);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {}");
 }
 

@@ -1,6 +1,6 @@
 //! The handler of listing 10.27: the participant's side of a new group.
 
-use super::{Invitation, Joining, Message, RecoveryRule, Strangers, Task, Timer};
+use super::{Invitation, Joining, Message, RecoveryRule, Standing, Strangers, Task, Timer};
 use crate::election::{Formation, Notice};
 use crate::group::{GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
@@ -16,6 +16,7 @@ impl Invitation {
         cx: &mut Context<'_>,
         from: NodeId,
         group: GroupNumber,
+        standing: Option<Standing>,
         out: &mut Effects<Self>,
     ) {
         let is_stale = group.node == self.group.node && group.counter <= self.group.counter;
@@ -27,7 +28,10 @@ impl Invitation {
             return;
         }
         if self.is_invited_by_stranger(cx, from, group) {
-            return out.send(self.coordinator, Message::Invitation { group });
+            return out.send(self.coordinator, Message::Invitation { group, standing });
+        }
+        if self.keeps_leading(cx, group.node, standing.unwrap_or_default()) {
+            return;
         }
         let mut forwarded = NodeSet::new();
         if self.coordinator == cx.me && !cx.is_mutated(Mutant::ABANDON_MEMBERS) {
@@ -35,6 +39,7 @@ impl Invitation {
             forwarded.remove(group.node);
         }
         self.leave_task(Outcome::Yielded, out);
+        self.leads = false;
         self.status = Status::Election;
         self.coordinator = group.node;
         if !cx.is_mutated(Mutant::KEEP_OLD_GROUP) {
@@ -43,14 +48,14 @@ impl Invitation {
         self.up = NodeSet::new();
         self.watch(cx, out);
         for member in forwarded.iter() {
-            out.send(member, Message::Invitation { group });
+            out.send(member, Message::Invitation { group, standing });
         }
         if cx.is_mutated(Mutant::ANSWER_BEFORE_STOPPING) {
             let report = Report::default();
             out.send(group.node, Message::Accept { group, report, forwarded: forwarded.clone() });
         }
         self.task = Task::Stopping { group, forwarded };
-        out.notify(Notice::Stop);
+        out.notify(Notice::Yield);
     }
 
     /// A coordinator that found this node alone a moment ago may invite it although it is in a

@@ -18,12 +18,13 @@ impl Invitation {
         others: &NodeSet,
         out: &mut Effects<Self>,
     ) {
+        let standing = self.said(cx);
         let invited: NodeSet = others.iter().chain(self.up.iter()).collect();
         self.leave_task(Outcome::Failed, out);
         out.notify(Notice::Called);
         self.lead_new_group(cx, out);
         for node in invited.iter() {
-            out.send(node, Message::Invitation { group: self.group });
+            out.send(node, Message::Invitation { group: self.group, standing });
         }
         save_late(cx, self.counter, out);
         if !invited.is_empty() {
@@ -115,6 +116,7 @@ impl Invitation {
         match self.task {
             Task::HandingOver => {
                 self.up = self.up.without(missing);
+                self.leads |= !self.up.is_empty() && cx.config.preempt().is_sticky();
                 out.notify(Notice::Ended(Outcome::Won));
                 out.set_timer(Timer::Check, timing.check_every());
             }

@@ -22,8 +22,11 @@
 mod failure;
 mod invited;
 mod merging;
+mod message;
 mod options;
+mod precedence;
 mod search;
+mod succession;
 #[cfg(test)]
 mod tests;
 
@@ -31,11 +34,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use minicbor::{Decode, Encode};
+pub use message::Message;
 pub use options::{
     CounterRule, Joining, MergeWait, OPTIONS, Options, Policy, RecoveryRule, Reinvite, SilenceRule,
     Strangers, Waits,
 };
+pub use precedence::Standing;
 
 use super::{Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, advance_to};
 use crate::election::descriptor::{
@@ -44,7 +48,6 @@ use crate::election::descriptor::{
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::mutants;
-use crate::payload::Report;
 use crate::policy::{Preempt, PreemptError, PriorityError};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
@@ -59,6 +62,9 @@ pub struct Invitation {
     up: NodeSet,
     counter: Counter,
     task: Task,
+    /// Whether this node coordinates an established group, and keeps that when groups meet
+    /// (`precedence.rs`).
+    leads: bool,
 }
 
 /// The procedure that a node is executing; each has at most one wait.
@@ -69,6 +75,7 @@ enum Task {
     Checking {
         awaiting: NodeSet,
         others: NodeSet,
+        heard: Heard,
     },
     /// Other coordinators were found; higher ones get the chance to merge first.
     Delaying {
@@ -96,6 +103,17 @@ enum Task {
     },
 }
 
+/// What the answers to a check say, apart from who coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Heard {
+    /// No node has answered yet.
+    Nothing,
+    /// A node has answered, and no coordinator takes precedence over this node.
+    Answers,
+    /// A coordinator takes precedence over this node.
+    Superior,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Merge {
     /// Nodes that were invited, directly or through their old coordinator, and have not answered.
@@ -105,71 +123,6 @@ struct Merge {
     has_stopped: bool,
     /// The wait for further accepts is over.
     is_over: bool,
-}
-
-/// The messages of the algorithm.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Message {
-    /// Does the receiver coordinate a group?
-    #[n(0)]
-    AreYouCoordinator,
-    /// Whether the sender coordinates a group.
-    #[n(1)]
-    AycAnswer {
-        /// The sender is Normal and its own coordinator.
-        #[n(0)]
-        is_coordinator: bool,
-        /// The node that the sender follows if it does not coordinate (I-26).
-        #[n(1)]
-        coordinator: NodeId,
-    },
-    /// Is the sender still a member of the receiver's group?
-    #[n(2)]
-    AreYouThere {
-        /// The sender's group.
-        #[n(0)]
-        group: GroupNumber,
-    },
-    /// Whether the asking node is a member.
-    #[n(3)]
-    AytAnswer {
-        /// Echoed.
-        #[n(0)]
-        group: GroupNumber,
-        /// Whether the asking node is a member of that group.
-        #[n(1)]
-        ok: bool,
-    },
-    /// The receiver is invited into this group.
-    #[n(4)]
-    Invitation {
-        /// Its number; its coordinator is the number's node.
-        #[n(0)]
-        group: GroupNumber,
-    },
-    /// The sender has stopped its application and joins.
-    #[n(5)]
-    Accept {
-        /// The group that it joins.
-        #[n(0)]
-        group: GroupNumber,
-        /// What the application handed up.
-        #[n(1)]
-        report: Report,
-        /// Old members to whom the invitation was passed on.
-        #[n(2)]
-        forwarded: NodeSet,
-    },
-    /// Whether the Accept was in time.
-    #[n(6)]
-    AcceptAnswer {
-        /// Echoed (E-25).
-        #[n(0)]
-        group: GroupNumber,
-        /// Whether the sender is a member.
-        #[n(1)]
-        ok: bool,
-    },
 }
 
 /// Timers, named for what they end.
@@ -202,6 +155,7 @@ impl Protocol for Invitation {
             up: NodeSet::new(),
             counter,
             task: Task::Idle,
+            leads: false,
         };
         node.recover(cx, out);
         node
@@ -230,9 +184,11 @@ impl Invitation {
         out: &mut Effects<Self>,
     ) {
         match message {
-            Message::AreYouCoordinator => self.asked_for_coordinator(cx, from, out),
-            Message::AycAnswer { is_coordinator, coordinator: _ } => {
-                self.found(cx, from, is_coordinator, out);
+            Message::AreYouCoordinator { standing } => {
+                self.asked_for_coordinator(cx, from, standing.unwrap_or_default(), out);
+            }
+            Message::AycAnswer { is_coordinator, coordinator: _, standing } => {
+                self.found(cx, from, is_coordinator, standing.unwrap_or_default(), out);
             }
             Message::AreYouThere { group } => {
                 let ok = group == self.group && self.coordinator == cx.me && self.up.contains(from)
@@ -242,7 +198,7 @@ impl Invitation {
             Message::AytAnswer { group, ok } => {
                 self.on_coordinator_answer(cx, from, group, ok, out)
             }
-            Message::Invitation { group } => self.invited(cx, from, group, out),
+            Message::Invitation { group, standing } => self.invited(cx, from, group, standing, out),
             Message::Accept { group, report, forwarded } => {
                 self.count_accept(cx, from, group, report, &forwarded, out);
             }
@@ -260,6 +216,7 @@ impl Invitation {
             Command::Silent(peer) if peer == self.coordinator => self.timeout(cx, out),
             Command::Silent(peer) => self.member_silent(cx, peer, out),
             Command::Failed(peer) => self.failed(cx, peer, out),
+            Command::Succeed(peer) => self.succeed(cx, peer, out),
             Command::Suspect => self.timeout(cx, out),
             Command::AdvanceTo(seen) => advance_to(&mut self.counter, seen, out),
             Command::Call | Command::Check => {
@@ -305,6 +262,7 @@ impl ElectionAlgorithm for Invitation {
             up,
             counter: saved,
             task: Task::Idle,
+            leads: established.coordinator == cx.me && cx.config.preempt().is_sticky(),
         };
         node.watch(cx, out);
         if node.coordinator == cx.me {
@@ -342,10 +300,10 @@ impl ElectionAlgorithm for Invitation {
 
     fn highest_counter(message: &Message) -> Counter {
         match message {
-            Message::AreYouCoordinator | Message::AycAnswer { .. } => Counter::default(),
+            Message::AreYouCoordinator { .. } | Message::AycAnswer { .. } => Counter::default(),
             Message::AreYouThere { group }
             | Message::AytAnswer { group, .. }
-            | Message::Invitation { group }
+            | Message::Invitation { group, .. }
             | Message::Accept { group, .. }
             | Message::AcceptAnswer { group, .. } => Counter(group.counter),
         }
@@ -354,7 +312,7 @@ impl ElectionAlgorithm for Invitation {
     fn facts(message: &Message) -> MessageFacts {
         let about = |kind, group, ok| MessageFacts { kind, group: Some(group), ok };
         match message {
-            Message::AreYouCoordinator => {
+            Message::AreYouCoordinator { .. } => {
                 MessageFacts { kind: Kind::AreYouCoordinator, group: None, ok: None }
             }
             Message::AycAnswer { is_coordinator, .. } => {
@@ -362,7 +320,7 @@ impl ElectionAlgorithm for Invitation {
             }
             Message::AreYouThere { group } => about(Kind::AreYouThere, *group, None),
             Message::AytAnswer { group, ok } => about(Kind::AytAnswer, *group, Some(*ok)),
-            Message::Invitation { group } => about(Kind::Invitation, *group, None),
+            Message::Invitation { group, .. } => about(Kind::Invitation, *group, None),
             Message::Accept { group, .. } => about(Kind::Accept, *group, None),
             Message::AcceptAnswer { group, ok } => about(Kind::AcceptAnswer, *group, Some(*ok)),
         }
@@ -382,12 +340,14 @@ impl ElectionAlgorithm for Invitation {
         use crate::testing;
         let group = testing::number(7, 3);
         let (report, ok) = (crate::payload::Report::from("half done"), true);
+        let standing = Some(Standing { leads: Some(300), priority: Some(7) });
         vec![
-            Message::AreYouCoordinator,
-            Message::AycAnswer { is_coordinator: false, coordinator: group.node },
+            Message::AreYouCoordinator { standing },
+            Message::AreYouCoordinator { standing: None },
+            Message::AycAnswer { is_coordinator: false, coordinator: group.node, standing },
             Message::AreYouThere { group },
             Message::AytAnswer { group, ok },
-            Message::Invitation { group },
+            Message::Invitation { group, standing },
             Message::Accept { group, report, forwarded: testing::nodes([4, 5]) },
             Message::AcceptAnswer { group, ok },
         ]
@@ -406,19 +366,22 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     model: Model::Asynchronous,
     groups: Groups::PerComponent,
     handover: Some(Handover::READY),
-    adjustable: Some(Adjustable { priorities: may_change_priorities, preempt: may_keep_leading }),
+    adjustable: Some(Adjustable {
+        priorities: Some(may_change_priorities),
+        preempt: may_keep_leading,
+    }),
     options: OPTIONS,
     messages: MESSAGES,
     timers: TIMERS,
-    mutants: &[MUTANTS],
+    mutants: &[MUTANTS, precedence::MUTANTS],
 };
 
-/// With the policy `delay` a priority only decides how long a node waits before it merges other
-/// groups. With the other policies two nodes that know different priorities may each leave the
+/// With the policies `precedence` and `delay` a priority only decides how long a node waits before
+/// it merges other groups. With the other policies two nodes that know different priorities may each leave the
 /// merge to the other (fuzz seed `invitation` 325).
 const fn may_change_priorities(options: &crate::options::Options) -> Result<(), PriorityError> {
     match options.invitation.policy {
-        Policy::Delay => Ok(()),
+        Policy::Precedence | Policy::Delay => Ok(()),
         Policy::IgnoreLower | Policy::Prompted | Policy::OnlyLower => {
             Err(PriorityError::NobodyMerges)
         }
@@ -436,9 +399,13 @@ const fn may_keep_leading(
         (Policy::IgnoreLower | Policy::Prompted | Policy::OnlyLower, ..) => {
             Err(PreemptError::HigherMerges)
         }
-        (Policy::Delay, Preempt::Always | Preempt::Never, ..)
-        | (Policy::Delay, Preempt::After(_), Waits::Early, Reinvite::On) => Ok(()),
-        (Policy::Delay, Preempt::After(_), ..) => Err(PreemptError::NobodyTakesOver),
+        (Policy::Precedence | Policy::Delay, Preempt::Always | Preempt::Never, ..)
+        | (Policy::Precedence | Policy::Delay, Preempt::After(_), Waits::Early, Reinvite::On) => {
+            Ok(())
+        }
+        (Policy::Precedence | Policy::Delay, Preempt::After(_), ..) => {
+            Err(PreemptError::NobodyTakesOver)
+        }
     }
 }
 

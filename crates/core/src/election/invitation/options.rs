@@ -13,9 +13,12 @@ options! {
     /// Which coordinator merges which groups, and when (I-18 to I-27); each policy adds the
     /// configured jitter.
     policy / "policy": Policy {
+        /// The coordinator that takes precedence merges the others at once; the others wait for
+        /// it, and merge only if it has not invited them for long enough (`precedence.rs`).
+        #[default] Precedence = "precedence",
         /// Every coordinator merges all others, after a delay that grows with the number of nodes
         /// above it (E-24).
-        #[default] Delay = "delay",
+        Delay = "delay",
         /// A coordinator does not answer the query of a lower one (I-22).
         IgnoreLower = "ignore-lower",
         /// A query of a lower coordinator makes the higher one merge it at once (I-23, I-25).

@@ -1,6 +1,6 @@
 //! Check, listing 10.23: find other coordinators, and how long to wait before merging.
 
-use super::{Invitation, Message, Policy, Task, Timer, Waits};
+use super::{Heard, Invitation, Message, Policy, Standing, Task, Timer, Waits};
 use crate::dice::jitter;
 use crate::group::Status;
 use crate::membership::{NodeId, NodeSet};
@@ -21,10 +21,10 @@ impl Invitation {
             return;
         }
         for other in awaiting.iter() {
-            out.send(other, Message::AreYouCoordinator);
+            out.send(other, Message::AreYouCoordinator { standing: self.said(cx) });
         }
         out.set_timer(Timer::Answers, cx.config.timing().answer());
-        self.task = Task::Checking { awaiting, others: NodeSet::new() };
+        self.task = Task::Checking { awaiting, others: NodeSet::new(), heard: Heard::Nothing };
     }
 
     pub(super) fn check_again(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
@@ -37,6 +37,7 @@ impl Invitation {
         &mut self,
         cx: &mut Context<'_>,
         from: NodeId,
+        standing: Standing,
         out: &mut Effects<Self>,
     ) {
         let is_coordinator = self.status == Status::Normal && self.coordinator == cx.me;
@@ -46,7 +47,11 @@ impl Invitation {
             return;
         }
         let coordinator = self.coordinator;
-        out.send(from, Message::AycAnswer { is_coordinator, coordinator });
+        let own = self.said(cx).filter(|_| is_coordinator);
+        out.send(from, Message::AycAnswer { is_coordinator, coordinator, standing: own });
+        if is_coordinator && policy == Policy::Precedence {
+            self.prompted(cx, from, standing, out);
+        }
         if is_from_lower && policy == Policy::Prompted {
             match &mut self.task {
                 // Prompted: the higher coordinator waits only for its jitter.
@@ -71,14 +76,17 @@ impl Invitation {
         cx: &mut Context<'_>,
         from: NodeId,
         is_coordinator: bool,
+        standing: Standing,
         out: &mut Effects<Self>,
     ) {
-        let Task::Checking { awaiting, others } = &mut self.task else { return };
+        let is_superior = is_coordinator && !self.takes_precedence(cx, from, standing);
+        let Task::Checking { awaiting, others, heard } = &mut self.task else { return };
         if !awaiting.remove(from) {
             return;
         }
+        *heard = (*heard).max(if is_superior { Heard::Superior } else { Heard::Answers });
         let is_mergeable = match cx.config.options().invitation.policy {
-            Policy::Delay | Policy::IgnoreLower => true,
+            Policy::Precedence | Policy::Delay | Policy::IgnoreLower => true,
             Policy::Prompted | Policy::OnlyLower => cx.members.outranks(cx.me, from),
         };
         if is_coordinator && is_mergeable && !cx.is_mutated(Mutant::MERGE_NOBODY) {
@@ -90,15 +98,20 @@ impl Invitation {
     }
 
     pub(super) fn conclude_check(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let Task::Checking { others, .. } = &mut self.task else { return };
-        let others = core::mem::take(others);
+        let Task::Checking { others, heard, .. } = &mut self.task else { return };
+        let (others, heard) = (core::mem::take(others), *heard);
         self.task = Task::Idle;
         out.cancel_timer(Timer::Answers);
+        if cx.config.options().invitation.policy == Policy::Precedence {
+            return self.conclude_precedence(cx, others, heard, out);
+        }
         if others.is_empty() {
             return;
         }
         let higher = match cx.config.options().invitation.policy {
-            Policy::Delay | Policy::Prompted => cx.members.above(cx.me).count(),
+            Policy::Precedence | Policy::Delay | Policy::Prompted => {
+                cx.members.above(cx.me).count()
+            }
             Policy::IgnoreLower | Policy::OnlyLower => 0,
         };
         self.delay_merge(cx, others, higher, out);

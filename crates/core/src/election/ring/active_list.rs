@@ -14,6 +14,7 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::incumbent::Standing;
 use super::{Phase, Ring, Token};
 use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
 use crate::group::Counter;
@@ -37,6 +38,8 @@ options! {
 pub(super) struct Active {
     /// The active list.
     list: NodeSet,
+    /// The nodes of the list that lead, and keep that.
+    leaders: NodeSet,
     /// The predecessor that elect messages come from, and how many were taken.
     source: Option<NodeId>,
     taken: u32,
@@ -54,6 +57,7 @@ pub(super) struct Elect {
     pub(super) number: Counter,
     pub(super) node: NodeId,
     pub(super) place: u32,
+    pub(super) leads: bool,
 }
 
 impl Active {
@@ -79,10 +83,10 @@ impl Active {
     /// Counts a message that goes to this node.
     pub(super) fn count(&mut self, to: NodeId, token: Token) -> Token {
         match token {
-            Token::Elect { number, node, place: _ } => {
+            Token::Elect { number, node, place: _, leads } => {
                 let place = self.sent;
                 (self.heading, self.sent) = (Some(to), self.sent + 1);
-                Token::Elect { number, node, place }
+                Token::Elect { number, node, place, leads }
             }
             Token::Election { .. }
             | Token::Elected { .. }
@@ -95,14 +99,16 @@ impl Active {
 impl Ring {
     /// S-03: the list begins with this node's own name, which is sent.
     pub(super) fn send_name(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        if let Some(active) = self.active_mut() {
-            active.list.insert(cx.me);
-            self.pass_name(cx, cx.me, out);
+        let own = self.standing(cx);
+        if self.active().is_some() {
+            self.list(own);
+            self.pass_name(cx, own, out);
         }
     }
 
-    fn pass_name(&mut self, cx: &mut Context<'_>, node: NodeId, out: &mut Effects<Self>) {
-        let token = Token::Elect { number: self.number, node, place: 0 };
+    fn pass_name(&mut self, cx: &mut Context<'_>, name: Standing, out: &mut Effects<Self>) {
+        let Standing { node, leads } = name;
+        let token = Token::Elect { number: self.number, node, place: 0, leads };
         self.pass(cx, token, out);
     }
 
@@ -162,9 +168,10 @@ impl Ring {
         }
         let Some(active) = self.active_mut() else { return };
         let is_first = active.list.is_empty();
+        let name = Standing { node: elect.node, leads: elect.leads };
         if is_first && cx.is_mutated(Mutant::OTHERS_FIRST) {
-            self.pass_name(cx, elect.node, out);
-            self.list(elect.node);
+            self.pass_name(cx, name, out);
+            self.list(name);
             return self.send_name(cx, out);
         }
         if is_first {
@@ -178,8 +185,8 @@ impl Ring {
         }
         // A name that is in the list has passed here before, so the name of a crashed node stops
         // here.
-        if self.list(elect.node) {
-            self.pass_name(cx, elect.node, out);
+        if self.list(name) {
+            self.pass_name(cx, name, out);
         }
         if !is_first && cx.is_mutated(Mutant::DECIDE_EARLY) {
             self.list_is_complete(cx, out);
@@ -187,15 +194,23 @@ impl Ring {
     }
 
     /// Adds a name to the active list; true if it was new.
-    fn list(&mut self, node: NodeId) -> bool {
-        self.active_mut().is_some_and(|active| active.list.insert(node))
+    fn list(&mut self, name: Standing) -> bool {
+        let Some(active) = self.active_mut() else { return false };
+        if name.leads {
+            active.leaders.insert(name.node);
+        }
+        active.list.insert(name.node)
     }
 
     /// S-06, S-07: the best of the list coordinates; the other nodes decide by themselves.
     fn list_is_complete(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let Some(list) = self.active().map(|active| active.list.clone()) else { return };
-        let mut ranked = cx.members.all().iter().rev().map(|member| member.id);
-        let Some(winner) = ranked.find(|id| list.contains(*id)) else { return };
+        let Some(active) = self.active() else { return };
+        let list = active.list.clone();
+        let ranked = || cx.members.all().iter().rev().map(|member| member.id);
+        let leader = ranked().find(|id| active.leaders.contains(*id));
+        let Some(winner) = leader.or_else(|| ranked().find(|id| list.contains(*id))) else {
+            return;
+        };
         self.decide(cx, winner, out);
         if winner == cx.me {
             // The last node decides one round after the first.
@@ -217,11 +232,11 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     model: Model::Synchronous,
     groups: Groups::One,
     handover: Some(Handover::NEW_STATE),
-    adjustable: None,
+    adjustable: Some(super::ADJUSTABLE),
     options: OPTIONS,
     messages: super::MESSAGES,
     timers: super::TIMERS,
-    mutants: &[super::MUTANTS, MUTANTS],
+    mutants: &[super::MUTANTS, super::incumbent::MUTANTS, MUTANTS],
 };
 
 mutants! {

@@ -6,6 +6,7 @@
 
 use core::time::Duration;
 
+use super::incumbent::Leading;
 use super::{Message, Phase, Ring, Timer};
 use crate::election::{Formation, Notice};
 use crate::group::{GroupNumber, Status};
@@ -35,6 +36,7 @@ impl Ring {
         }
         self.phase = Phase::Following;
         self.end_own(Outcome::Yielded, out);
+        self.yield_leadership(cx, out);
         out.notify(Notice::Joined { group, coordinator: winner });
         if cx.is_mutated(Mutant::ANSWER_BEFORE_STOPPING) {
             out.send(winner, Message::Follow { group, report: Report::default() });
@@ -139,6 +141,7 @@ impl Ring {
         if self.phase == Phase::HandingOver {
             self.up = self.up.without(missing);
             self.is_caller = false;
+            self.leading = Leading::Yes;
             out.notify(Notice::Ended(Outcome::Won));
         } else {
             members.remove(cx.me);

@@ -4,7 +4,8 @@
 use core::time::Duration;
 
 use super::active_list::Elect;
-use super::listing::Result;
+use super::incumbent::Standing;
+use super::listing::{List, Result};
 use super::{Check, Message, Phase, Ring, Timer, Token};
 use crate::dice::jitter;
 use crate::election::{Notice, save_late};
@@ -80,20 +81,22 @@ impl Ring {
     /// Handles a token by its kind.
     pub(super) fn on_token(&mut self, cx: &mut Context<'_>, token: Token, out: &mut Effects<Self>) {
         match token {
-            Token::Election { number, candidate, hops } => {
+            Token::Election { number, candidate, hops, leads } => {
+                let candidate = Standing { node: candidate, leads };
                 self.weigh_candidate(cx, number, candidate, hops, out);
             }
-            Token::Elected { number, winner, told } => {
+            Token::Elected { number, winner, told, leads } => {
+                let winner = Standing { node: winner, leads };
                 self.learn_winner(cx, number, winner, told, out);
             }
-            Token::Elect { number, node, place } => {
-                self.take_name(cx, Elect { number, node, place }, out);
+            Token::Elect { number, node, place, leads } => {
+                self.take_name(cx, Elect { number, node, place, leads }, out);
             }
-            Token::List { number, initiator, names } => {
-                self.sign(cx, number, initiator, names, out);
+            Token::List { number, initiator, names, leader } => {
+                self.sign(cx, number, List { initiator, names, leader }, out);
             }
-            Token::Coordinator { number, owner, winner, names, told, initiator } => {
-                let result = Result { initiator, owner, winner, names, told };
+            Token::Coordinator { number, owner, winner, names, told, initiator, leader } => {
+                let result = Result { initiator, owner, winner, names, told, leader };
                 self.learn_coordinator(cx, number, result, out);
             }
         }
@@ -201,6 +204,9 @@ impl Ring {
         report: Report,
         out: &mut Effects<Self>,
     ) {
+        if self.must_yield_first(out) {
+            return;
+        }
         self.report = Some(report);
         match self.phase {
             Phase::Following => self.say_so(out),

@@ -11,10 +11,11 @@
 //! node circulates forever. By default a node that receives it after more hops than there are nodes
 //! drops it and calls the next election (E-31).
 
+use super::incumbent::Standing;
 use super::{Phase, Ring, Token};
 use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
 use crate::group::Counter;
-use crate::membership::{NodeId, NodeSet};
+use crate::membership::NodeSet;
 use crate::mutant::{Mutant, mutants};
 use crate::options::options;
 use crate::protocol::{Context, Effects};
@@ -48,7 +49,8 @@ enum Candidate {
 impl Ring {
     /// the node that discovers the failure sends its own name.
     pub(super) fn send_candidacy(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        let own = Token::Election { number: self.number, candidate: cx.me, hops: 0 };
+        let Standing { node: candidate, leads } = self.standing(cx);
+        let own = Token::Election { number: self.number, candidate, hops: 0, leads };
         self.pass(cx, own, out);
     }
 
@@ -57,7 +59,7 @@ impl Ring {
         &mut self,
         cx: &mut Context<'_>,
         number: Counter,
-        candidate: NodeId,
+        candidate: Standing,
         hops: u32,
         out: &mut Effects<Self>,
     ) {
@@ -65,7 +67,7 @@ impl Ring {
         if is_first {
             self.join(cx, number, out);
         }
-        match compare(cx, candidate) {
+        match self.compare(cx, candidate) {
             Candidate::Higher => self.pass_candidate(cx, candidate, hops, out),
             Candidate::Own if self.is_caller => self.win(cx, out),
             Candidate::Lower if cx.is_mutated(Mutant::PASS_LOWER) => {
@@ -83,7 +85,7 @@ impl Ring {
     fn pass_candidate(
         &mut self,
         cx: &mut Context<'_>,
-        candidate: NodeId,
+        candidate: Standing,
         hops: u32,
         out: &mut Effects<Self>,
     ) {
@@ -93,16 +95,18 @@ impl Ring {
         match cx.config.options().ring_chang_roberts.orphans {
             Orphans::Limited if has_come_round => self.call(cx, out),
             Orphans::Limited | Orphans::Literal => {
-                let token = Token::Election { number: self.number, candidate, hops };
+                let Standing { node: candidate, leads } = candidate;
+                let token = Token::Election { number: self.number, candidate, hops, leads };
                 self.pass(cx, token, out);
             }
         }
     }
 
     fn win(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
-        self.decide(cx, cx.me, out);
+        let Standing { node: winner, leads } = self.standing(cx);
+        self.decide(cx, winner, out);
         let (number, told) = (self.number, NodeSet::new());
-        self.pass(cx, Token::Elected { number, winner: cx.me, told }, out);
+        self.pass(cx, Token::Elected { number, winner, told, leads }, out);
     }
 
     /// R-07; when the message is back at the winner, all nodes know the winner.
@@ -110,42 +114,43 @@ impl Ring {
         &mut self,
         cx: &mut Context<'_>,
         number: Counter,
-        winner: NodeId,
+        winner: Standing,
         mut told: NodeSet,
         out: &mut Effects<Self>,
     ) {
-        if winner == cx.me {
+        if winner.node == cx.me {
             if number == self.number && matches!(self.phase, Phase::Gathering(_)) {
                 self.expect(cx, told, out);
             }
             return;
         }
         // This node restarted after the candidacies had passed its place.
-        if matches!(compare(cx, winner), Candidate::Lower) {
+        if matches!(self.compare(cx, winner), Candidate::Lower) {
             return self.call(cx, out);
         }
         if number > self.number {
             self.join(cx, number, out);
         }
+        let Standing { node: winner, leads } = winner;
         self.decide(cx, winner, out);
         told.insert(cx.me);
-        self.pass(cx, Token::Elected { number, winner, told }, out);
+        self.pass(cx, Token::Elected { number, winner, told, leads }, out);
     }
-}
 
-fn compare(cx: &Context<'_>, candidate: NodeId) -> Candidate {
-    let members = cx.members;
-    match cx.config.options().ring_chang_roberts.ties {
-        Ties::Rank if candidate == cx.me => Candidate::Own,
-        Ties::Rank if members.outranks(candidate, cx.me) => Candidate::Higher,
-        Ties::Rank => Candidate::Lower,
-        Ties::Attribute => {
-            let priority =
-                |id| members.all().iter().find(|node| node.id == id).map(|node| node.priority);
-            match priority(candidate).cmp(&priority(cx.me)) {
-                core::cmp::Ordering::Greater => Candidate::Higher,
-                core::cmp::Ordering::Equal => Candidate::Own,
-                core::cmp::Ordering::Less => Candidate::Lower,
+    fn compare(&self, cx: &Context<'_>, candidate: Standing) -> Candidate {
+        let members = cx.members;
+        match cx.config.options().ring_chang_roberts.ties {
+            Ties::Rank if candidate.node == cx.me => Candidate::Own,
+            Ties::Rank if candidate.outranks(self.standing(cx), cx) => Candidate::Higher,
+            Ties::Rank => Candidate::Lower,
+            Ties::Attribute => {
+                let priority =
+                    |id| members.all().iter().find(|node| node.id == id).map(|node| node.priority);
+                match priority(candidate.node).cmp(&priority(cx.me)) {
+                    core::cmp::Ordering::Greater => Candidate::Higher,
+                    core::cmp::Ordering::Equal => Candidate::Own,
+                    core::cmp::Ordering::Less => Candidate::Lower,
+                }
             }
         }
     }
@@ -161,11 +166,11 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     model: Model::Synchronous,
     groups: Groups::One,
     handover: Some(Handover::NEW_STATE),
-    adjustable: None,
+    adjustable: Some(super::ADJUSTABLE),
     options: OPTIONS,
     messages: super::MESSAGES,
     timers: super::TIMERS,
-    mutants: &[super::MUTANTS, MUTANTS],
+    mutants: &[super::MUTANTS, super::incumbent::MUTANTS, MUTANTS],
 };
 
 mutants! {

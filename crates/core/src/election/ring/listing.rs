@@ -14,6 +14,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::incumbent::Standing;
 use super::rules::Rule;
 use super::{Message, Phase, Ring, Token};
 use crate::group::Counter;
@@ -78,6 +79,13 @@ impl Rules {
     }
 }
 
+/// What the first round carries.
+pub(super) struct List {
+    pub(super) initiator: NodeId,
+    pub(super) names: Vec<NodeId>,
+    pub(super) leader: Option<NodeId>,
+}
+
 /// What the second round says.
 pub(super) struct Result {
     pub(super) initiator: NodeId,
@@ -85,14 +93,16 @@ pub(super) struct Result {
     pub(super) winner: NodeId,
     pub(super) names: Vec<NodeId>,
     pub(super) told: NodeSet,
+    pub(super) leader: Option<NodeId>,
 }
 
 impl Ring {
     /// M-01, T-03: the list begins with the initiator.
     pub(super) fn send_list(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         self.follow_initiator(cx.me);
-        let token = Token::List { number: self.number, initiator: cx.me, names: vec![cx.me] };
-        self.pass(cx, token, out);
+        let (number, initiator, names) = (self.number, cx.me, vec![cx.me]);
+        let leader = self.mark(cx, None);
+        self.pass(cx, Token::List { number, initiator, names, leader }, out);
     }
 
     /// M-02, T-04: every node appends its name and passes the list on.
@@ -100,11 +110,11 @@ impl Ring {
         &mut self,
         cx: &mut Context<'_>,
         number: Counter,
-        initiator: NodeId,
-        mut names: Vec<NodeId>,
+        list: List,
         out: &mut Effects<Self>,
     ) {
         let Some(rules) = self.list_rules() else { return };
+        let List { initiator, mut names, mut leader } = list;
         if number > self.number {
             self.join(cx, number, out);
         }
@@ -114,7 +124,7 @@ impl Ring {
         let has_signed = names.contains(&cx.me);
         // T-05: the initiator knows the message by its own name in it; E-37: so does an adopter.
         if has_signed && (initiator == cx.me || rules.orphans == Orphans::Adopted) {
-            return self.elect_best(cx, initiator, names, out);
+            return self.elect_best(cx, List { initiator, names, leader }, out);
         }
         self.follow_initiator(initiator);
         if rules.concurrent == Concurrent::Highest {
@@ -122,8 +132,9 @@ impl Ring {
         }
         if !has_signed {
             names.push(cx.me);
+            leader = self.mark(cx, leader);
         }
-        self.pass(cx, Token::List { number, initiator, names }, out);
+        self.pass(cx, Token::List { number, initiator, names, leader }, out);
     }
 
     /// Whether this node has signed the list of a higher initiator in this election. If so, the
@@ -144,23 +155,18 @@ impl Ring {
     }
 
     /// M-03, M-04, T-06: sends the best of the list round as the winner.
-    fn elect_best(
-        &mut self,
-        cx: &mut Context<'_>,
-        initiator: NodeId,
-        names: Vec<NodeId>,
-        out: &mut Effects<Self>,
-    ) {
+    fn elect_best(&mut self, cx: &mut Context<'_>, list: List, out: &mut Effects<Self>) {
         let Some(rules) = self.list_rules() else { return };
+        let List { initiator, names, leader } = list;
         if self.phase != Phase::Running && rules.concurrent == Concurrent::Highest {
             return;
         }
-        let Some(winner) = best(cx, &names) else { return };
+        let Some(winner) = leader.or_else(|| best(cx, &names)) else { return };
         let names = if rules.tells_list { names } else { Vec::new() };
         let told = [cx.me].into_iter().collect();
         self.accept(cx, winner, &names, out);
         let (number, owner) = (self.number, cx.me);
-        let token = Token::Coordinator { number, owner, winner, names, told, initiator };
+        let token = Token::Coordinator { number, owner, winner, names, told, initiator, leader };
         self.pass(cx, token, out);
     }
 
@@ -173,7 +179,7 @@ impl Ring {
         result: Result,
         out: &mut Effects<Self>,
     ) {
-        let Result { initiator, owner, winner, names, mut told } = result;
+        let Result { initiator, owner, winner, names, mut told, leader } = result;
         let Some(rules) = self.list_rules() else { return };
         if number == self.number && self.is_outdone(cx, initiator) {
             return;
@@ -182,9 +188,11 @@ impl Ring {
             return self.judge(cx, winner, told, out);
         }
         // T-07: a node reads the winner off the list, where the message carries one.
-        let winner = best(cx, &names).unwrap_or(winner);
+        let winner = leader.or_else(|| best(cx, &names)).unwrap_or(winner);
         // This node restarted after the list had passed its place.
-        if cx.members.outranks(cx.me, winner) && rules.confirmation == Confirmation::Winner {
+        let elected = Standing { node: winner, leads: leader == Some(winner) };
+        let is_above = self.standing(cx).outranks(elected, cx);
+        if is_above && rules.confirmation == Confirmation::Winner {
             return self.call(cx, out);
         }
         if number > self.number {
@@ -192,7 +200,7 @@ impl Ring {
         }
         self.accept(cx, winner, &names, out);
         told.insert(cx.me);
-        let token = Token::Coordinator { number, owner, winner, names, told, initiator };
+        let token = Token::Coordinator { number, owner, winner, names, told, initiator, leader };
         self.pass(cx, token, out);
     }
 

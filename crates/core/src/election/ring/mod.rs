@@ -25,11 +25,13 @@ pub mod active_list;
 mod assembly;
 mod calling;
 pub mod chang_roberts;
+mod incumbent;
 pub mod list;
 mod listing;
 pub mod modified;
 mod passing;
 mod rules;
+mod succession;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -40,13 +42,15 @@ use core::time::Duration;
 use minicbor::{Decode, Encode};
 
 use self::assembly::Gathering;
+use self::incumbent::Leading;
+use self::incumbent::may_keep_leading;
 use self::passing::Succession;
 use self::rules::Rule;
 pub use self::token::{Label, Token};
 use super::{
     Command, ElectionAlgorithm, EstablishedGroup, Notice, Reports, View, advance_to, plain,
 };
-use crate::election::descriptor::{MessageInfo, TimerInfo, Topic, rows};
+use crate::election::descriptor::{Adjustable, MessageInfo, TimerInfo, Topic, rows};
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::mutants;
@@ -78,6 +82,8 @@ pub struct Ring {
     /// The check in progress, if any.
     check: Option<Check>,
     succession: Succession,
+    /// Whether this node coordinates, or did before the election in progress.
+    leading: Leading,
 }
 
 /// How far an election has come at this node.
@@ -198,6 +204,7 @@ impl Protocol for Ring {
             rule: Rule::of(cx.config),
             check: None,
             succession: Succession::default(),
+            leading: Leading::No,
         };
         node.call(cx, out);
         node
@@ -251,6 +258,7 @@ impl Ring {
             Command::Unsettled { missing: _ } => self.call(cx, out),
             Command::Silent(peer) => self.silent(cx, peer, out),
             Command::Failed(peer) => self.failed(cx, peer, out),
+            Command::Succeed(peer) => self.succeed(cx, peer, out),
             Command::Suspect => {
                 if self.coordinator != Some(cx.me) {
                     self.call_unless_running(cx, out);
@@ -292,6 +300,7 @@ impl ElectionAlgorithm for Ring {
             rule: Rule::of(cx.config),
             check: None,
             succession: Succession::default(),
+            leading: if established.coordinator == cx.me { Leading::Yes } else { Leading::No },
         }
     }
 
@@ -364,10 +373,16 @@ impl ElectionAlgorithm for Ring {
         let owner = group.node;
         let label = Label { kind: 1, number, owner, hops: 70_000 };
         let tokens = [
-            Token::Election { number, candidate: owner, hops: 300 },
-            Token::Elected { number, winner: owner, told: nodes([1, 2]) },
-            Token::Elect { number, node: owner, place: 3 },
-            Token::List { number, initiator: owner, names: vec![owner, group.node] },
+            Token::Election { number, candidate: owner, hops: 300, leads: true },
+            Token::Elected { number, winner: owner, told: nodes([1, 2]), leads: false },
+            Token::Elect { number, node: owner, place: 3, leads: true },
+            Token::List {
+                number,
+                initiator: owner,
+                names: vec![owner, group.node],
+                leader: Some(owner),
+            },
+            Token::List { number, initiator: owner, names: vec![owner], leader: None },
             Token::Coordinator {
                 number,
                 owner,
@@ -375,6 +390,7 @@ impl ElectionAlgorithm for Ring {
                 names: vec![owner],
                 told: nodes([3]),
                 initiator: owner,
+                leader: Some(group.node),
             },
         ];
         let others = [
@@ -393,6 +409,9 @@ impl ElectionAlgorithm for Ring {
 const GUARANTEE: &str = "assertions 1 and 2, as for bully: no node goes on under an old \
                          coordinator when a new one is known; after the last failure all live \
                          nodes are Normal under the highest";
+
+/// Which settings the rings allow.
+const ADJUSTABLE: Adjustable = Adjustable { priorities: None, preempt: may_keep_leading };
 
 pub(crate) const MESSAGES: &[MessageInfo] = &[
     rows::ELECTION,

@@ -34,9 +34,9 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     model: Model::Synchronous,
     groups: Groups::One,
     handover: Some(Handover::NEW_STATE),
-    adjustable: None,
+    adjustable: Some(super::ADJUSTABLE),
     options: OPTIONS,
     messages: super::MESSAGES,
     timers: super::TIMERS,
-    mutants: &[super::MUTANTS, listing::MUTANTS],
+    mutants: &[super::MUTANTS, super::incumbent::MUTANTS, listing::MUTANTS],
 };

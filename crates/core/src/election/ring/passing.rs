@@ -100,8 +100,8 @@ impl Ring {
         let past = self.is_over(cx, &token).then(|| self.past());
         if past.is_none() {
             match token {
-                Token::Elect { number, node, place } => {
-                    self.take_in_order(cx, from, Elect { number, node, place }, out);
+                Token::Elect { number, node, place, leads } => {
+                    self.take_in_order(cx, from, Elect { number, node, place, leads }, out);
                 }
                 Token::Election { .. }
                 | Token::Elected { .. }

@@ -23,6 +23,10 @@ pub enum Token {
         /// How often it was passed on unchanged.
         #[n(2)]
         hops: u32,
+        /// Whether the candidate leads, and keeps that.
+        #[n(3)]
+        #[cbor(default)]
+        leads: bool,
     },
     /// Chang and Roberts: the winner.
     #[n(1)]
@@ -36,6 +40,10 @@ pub enum Token {
         /// The nodes that have passed this on.
         #[n(2)]
         told: NodeSet,
+        /// Whether the winner led before, and kept that.
+        #[n(3)]
+        #[cbor(default)]
+        leads: bool,
     },
     /// List rings, first round: every node appends its name.
     #[n(2)]
@@ -49,6 +57,9 @@ pub enum Token {
         /// The nodes that have passed it on, in this order, the initiator first.
         #[n(2)]
         names: Vec<NodeId>,
+        /// The highest of them that leads, and keeps that.
+        #[n(3)]
+        leader: Option<NodeId>,
     },
     /// List rings, second round: the winner.
     #[n(3)]
@@ -71,6 +82,9 @@ pub enum Token {
         /// The initiator of the list.
         #[n(5)]
         initiator: NodeId,
+        /// The highest of the list that led before, and kept that.
+        #[n(6)]
+        leader: Option<NodeId>,
     },
     /// Active-list ring: a name.
     #[n(4)]
@@ -84,6 +98,10 @@ pub enum Token {
         /// How many the sender has sent to the receiver before it.
         #[n(2)]
         place: u32,
+        /// Whether that node leads, and keeps that.
+        #[n(3)]
+        #[cbor(default)]
+        leads: bool,
     },
 }
 
@@ -109,17 +127,17 @@ impl Token {
     #[must_use]
     pub fn label(&self) -> Label {
         match self {
-            Self::Election { number, candidate, hops } => {
+            Self::Election { number, candidate, hops, .. } => {
                 Label { kind: 0, number: *number, owner: *candidate, hops: *hops }
             }
-            Self::Elected { number, winner, told } => {
+            Self::Elected { number, winner, told, .. } => {
                 let hops = u32::try_from(told.len()).unwrap_or(u32::MAX);
                 Label { kind: 1, number: *number, owner: *winner, hops }
             }
-            Self::Elect { number, node, place } => {
+            Self::Elect { number, node, place, .. } => {
                 Label { kind: 4, number: *number, owner: *node, hops: *place }
             }
-            Self::List { number, initiator, names } => {
+            Self::List { number, initiator, names, .. } => {
                 let hops = u32::try_from(names.len()).unwrap_or(u32::MAX);
                 Label { kind: 2, number: *number, owner: *initiator, hops }
             }

@@ -176,6 +176,7 @@ impl SuperPeer {
                 self.step_home(cx, Event::Command(command), out);
             }
             Command::Silent(peer) | Command::Failed(peer) => self.lose(cx, peer, command, out),
+            Command::Succeed(peer) => self.lose(cx, peer, Command::Failed(peer), out),
             Command::Call => self.step_home(cx, Event::Command(command), out),
             Command::Suspect | Command::Check => {
                 self.step_home(cx, Event::Command(command), out);

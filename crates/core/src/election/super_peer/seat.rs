@@ -251,6 +251,7 @@ impl Seat {
             };
             let command = match notice {
                 Notice::Stop => Reorganize::Stop,
+                Notice::Yield => Reorganize::Yield,
                 Notice::Formed(formation) => Reorganize::Form(formation),
                 Notice::Joined { group, coordinator } => Reorganize::Join { group, coordinator },
                 Notice::Followed { group, coordinator } => {
@@ -285,7 +286,9 @@ fn carry_hand_over(
         };
         let command = |command| Work::Election(Event::Command(command));
         queue.push_back(match notice {
-            Told::Stop => Work::HandOver(Event::Command(Reorganize::Stopped(Report::default()))),
+            Told::Stop | Told::Yield => {
+                Work::HandOver(Event::Command(Reorganize::Stopped(Report::default())))
+            }
             Told::Plan { group, .. } => {
                 let definition = Definition::default();
                 Work::HandOver(Event::Command(Reorganize::Define { group, definition }))

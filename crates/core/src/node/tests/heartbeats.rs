@@ -95,7 +95,7 @@ fn a_bully_coordinator_that_owes_heartbeats_is_asked_by_the_election_itself() {
     assert_eq!(lines, ["called", "send n2 AreYouUp", "send n3 AreYouUp", "set answers 25ms"]);
     assert_eq!(bench.machine.state().status, Status::Normal);
     // It was slow and has not failed: nothing changes.
-    let lines = without_timers(bench.receive(3, bully(bully::Message::AyuAnswer)));
+    let lines = without_timers(bench.receive(3, bully(bully::Message::AyuAnswer { leads: false })));
     assert_eq!(lines, ["ended Yielded"]);
     assert_eq!(bench.machine.state().status, Status::Normal);
 }

@@ -4,6 +4,7 @@ mod heartbeats;
 mod pause;
 mod priorities;
 mod recall;
+mod succession;
 mod withdrawal;
 
 use alloc::string::{String, ToString};
@@ -33,7 +34,7 @@ fn bully(message: bully::Message) -> Message {
 }
 
 fn enter_election() -> Message {
-    bully(bully::Message::EnterElection { group: number(2, 3), appoints: false })
+    bully(bully::Message::EnterElection { group: number(2, 3), appoints: false, leads: false })
 }
 
 fn define(group: GroupNumber) -> Command {
@@ -87,6 +88,7 @@ fn no_operation_is_accepted_once_the_stop_was_acknowledged() {
             Algorithm::Invitation,
             Message::Election(election::Message::Invitation(invitation::Message::Invitation {
                 group: number(2, 3),
+                standing: None,
             })),
             "send n3 Accept 2.n3",
         ),

@@ -41,9 +41,24 @@ fn silence_and_evidence_are_kept_from_a_settled_election() {
     for algorithm in Algorithm::ALL {
         let mut bench = paused(*algorithm, 2);
         assert_eq!(bench.tell(Command::Refused(NodeId(3))), NOTHING, "{algorithm:?}");
-        let farewell = Message::Policy(Said::Farewell);
+        let farewell = Message::Policy(Said::Farewell { successor: None });
         assert_eq!(bench.receive(3, farewell), ["farewell of n3"], "{algorithm:?}");
         assert_eq!(bench.machine.state().status, Status::Normal);
+    }
+}
+
+#[test]
+fn a_leader_that_is_gone_is_told_until_it_is_heard_again() {
+    for algorithm in Algorithm::ALL {
+        let mut bench = established(*algorithm, 2);
+        bench.tell(Command::Pause);
+        assert_eq!(bench.machine.lost_leader(), None, "{algorithm:?}");
+        bench.tell(Command::Refused(NodeId(1)));
+        assert_eq!(bench.machine.lost_leader(), None, "{algorithm:?}: a member is gone");
+        bench.tell(Command::Refused(NodeId(3)));
+        assert_eq!(bench.machine.lost_leader(), Some(NodeId(3)), "{algorithm:?}");
+        bench.receive(3, Message::Detector(Heartbeat));
+        assert_eq!(bench.machine.lost_leader(), None, "{algorithm:?}");
     }
 }
 

@@ -12,7 +12,7 @@ fn rank(priority: u32) -> Message {
 
 /// Whether a member whose coordinator n3 has failed leaves it to others to form the next group.
 fn waits(bench: &mut Bench<Node>) -> bool {
-    let lines = bench.receive(3, Message::Policy(Said::Farewell));
+    let lines = bench.receive(3, Message::Policy(Said::Farewell { successor: None }));
     lines.iter().any(|line| line.starts_with("set delay"))
 }
 

@@ -78,7 +78,8 @@ fn numbers_of_messages_and_of_the_own_group_are_remembered() {
     let question = || Message::Recall(Recalling::Recall { question: 5 });
     let lines = without_timers(bench.receive(3, question()));
     assert_eq!(lines, ["send n3 Recall_answer yes 4"]);
-    let enter = bully::Message::EnterElection { group: number(6, 2), appoints: false };
+    let enter =
+        bully::Message::EnterElection { group: number(6, 2), appoints: false, leads: false };
     bench.receive(2, bully(enter));
     assert_eq!(bench.receive(2, question()), ["send n2 Recall_answer yes 6"]);
 }

@@ -31,7 +31,7 @@ fn withdrawn(algorithm: Algorithm, me: u32) -> Bench<Node> {
 fn a_coordinator_stops_first_and_then_says_farewell() {
     for algorithm in Algorithm::ALL {
         let mut bench = established(*algorithm, 3);
-        assert_eq!(bench.tell(withdraw()), ["stop"], "{algorithm:?}");
+        assert_eq!(bench.tell(withdraw()), ["yield"], "{algorithm:?}");
         assert_eq!(bench.machine.state().status, Status::Normal);
         let lines = without_timers(bench.tell(stopped()));
         assert_eq!(lines, ["send n1 Farewell", "send n2 Farewell", "withdrawn"], "{algorithm:?}");
@@ -95,7 +95,7 @@ fn what_comes_for_the_election_is_answered_with_a_farewell() {
 fn a_farewell_is_evidence_at_once() {
     for algorithm in Algorithm::ALL {
         let mut told = established(*algorithm, 2);
-        let lines = told.receive(3, Message::Policy(policy::Message::Farewell));
+        let lines = told.receive(3, Message::Policy(policy::Message::Farewell { successor: None }));
         assert_eq!(lines[0], "farewell of n3", "{algorithm:?}");
         let refused = established(*algorithm, 2).tell(Command::Refused(NodeId(3)));
         assert_eq!(lines[1..], refused, "{algorithm:?}");
@@ -154,7 +154,7 @@ fn a_node_that_does_not_know_its_counter_yet_starts_when_both_are_over() {
 fn a_farewell_does_not_stand_for_what_the_peer_remembers() {
     let config = group_of(Algorithm::Invitation, 2, &[]).recalling();
     let mut bench: Bench<Node> = Bench::coming_up(config, 1, Some(Counter(4).into()));
-    let farewell = Message::Policy(policy::Message::Farewell);
+    let farewell = Message::Policy(policy::Message::Farewell { successor: None });
     assert_eq!(bench.receive(2, farewell), ["farewell of n2"]);
     let recalled = Recalling::Recalled { question: 0, counter: Some(Counter(9)) };
     let lines = without_timers(bench.receive(2, Message::Recall(recalled)));
@@ -176,4 +176,39 @@ fn a_number_that_is_seen_while_aside_is_not_used_again() {
     bench.tell(Command::Rejoin);
     let lines = without_timers(bench.ring(Timer::Policy(policy::Timer::Quiet)));
     assert_eq!(lines[..3], ["rejoined", "called", "save 8"]);
+}
+
+#[test]
+fn a_node_that_starts_with_an_objection_disturbs_no_election_until_it_is_lifted() {
+    for algorithm in Algorithm::ALL {
+        let config = group_of(*algorithm, 3, &[]);
+        let mut bench = Bench::begun(config, 3, |cx, out| {
+            Node::start_objected(cx, None, BTreeSet::from([Objection::Gate]), out)
+        });
+        assert_eq!(*bench.running(), [Timer::Policy(policy::Timer::Quiet)], "{algorithm:?}");
+        assert!(bench.machine.is_withdrawn());
+        bench.ring(Timer::Policy(policy::Timer::Quiet));
+        assert_eq!(bench.tell(Command::Call), NOTHING, "{algorithm:?}");
+        assert_eq!(bench.tell(Command::Rejoin), NOTHING, "{algorithm:?}");
+        let lines = without_timers(bench.tell(Command::Lift(Objection::Gate)));
+        assert_eq!(lines[0], "rejoined", "{algorithm:?}: {lines:?}");
+        assert!(!bench.machine.is_withdrawn());
+    }
+}
+
+#[test]
+fn a_node_that_starts_with_an_objection_asks_for_its_numbers_and_then_says_farewell() {
+    let config = group_of(Algorithm::Invitation, 2, &[]).recalling();
+    let mut bench = Bench::begun(config, 1, |cx, out| {
+        let objections = BTreeSet::from([Objection::Health]);
+        Node::start_objected(cx, Some(Counter(4).into()), objections, out)
+    });
+    // A peer takes whatever comes after a farewell for a sign that the node is back.
+    let began = without_timers(bench.began.clone());
+    assert_eq!(began, ["send n2 Recall", "send n2 Farewell", "withdrawn"]);
+    let recalled = Recalling::Recalled { question: 0, counter: Some(Counter(9)) };
+    assert_eq!(without_timers(bench.receive(2, Message::Recall(recalled))), ["save 9"]);
+    bench.ring(Timer::Policy(policy::Timer::Quiet));
+    let lines = without_timers(bench.tell(Command::Lift(Objection::Health)));
+    assert_eq!(lines[..3], ["rejoined", "called", "save 10"]);
 }

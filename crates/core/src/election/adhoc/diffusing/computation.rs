@@ -81,7 +81,7 @@ impl Diffusing {
         self.last = self.last.max(index);
         self.status = Status::Election;
         self.leadership.leave(out);
-        out.notify(Notice::Stop);
+        out.notify(Notice::Yield);
         let near = self.neighbours.all();
         let asked = near.iter().filter(|node| Some(*node) != parent);
         let awaiting: BTreeMap<NodeId, u8> = asked.map(|node| (node, 0)).collect();

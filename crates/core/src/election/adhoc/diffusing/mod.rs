@@ -227,7 +227,9 @@ impl Diffusing {
 
     fn on_command(&mut self, cx: &mut Context<'_>, command: Command, out: &mut Effects<Self>) {
         match command {
-            Command::Silent(peer) | Command::Failed(peer) => self.lose(cx, peer, out),
+            Command::Silent(peer) | Command::Failed(peer) | Command::Succeed(peer) => {
+                self.lose(cx, peer, out);
+            }
             Command::Suspect => {
                 if !self.leadership.is_own(cx.me) {
                     self.call_unless_computing(cx, out);
@@ -307,7 +309,7 @@ impl Diffusing {
     fn settle(&mut self, group: GroupNumber, out: &mut Effects<Self>) {
         self.end_computation(Outcome::Yielded, out);
         self.status = Status::Normal;
-        out.notify(Notice::Stop);
+        out.notify(Notice::Yield);
         out.notify(Notice::Followed { group, coordinator: group.node });
     }
 

@@ -36,7 +36,7 @@ fn a_source_asks_every_neighbour() {
         [
             "called",
             "save 2",
-            "stop",
+            "yield",
             "send n1 election 2.n2",
             "send n3 election 2.n2",
             "set probe 25ms",

@@ -46,7 +46,7 @@ fn a_follower_turns_to_a_better_leader_and_not_to_a_worse_one() {
             "set silence 1.56s",
             "broadcast heartbeat 1.n5 hop 2",
             "set relay 25ms",
-            "stop",
+            "yield",
             "follow n5 as 1.n5"
         ]
     );

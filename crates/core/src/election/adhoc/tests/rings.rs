@@ -24,7 +24,8 @@ fn flood(counter: u64, node: u32, ttl: u32, hops: u32) -> Message {
 
 #[test]
 fn a_node_that_comes_up_stands_with_a_number_that_is_on_disk() {
-    let lines = ["called", "save 3", "stop", "broadcast election 3.n2 hop 1 of 1", "set ring 30ms"];
+    let lines =
+        ["called", "save 3", "yield", "broadcast election 3.n2 hop 1 of 1", "set ring 30ms"];
     let node = candidate(2);
     assert_eq!(node.began, lines);
     assert_eq!(node.state(), "Election under none in 3.n2 with {}");

@@ -15,7 +15,10 @@ fn a_higher_answer_ends_the_attempt_without_changing_state() {
     let mut bench = member(2, 3);
     let before = bench.state();
     bench.tell(Command::Call);
-    assert_eq!(bench.receive(3, Message::AyuAnswer), ["ended Yielded", "cancel answers"]);
+    assert_eq!(
+        bench.receive(3, Message::AyuAnswer { leads: false }),
+        ["ended Yielded", "cancel answers"]
+    );
     assert_eq!(bench.state(), before);
     assert_eq!(before, "Normal under n3 in 1.n3 with {n1 n3}");
 }
@@ -23,7 +26,7 @@ fn a_higher_answer_ends_the_attempt_without_changing_state() {
 #[test]
 fn the_higher_node_is_waited_for_and_not_commanded() {
     let mut bench = Bench::<Bully>::coming_up(group(3), 2, None);
-    let lines = bench.receive(3, Message::AyuAnswer);
+    let lines = bench.receive(3, Message::AyuAnswer { leads: false });
     assert_eq!(lines, ["ended Yielded", "set stall 515ms", "cancel answers"]);
     assert_eq!(bench.state(), "Down under none in none with {}");
 }
@@ -31,7 +34,7 @@ fn the_higher_node_is_waited_for_and_not_commanded() {
 #[test]
 fn an_answer_of_a_node_that_was_not_asked_ends_nothing() {
     let mut bench = Bench::<Bully>::coming_up(group(3), 2, None);
-    assert_eq!(bench.receive(1, Message::AyuAnswer), NOTHING);
+    assert_eq!(bench.receive(1, Message::AyuAnswer { leads: false }), NOTHING);
     assert!(bench.is_running(Timer::Answers));
 }
 
@@ -52,7 +55,7 @@ fn when_nobody_higher_answers_everybody_lower_is_halted() {
         ]
     );
     assert_eq!(bench.state(), "Election under none in 1.n3 with {}");
-    assert_eq!(bench.machine.halted, Some(number(1, 3)));
+    assert_eq!(bench.machine.halted.map(|halted| halted.group), Some(number(1, 3)));
 }
 
 #[test]
@@ -224,4 +227,13 @@ fn the_counter_is_on_disk_before_anybody_hears_of_it() {
 fn a_restarted_node_goes_on_counting_where_its_disk_left_off() {
     let bench = Bench::<Bully>::coming_up(group(2), 2, Some(Counter(41)));
     assert_eq!(bench.state(), "Election under none in 42.n2 with {}");
+}
+
+#[test]
+fn a_higher_candidate_that_started_late_is_obeyed_when_nobody_else_answers() {
+    let mut late = Bench::<Bully>::coming_up(sticky(3), 1, None);
+    // n3 was asked before it could answer; n2 may be up, and lead.
+    assert_eq!(late.receive(3, enter(1, 3)), NOTHING);
+    late.ring(Timer::Answers);
+    assert_eq!(late.state(), "Election under none in 1.n3 with {}");
 }

@@ -49,11 +49,18 @@ fn appointing(config: TestGroup) -> Bench<Bully> {
     bench
 }
 
+/// A group that keeps its leader.
+fn sticky(n: u32) -> TestGroup {
+    let mut config = group(n);
+    config.settings.preempt = crate::policy::Preempt::Never;
+    config
+}
+
 const APPOINTMENTS: [&str; 3] =
     ["send n1 Set_Coordinator 1.n3", "send n2 Set_Coordinator 1.n3", "set answers 25ms"];
 
 fn enter(counter: u64, node: u32) -> Message {
-    Message::EnterElection { group: number(counter, node), appoints: false }
+    Message::EnterElection { group: number(counter, node), appoints: false, leads: false }
 }
 
 fn ee_answer(counter: u64, node: u32, ok: bool) -> Message {

@@ -41,7 +41,7 @@ fn a_silent_coordinator_is_probed_once_with_one_wait() {
 fn a_coordinator_that_answers_the_probe_stays() {
     let mut bench = member(1, 3);
     bench.tell(silent(3));
-    assert_eq!(bench.receive(3, Message::AyuAnswer), ["cancel answers"]);
+    assert_eq!(bench.receive(3, Message::AyuAnswer { leads: false }), ["cancel answers"]);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {n2 n3}");
 }
 
@@ -57,7 +57,7 @@ fn an_unanswered_probe_calls_an_election() {
 fn somebody_elses_answer_to_the_probe_does_not_count() {
     let mut bench = member(1, 3);
     bench.tell(silent(3));
-    assert_eq!(bench.receive(2, Message::AyuAnswer), NOTHING);
+    assert_eq!(bench.receive(2, Message::AyuAnswer { leads: false }), NOTHING);
     assert!(bench.is_running(Timer::Answers));
 }
 
@@ -99,7 +99,7 @@ fn a_halted_node_whose_candidate_is_gone_calls_an_election() {
 #[test]
 fn a_node_that_stays_down_calls_an_election() {
     let mut bench = Bench::<Bully>::coming_up(group(2), 1, None);
-    bench.receive(2, Message::AyuAnswer);
+    bench.receive(2, Message::AyuAnswer { leads: false });
     assert_eq!(bench.state(), "Down under none in none with {}");
     assert_eq!(sent(bench.ring(Timer::Stall)), ["send n2 AreYouUp"]);
 }
@@ -113,7 +113,10 @@ fn literal_timeout_waits_for_ever_in_election_and_down() {
     assert!(!halted.is_running(Timer::Stall));
     assert!(!halted.is_running(Timer::Answers));
     let mut down = Bench::<Bully>::coming_up(with(2, &literal), 1, None);
-    assert_eq!(down.receive(2, Message::AyuAnswer), ["ended Yielded", "cancel answers"]);
+    assert_eq!(
+        down.receive(2, Message::AyuAnswer { leads: false }),
+        ["ended Yielded", "cancel answers"]
+    );
     assert!(!down.is_running(Timer::Stall));
 }
 
@@ -245,4 +248,31 @@ fn a_candidate_nudges_only_if_it_is_told_to() {
     assert_eq!(sent(quiet.began), ["send n2 AreYouUp"]);
     let nudging = Bench::<Bully>::coming_up(with(2, &[("nudge", "on")]), 1, None);
     assert_eq!(sent(nudging.began), ["send n2 AreYouUp nudge"]);
+}
+
+#[test]
+fn a_coordinator_that_restarted_and_does_not_lead_any_more_is_replaced() {
+    let mut bench = Bench::<Bully>::established(sticky(3), 1, 3);
+    bench.tell(silent(3));
+    let lines = sent(bench.receive(3, Message::AyuAnswer { leads: false }));
+    assert_eq!(lines, ["send n2 AreYouUp", "send n3 AreYouUp"]);
+}
+
+#[test]
+fn nodes_without_a_coordinator_do_not_nudge_each_other() {
+    let mut bench = Bench::<Bully>::coming_up(sticky(3), 1, None);
+    bench.receive(3, Message::AyuAnswer { leads: false });
+    assert_eq!(sent(bench.receive(2, Message::AreYouUp { nudge: true })), ["send n2 AYU_answer"]);
+}
+
+#[test]
+fn a_halted_node_forgets_the_election_of_a_leader_that_does_not_lead_any_more() {
+    let mut bench = Bench::<Bully>::established(sticky(4), 1, 2);
+    let by_leader = Message::EnterElection { group: number(3, 3), appoints: false, leads: true };
+    bench.receive(3, by_leader);
+    bench.stopped("");
+    assert_eq!(sent(bench.receive(4, enter(2, 4)))[0], "send n4 EE_answer 2.n4 no");
+    bench.receive(3, Message::AyuAnswer { leads: false });
+    bench.receive(4, enter(3, 4));
+    assert_eq!(bench.stopped(""), ["send n4 EE_answer 3.n4 yes"]);
 }

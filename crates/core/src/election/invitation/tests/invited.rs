@@ -36,7 +36,7 @@ fn a_strangers_invitation_is_passed_on_to_the_coordinator() {
 fn an_invitation_stops_the_application_before_it_is_accepted() {
     let mut bench = member(1, 3);
     let lines = bench.receive(2, invitation(7, 2));
-    assert_eq!(lines, ["cancel timeout", "watch {}", "stop"]);
+    assert_eq!(lines, ["cancel timeout", "watch {}", "yield"]);
     assert_eq!(bench.state(), "Election under n2 in 7.n2 with {}");
     let lines = bench.stopped("half");
     assert_eq!(lines, ["join 7.n2 under n2", "send n2 Accept 7.n2 half", "set answers 25ms"]);

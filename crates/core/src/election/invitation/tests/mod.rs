@@ -3,12 +3,13 @@
 mod failure;
 mod invited;
 mod merge;
+mod precedence;
 mod search;
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Invitation, Message, Timer};
+use super::{Invitation, Message, Standing, Timer};
 use crate::election::{Algorithm, Command};
 use crate::group::Counter;
 use crate::membership::{NodeId, NodeSet};
@@ -16,8 +17,9 @@ use crate::payload::Report;
 use crate::testing::TestGroup;
 use crate::testing::{Bench, NOTHING, group_of, nodes, number, settled};
 
+/// Merges by delay (E-24), which most tests of the listings use.
 fn group(n: u32) -> TestGroup {
-    with(n, &[])
+    with(n, &[("policy", "delay")])
 }
 
 fn with(n: u32, options: &[(&str, &str)]) -> TestGroup {
@@ -53,18 +55,23 @@ fn is_merging(bench: &Bench<Invitation>) -> bool {
     bench.state().starts_with("Election")
 }
 
-/// An AYC_answer: the sender coordinates.
+/// The query of a coordinator that has not established itself.
+fn query() -> Message {
+    Message::AreYouCoordinator { standing: None }
+}
+
+/// An AYC_answer: the sender coordinates, and has not established itself.
 fn yes(node: u32) -> Message {
-    Message::AycAnswer { is_coordinator: true, coordinator: NodeId(node) }
+    Message::AycAnswer { is_coordinator: true, coordinator: NodeId(node), standing: None }
 }
 
 /// An AYC_answer: the sender follows another node.
 fn no(coordinator: u32) -> Message {
-    Message::AycAnswer { is_coordinator: false, coordinator: NodeId(coordinator) }
+    Message::AycAnswer { is_coordinator: false, coordinator: NodeId(coordinator), standing: None }
 }
 
 fn invitation(counter: u64, node: u32) -> Message {
-    Message::Invitation { group: number(counter, node) }
+    Message::Invitation { group: number(counter, node), standing: None }
 }
 
 fn accept(counter: u64, node: u32) -> Message {

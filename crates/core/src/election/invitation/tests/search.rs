@@ -28,18 +28,17 @@ fn check_acts_only_on_a_normal_coordinator() {
 
 #[test]
 fn only_a_normal_coordinator_says_that_it_is_one() {
-    let ask = || Message::AreYouCoordinator;
     let mut coordinator = leader(2, [2], group(3));
-    assert_eq!(coordinator.receive(1, ask()), ["send n1 AYC_answer yes"]);
-    assert_eq!(merging(&[]).receive(1, ask()), ["send n1 AYC_answer no try n3"]);
+    assert_eq!(coordinator.receive(1, query()), ["send n1 AYC_answer yes"]);
+    assert_eq!(merging(&[]).receive(1, query()), ["send n1 AYC_answer no try n3"]);
     let mut recovering = Bench::<Invitation>::coming_up(group(3), 2, None);
-    assert_eq!(recovering.receive(1, ask()), ["send n1 AYC_answer no try n2"]);
+    assert_eq!(recovering.receive(1, query()), ["send n1 AYC_answer no try n2"]);
 }
 
 #[test]
 fn a_participant_names_its_coordinator() {
     let mut bench = member(1, 3);
-    assert_eq!(bench.receive(2, Message::AreYouCoordinator), ["send n2 AYC_answer no try n3"]);
+    assert_eq!(bench.receive(2, query()), ["send n2 AYC_answer no try n3"]);
 }
 
 #[test]
@@ -139,19 +138,19 @@ fn a_node_that_is_invited_during_its_delay_gives_up_its_merge() {
 fn policy_ignore_lower_leaves_the_query_of_a_lower_coordinator_unanswered() {
     let config = with(3, &[("policy", "ignore-lower")]);
     let mut bench = leader(2, [2], config.clone());
-    assert_eq!(bench.receive(1, Message::AreYouCoordinator), NOTHING);
-    assert_eq!(bench.receive(3, Message::AreYouCoordinator), ["send n3 AYC_answer yes"]);
+    assert_eq!(bench.receive(1, query()), NOTHING);
+    assert_eq!(bench.receive(3, query()), ["send n3 AYC_answer yes"]);
     let mut member = Bench::<Invitation>::established(config, 2, 3);
-    assert_eq!(member.receive(1, Message::AreYouCoordinator), ["send n1 AYC_answer no try n3"]);
+    assert_eq!(member.receive(1, query()), ["send n1 AYC_answer no try n3"]);
 }
 
 #[test]
 fn policy_prompted_merges_a_lower_coordinator_that_asks() {
     let mut highest = leader(3, [3], with(3, &[("policy", "prompted")]));
-    let lines = highest.receive(1, Message::AreYouCoordinator);
+    let lines = highest.receive(1, query());
     assert_eq!(sent(lines), ["send n1 AYC_answer yes", "send n1 Invitation 2.n3"]);
     let mut middle = leader(2, [2], with(3, &[("policy", "prompted")]));
-    let lines = middle.receive(1, Message::AreYouCoordinator);
+    let lines = middle.receive(1, query());
     assert_eq!(sent(lines), ["send n1 AYC_answer yes", "send n1 Invitation 2.n2"]);
 }
 
@@ -159,7 +158,7 @@ fn policy_prompted_merges_a_lower_coordinator_that_asks() {
 fn policy_prompted_notes_a_caller_while_it_checks() {
     let mut bench = leader(3, [3], with(3, &[("policy", "prompted")]));
     bench.tell(Command::Check);
-    bench.receive(1, Message::AreYouCoordinator);
+    bench.receive(1, query());
     assert_eq!(sent(bench.ring(Timer::Answers)), ["send n1 Invitation 2.n3"]);
 }
 

@@ -5,7 +5,7 @@ fn active(me: u32, options: &[(&str, &str)]) -> Bench<Ring> {
 }
 
 const fn elect(number: u64, node: u32, place: u32) -> Message {
-    Message::Pass(Token::Elect { number: Counter(number), node: NodeId(node), place })
+    Message::Pass(Token::Elect { number: Counter(number), node: NodeId(node), place, leads: false })
 }
 
 #[test]

@@ -10,7 +10,12 @@ fn listed(me: u32, options: &[(&str, &str)]) -> Bench<Ring> {
 
 fn list<const N: usize>(number: u64, initiator: u32, names: [u32; N]) -> Message {
     let (number, initiator) = (Counter(number), NodeId(initiator));
-    Message::Pass(Token::List { number, initiator, names: names.map(NodeId).to_vec() })
+    Message::Pass(Token::List {
+        number,
+        initiator,
+        names: names.map(NodeId).to_vec(),
+        leader: None,
+    })
 }
 
 /// The result of a list that its initiator began and owns.
@@ -18,7 +23,15 @@ fn result<const N: usize>(owner: u32, winner: u32, names: &[u32], told: [u32; N]
     let (number, initiator) = (Counter(2), NodeId(owner));
     let (owner, winner) = (NodeId(owner), NodeId(winner));
     let names = names.iter().copied().map(NodeId).collect();
-    Message::Pass(Token::Coordinator { number, owner, winner, names, told: nodes(told), initiator })
+    Message::Pass(Token::Coordinator {
+        number,
+        owner,
+        winner,
+        names,
+        told: nodes(told),
+        initiator,
+        leader: None,
+    })
 }
 
 #[test]

@@ -88,13 +88,18 @@ fn member(me: u32, n: u32) -> Bench<Ring> {
 
 /// A candidate in this election.
 const fn candidate(number: u64, node: u32, hops: u32) -> Message {
-    Message::Pass(Token::Election { number: Counter(number), candidate: NodeId(node), hops })
+    Message::Pass(Token::Election {
+        number: Counter(number),
+        candidate: NodeId(node),
+        hops,
+        leads: false,
+    })
 }
 
 /// The winner of this election, and the nodes that passed the message on.
 fn elected<const N: usize>(number: u64, node: u32, told: [u32; N]) -> Message {
     let (number, winner) = (Counter(number), NodeId(node));
-    Message::Pass(Token::Elected { number, winner, told: nodes(told) })
+    Message::Pass(Token::Elected { number, winner, told: nodes(told), leads: false })
 }
 
 /// The successor acknowledges this.
