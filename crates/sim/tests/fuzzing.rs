@@ -97,6 +97,7 @@ fn is_operator_request(fault: &Fault) -> bool {
     matches!(
         fault.action,
         Action::Withdraw { .. }
+            | Action::HandOver { .. }
             | Action::Rejoin(_)
             | Action::PauseElections(_)
             | Action::ResumeElections(_)

@@ -14,7 +14,7 @@ use tanist_sim::world::faults::Action;
 /// Answers as the world's own application would.
 fn play(world: &mut World, pace: Pace) {
     for Told { listener, notice } in world.take_notices() {
-        if let Notice::Stop = notice {
+        if let Notice::Stop | Notice::Yield = notice {
             let report = application::report(listener.node());
             world.answer(listener, Command::Stopped(report), pace.stop);
         } else if let Notice::Plan { group, members, reports } = notice {

@@ -5,7 +5,7 @@ use tanist_core::election::Algorithm;
 use tanist_core::time::micros;
 use tanist_core::trace::Header;
 
-use super::{Inside, Study, of_each_group};
+use super::{Inside, Study, highest_wins, of_each_group, of_leaders};
 use crate::monitors::{
     AllUnderOne, BestWins, Monitor, SameCoordinator, SameDefinition, Selection, cuts,
 };
@@ -39,7 +39,10 @@ fn monitors(header: &Header, selection: Selection) -> Vec<Box<dyn Monitor>> {
     if !selection.is_beyond_model {
         monitors.push(Box::new(SameCoordinator));
         monitors.push(Box::new(SameDefinition));
-        monitors.push(Box::new(BestWins::default()));
+        if highest_wins(header) {
+            monitors.push(Box::new(BestWins::default()));
+        }
+        monitors.extend(of_leaders(header, selection));
     }
     monitors.push(Box::new(AllUnderOne::new(header)));
     monitors

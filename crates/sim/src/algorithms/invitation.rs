@@ -2,9 +2,10 @@
 
 use tanist_core::NodeId;
 use tanist_core::election::Algorithm;
+use tanist_core::trace::Header;
 
-use super::{Inside, Study, of_each_group};
-use crate::monitors::OneGroupPerClique;
+use super::{Inside, Study, of_each_group, of_leaders};
+use crate::monitors::{OneGroupPerClique, Selection};
 use crate::studies::fuzz::{FuzzModel, FuzzWorld};
 use crate::studies::sweep::{Case, Measure, Plan, Verdict};
 use crate::studies::theory;
@@ -13,7 +14,10 @@ use crate::world::faults::Action;
 pub(super) const STUDY: Study = Study {
     algorithm: Algorithm::Invitation,
     monitors: |header, selection| {
-        vec![Box::new(OneGroupPerClique::new(header, selection.is_literal_a4))]
+        let is_steady = selection.is_steady && keeps_leaders(header);
+        let mut monitors = of_leaders(header, Selection { is_steady, ..selection });
+        monitors.push(Box::new(OneGroupPerClique::new(header, selection.is_literal_a4)));
+        monitors
     },
     inside: Inside { monitors: |_| of_each_group(), is_safe: false },
     fuzz: FuzzModel { world: FuzzWorld::Whole, is_asynchronous: true, changes_priorities: true },
@@ -22,6 +26,11 @@ pub(super) const STUDY: Study = Study {
     halts_all: false,
     only_compares: false,
 };
+
+/// The printed ways of merging let any coordinator merge any other.
+fn keeps_leaders(header: &Header) -> bool {
+    !header.options.iter().any(|option| option.starts_with("policy="))
+}
 
 const CASES: &[Case] = &[
     Case {

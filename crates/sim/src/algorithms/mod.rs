@@ -14,7 +14,8 @@ use tanist_core::trace::Header;
 
 use crate::monitors::{
     DefinitionOnlyInReorganization, GroupAgreesOnCoordinator, GroupAgreesOnDefinition,
-    MembersAccepted, Monitor, OneGroupEach, Selection, StopBeforeAcknowledge,
+    MembersAccepted, Monitor, OneGroupEach, Selection, SteadyLeader, StopBeforeAcknowledge,
+    YieldBeforeAcknowledge,
 };
 use crate::studies::fuzz::FuzzModel;
 use crate::studies::sweep::Case;
@@ -74,12 +75,23 @@ impl Inside {
     const NOTHING: Self = Self { monitors: |_| Vec::new(), is_safe: false };
 }
 
+/// That leaders stay, where the run allows to say so.
+fn of_leaders(header: &Header, selection: Selection) -> Vec<Box<dyn Monitor>> {
+    if selection.is_steady { vec![Box::new(SteadyLeader::new(header))] } else { Vec::new() }
+}
+
+/// Whether the highest node takes over, as in the sources.
+fn highest_wins(header: &Header) -> bool {
+    header.preempt.is_empty()
+}
+
 /// The guarantees of every algorithm for a group with a definition.
 fn of_each_group() -> Vec<Box<dyn Monitor>> {
     vec![
         Box::new(GroupAgreesOnCoordinator),
         Box::new(GroupAgreesOnDefinition),
         Box::new(StopBeforeAcknowledge),
+        Box::new(YieldBeforeAcknowledge),
         Box::new(OneGroupEach),
         Box::new(DefinitionOnlyInReorganization),
         Box::new(MembersAccepted::default()),

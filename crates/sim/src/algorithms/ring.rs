@@ -8,7 +8,7 @@ use tanist_core::election::Algorithm;
 use tanist_core::time::micros;
 use tanist_core::trace::{Header, Kind};
 
-use super::{Inside, Study, of_each_group};
+use super::{Inside, Study, highest_wins, of_each_group, of_leaders};
 use crate::monitors::{
     AllUnderOne, BestOrUndefined, BestWins, EverybodyKnows, Monitor, SameCoordinator,
     SameDefinition, Selection,
@@ -30,7 +30,7 @@ pub(super) const LIST: Study = ring(Algorithm::RingList, LIST_CASES);
 /// best node need not win (G-14).
 pub(super) const ACTIVE_LIST: Study = Study {
     monitors: |header, selection| {
-        let mut monitors = of_one_coordinator(selection);
+        let mut monitors = of_one_coordinator(header, selection);
         monitors.extend(at_the_end(header));
         monitors
     },
@@ -41,8 +41,8 @@ const fn ring(algorithm: Algorithm, sweeps: &'static [Case]) -> Study {
     Study {
         algorithm,
         monitors: |header, selection| {
-            let mut monitors = of_one_coordinator(selection);
-            if !selection.is_beyond_model {
+            let mut monitors = of_one_coordinator(header, selection);
+            if !selection.is_beyond_model && highest_wins(header) {
                 monitors.push(Box::new(BestWins::default()));
             }
             monitors.extend(at_the_end(header));
@@ -57,15 +57,23 @@ const fn ring(algorithm: Algorithm, sweeps: &'static [Case]) -> Study {
     }
 }
 
-fn of_one_coordinator(selection: Selection) -> Vec<Box<dyn Monitor>> {
+fn of_one_coordinator(header: &Header, selection: Selection) -> Vec<Box<dyn Monitor>> {
     if selection.is_beyond_model {
         return Vec::new();
     }
-    vec![Box::new(SameCoordinator), Box::new(SameDefinition)]
+    let mut monitors: Vec<Box<dyn Monitor>> =
+        vec![Box::new(SameCoordinator), Box::new(SameDefinition)];
+    monitors.extend(of_leaders(header, selection));
+    monitors
 }
 
 fn at_the_end(header: &Header) -> Vec<Box<dyn Monitor>> {
-    vec![Box::new(AllUnderOne::new(header)), Box::new(BestOrUndefined), Box::new(EverybodyKnows)]
+    let mut monitors: Vec<Box<dyn Monitor>> = vec![Box::new(AllUnderOne::new(header))];
+    if highest_wins(header) {
+        monitors.push(Box::new(BestOrUndefined));
+    }
+    monitors.push(Box::new(EverybodyKnows));
+    monitors
 }
 
 /// The messages of Chang and Roberts.

@@ -27,9 +27,11 @@ mod safe_inside; // V-04
 mod same_coordinator;
 mod same_definition;
 mod settled;
+mod steady_leader; // P-02
 mod stop_before_acknowledge; // B-37
 mod unique_numbers; // I-07
 mod withdrawn_takes_no_part; // P-01
+mod yield_before_acknowledge; // P-03
 
 use std::hash::{Hash, Hasher};
 
@@ -65,9 +67,11 @@ pub(crate) use self::safe_inside::SafeInside;
 pub(crate) use self::same_coordinator::SameCoordinator;
 pub(crate) use self::same_definition::SameDefinition;
 pub(crate) use self::settled::Eventually;
+pub(crate) use self::steady_leader::SteadyLeader;
 pub(crate) use self::stop_before_acknowledge::StopBeforeAcknowledge;
 pub(crate) use self::unique_numbers::UniqueNumbers;
 pub(crate) use self::withdrawn_takes_no_part::WithdrawnTakesNoPart;
+pub(crate) use self::yield_before_acknowledge::YieldBeforeAcknowledge;
 
 /// Checks one assertion.
 pub trait Monitor: Replicate + Send + Sync {
@@ -208,25 +212,28 @@ pub struct Selection {
     pub is_literal_a4: bool,
     /// Only what holds whatever the network does: the run leaves the algorithm's model.
     pub is_beyond_model: bool,
+    /// Also that no leader is replaced without cause (P-02), which holds while the network keeps its
+    /// bounds and loses nothing.
+    pub is_steady: bool,
 }
 
 impl Selection {
     /// The assertions that are checked in every run.
     pub const STANDARD: Self =
-        Self { has_cuts: false, is_literal_a4: false, is_beyond_model: false };
+        Self { has_cuts: false, is_literal_a4: false, is_beyond_model: false, is_steady: false };
 }
 
 /// Every assertion that has a monitor.
 pub const IDS: &[&str] = &[
     "A-1.1", "A-1.2", "A-2", "A-3.1", "A-3.2", "A-4", "B-37", "G-09", "G-14", "G-15", "G-16",
-    "I-02", "I-07", "I-50", "I-51", "P-01", "VKT-1", "VKT-2", "W-04", "W-05", "V-02", "V-03",
-    "V-04", "V-05", "B-42", "B-43", "B-44", "B-45",
+    "I-02", "I-07", "I-50", "I-51", "P-01", "P-02", "P-03", "VKT-1", "VKT-2", "W-04", "W-05",
+    "V-02", "V-03", "V-04", "V-05", "B-42", "B-43", "B-44", "B-45",
 ];
 
 /// Whether an assertion is checked only on request.
 #[must_use]
 pub fn is_on_request(id: &str) -> bool {
-    ["B-42", "B-43", "B-44", "B-45"].contains(&id)
+    ["B-42", "B-43", "B-44", "B-45", "P-02"].contains(&id)
 }
 
 /// The monitors for an algorithm: those of every run, those of the algorithm, and those of its

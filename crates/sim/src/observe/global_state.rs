@@ -56,6 +56,19 @@ pub struct NodeView {
     pub last_heard: Option<NodeId>,
     /// The group that its application last began in.
     pub begun: Option<GroupNumber>,
+    /// Whether it leads: it has begun as a coordinator, and its leadership is not over.
+    pub leadership: Leadership,
+}
+
+/// How far the leadership of a node has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Leadership {
+    /// It does not lead.
+    None,
+    /// It leads.
+    Leading,
+    /// It was told to yield, and has not finished.
+    Yielding,
 }
 
 /// The gate of an application, as the trace records it.
@@ -251,10 +264,22 @@ impl GlobalState {
             }
             Event::End { node, .. } => self.change(*node, |view| view.elections_open = 0),
             Event::Stop { node } => self.change(*node, |view| view.gate = Gate::Stopping),
-            Event::Stopped { node } => self.change(*node, |view| view.gate = Gate::Stopped),
+            Event::Yield { node } => self.change(*node, |view| {
+                view.gate = Gate::Stopping;
+                view.leadership = Leadership::Yielding;
+            }),
+            Event::Stopped { node } => self.change(*node, |view| {
+                view.gate = Gate::Stopped;
+                if view.leadership == Leadership::Yielding {
+                    view.leadership = Leadership::None;
+                }
+            }),
             Event::Begin { node, group } => self.change(*node, |view| {
                 view.gate = Gate::Open;
                 view.begun = Some(*group);
+                if group.node == *node {
+                    view.leadership = Leadership::Leading;
+                }
             }),
             Event::Receive { node, from, .. } => {
                 self.change(*node, |view| view.last_heard = Some(*from));
@@ -336,6 +361,7 @@ impl NodeView {
             elections_open: 0,
             last_heard: None,
             begun: None,
+            leadership: Leadership::None,
         }
     }
 }

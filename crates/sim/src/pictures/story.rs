@@ -164,6 +164,7 @@ impl Teller {
             Event::Call { .. } => "calls an election".to_string(),
             Event::End { outcome, .. } => outcome_words(*outcome).to_string(),
             Event::Stop { .. } => "stops its application".to_string(),
+            Event::Yield { .. } => "stops its application and does not lead any more".to_string(),
             Event::Stopped { .. } => "has stopped its application".to_string(),
             Event::Plan { group, .. } => format!("plans for group {group}"),
             Event::Begin { group, .. } => format!("begins to work in group {group}"),
@@ -288,6 +289,7 @@ mod tests {
             labels: Vec::new(),
             answer_us: 25_000,
             check_every_us: 100_000,
+            preempt: String::new(),
         }
     }
 

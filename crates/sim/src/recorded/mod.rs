@@ -276,7 +276,7 @@ fn agreed_header(files: &[TraceFile]) -> Result<Header, MergeError> {
 }
 
 /// The fields that headers of one run share, each with its name.
-fn said(header: &Header) -> [(&'static str, String); 5] {
+fn said(header: &Header) -> [(&'static str, String); 6] {
     let mut nodes = header.nodes.clone();
     nodes.sort_unstable();
     let nodes =
@@ -289,6 +289,7 @@ fn said(header: &Header) -> [(&'static str, String); 5] {
         ("list of options", format!("[{}]", options.join(", "))),
         ("T (answer_us)", header.answer_us.to_string()),
         ("period of Check (check_every_us)", header.check_every_us.to_string()),
+        ("preempt", header.preempt.clone()),
     ]
 }
 

@@ -58,6 +58,8 @@ pub(super) struct AssertionsTable {
     literal_a4: bool,
     #[serde(default)]
     pub(super) beyond_model: bool,
+    #[serde(default)]
+    pub(super) steady: bool,
 }
 
 #[derive(Deserialize)]
@@ -91,6 +93,7 @@ impl AssertionsTable {
             has_cuts: self.cuts,
             is_literal_a4: self.literal_a4,
             is_beyond_model: self.beyond_model,
+            is_steady: self.steady,
         }
     }
 }
@@ -144,6 +147,9 @@ impl Scenario {
             writeln!(to, "\n[assertions]\ncuts = {}", selection.has_cuts)?;
             writeln!(to, "literal_a4 = {}", selection.is_literal_a4)?;
             writeln!(to, "beyond_model = {}", selection.is_beyond_model)?;
+            if selection.is_steady {
+                writeln!(to, "steady = true")?;
+            }
         }
         Ok(())
     }

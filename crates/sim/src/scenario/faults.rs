@@ -96,6 +96,7 @@ impl Reader<'_> {
         let name = line.action.as_ref().as_str();
         let missing = |field: &str| self.error(span, format!("`{name}` needs `{field}`"));
         let node = || line.node.map(NodeId).ok_or_else(|| missing("node"));
+        let peer = || line.peer.map(NodeId).ok_or_else(|| missing("peer"));
         let rate = || line.rate.as_ref().ok_or_else(|| missing("rate"));
         Ok(match name {
             "crash" => match line.effects {
@@ -138,14 +139,12 @@ impl Reader<'_> {
             "call" => Action::Call(node()?),
             "check" => Action::Check(node()?),
             "timeout" => Action::Suspect(node()?),
-            "refuse" => Action::Refuse {
-                node: node()?,
-                peer: line.peer.map(NodeId).ok_or_else(|| missing("peer"))?,
-            },
+            "refuse" => Action::Refuse { node: node()?, peer: peer()? },
             "withdraw" => {
                 let hold = line.hold.as_ref().map(|hold| self.duration(hold)).transpose()?;
                 Action::Withdraw { node: node()?, hold }
             }
+            "hand-over" => Action::HandOver { node: node()?, to: peer()? },
             "rejoin" => Action::Rejoin(node()?),
             "pause-elections" => Action::PauseElections(node()?),
             "resume-elections" => Action::ResumeElections(node()?),
@@ -257,6 +256,10 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
             named(to, "withdraw", *node)?;
             hold.map_or(Ok(()), |hold| writeln!(to, "hold = {:?}", duration::print(hold)))
         }
+        Action::HandOver { node, to: successor } => {
+            named(to, "hand-over", *node)?;
+            writeln!(to, "peer = {}", successor.0)
+        }
         Action::Rejoin(node) => named(to, "rejoin", *node),
         Action::PauseElections(node) => named(to, "pause-elections", *node),
         Action::ResumeElections(node) => named(to, "resume-elections", *node),
@@ -299,6 +302,7 @@ const ACTIONS: &[&str] = &[
     "timeout",
     "refuse",
     "withdraw",
+    "hand-over",
     "rejoin",
     "pause-elections",
     "resume-elections",

@@ -126,6 +126,7 @@ impl Scenario {
             labels: self.members.labelled().to_vec(),
             answer_us: micros(self.settings.timing.answer()),
             check_every_us: micros(self.settings.timing.check_every()),
+            preempt: self.settings.preempt.in_header(),
         }
     }
 }

@@ -201,6 +201,7 @@ fn header(config: &GroupConfig, members: &Membership) -> Header {
         labels: Vec::new(),
         answer_us: micros(config.timing().answer()),
         check_every_us: micros(config.timing().check_every()),
+        preempt: config.preempt().in_header(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Shrinks a failing scenario: fewer faults, fewer nodes, simpler conditions, the same violated
 //! assertion.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tanist_core::options::Options;
@@ -10,6 +11,7 @@ use crate::scenario::Scenario;
 use crate::studies::fuzz::judge;
 use crate::world::application::Pace;
 use crate::world::faults::{Action, Moment};
+use crate::world::host::RATE;
 use crate::world::network::Delay;
 use crate::world::places::Layout;
 use crate::world::topology::{Fading, Topology};
@@ -50,6 +52,10 @@ impl Shrinking {
     /// Keeps a smaller scenario if it violates the same assertion.
     fn keep(&mut self, smaller: Scenario) -> bool {
         if self.runs >= RUNS_MAX || smaller == self.best {
+            return false;
+        }
+        // What must hold in the end would be violated by a fault that lasts.
+        if is_repaired(&self.best) && !is_repaired(&smaller) {
             return false;
         }
         self.runs += 1;
@@ -169,4 +175,42 @@ fn without_node(scenario: &Scenario, gone: NodeId) -> Option<Scenario> {
         !fault.action.nodes().contains(gone) && !waits_for_it && !is_empty_cut
     });
     Some(smaller)
+}
+/// Whether no disturbance lasts until the end of a run. Nodes that have crashed may stay so.
+fn is_repaired(scenario: &Scenario) -> bool {
+    let conditions = &scenario.conditions;
+    let mut is_calm = match conditions.delay {
+        Delay::Spiky { spike_ppm, .. } => spike_ppm == 0,
+        Delay::Fixed(_) | Delay::Uniform { .. } => true,
+    } && conditions.loss_ppm == 0
+        && conditions.duplicate_ppm == 0;
+    let mut is_cut = false;
+    let mut disturbed: BTreeSet<(NodeId, &str)> = BTreeSet::new();
+    for fault in &scenario.faults {
+        let mut note = |node: NodeId, what, is_disturbed| {
+            if is_disturbed {
+                disturbed.insert((node, what));
+            } else {
+                disturbed.remove(&(node, what));
+            }
+        };
+        if let Action::Calm = fault.action {
+            is_calm = true;
+        } else if let Action::Loss(share) | Action::Duplicate(share) = fault.action {
+            is_calm &= share == 0;
+        } else if let Action::Cut(_) = fault.action {
+            is_cut = true;
+        } else if let Action::Heal(links) = &fault.action {
+            is_cut &= !links.is_empty();
+        } else if let Action::Pause(node) = fault.action {
+            note(node, "pause", true);
+        } else if let Action::Resume(node) = fault.action {
+            note(node, "pause", false);
+        } else if let Action::Slow(node, by) = fault.action {
+            note(node, "slow", by > Duration::ZERO);
+        } else if let Action::ClockRate(node, rate) = fault.action {
+            note(node, "clock", rate != RATE);
+        }
+    }
+    is_calm && !is_cut && disturbed.is_empty()
 }

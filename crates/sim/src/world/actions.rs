@@ -62,6 +62,7 @@ impl World {
             Action::Suspect(node) => self.command(node, Command::SuspectCoordinator),
             Action::Refuse { node, peer } => self.command(node, Command::Refused(peer)),
             Action::Withdraw { node, hold } => self.command(node, Command::Withdraw { hold }),
+            Action::HandOver { node, to } => self.command(node, Command::HandOver { to }),
             Action::Rejoin(node) => self.command(node, Command::Rejoin),
             Action::PauseElections(node) => self.command(node, Command::Pause),
             Action::ResumeElections(node) => self.command(node, Command::Resume),
@@ -294,6 +295,7 @@ impl World {
                 | Action::Suspect(_)
                 | Action::Refuse { .. }
                 | Action::Withdraw { .. }
+                | Action::HandOver { .. }
                 | Action::Rejoin(_)
                 | Action::PauseElections(_)
                 | Action::ResumeElections(_)

@@ -214,7 +214,7 @@ impl World {
 
     /// The application as the world plays it.
     fn play(&mut self, at: usize, pace: Pace, notice: Notice) {
-        if let Notice::Stop = notice {
+        if let Notice::Stop | Notice::Yield = notice {
             let stopped = Command::Stopped(application::report(self.hosts[at].id));
             self.come_back(at, pace.stop, stopped);
         } else if let Notice::Plan { group, members, reports } = notice {

@@ -67,6 +67,13 @@ pub enum Action {
         /// For how long; none means until it is told to rejoin.
         hold: Option<Duration>,
     },
+    /// The node hands over to another one, if it leads.
+    HandOver {
+        /// Which.
+        node: NodeId,
+        /// To whom.
+        to: NodeId,
+    },
     /// The node rejoins.
     Rejoin(NodeId),
     /// Elections are paused, by a command to this node.
@@ -113,7 +120,9 @@ impl Action {
             | Self::ResumeElections(node)
             | Self::Priority { node, .. }
             | Self::Move { node, .. } => [*node].into_iter().collect(),
-            Self::Refuse { node, peer } => [*node, *peer].into_iter().collect(),
+            Self::Refuse { node, peer: other } | Self::HandOver { node, to: other } => {
+                [*node, *other].into_iter().collect()
+            }
             Self::Cut(_) | Self::Heal(_) | Self::Loss(_) | Self::Duplicate(_) | Self::Calm => {
                 NodeSet::new()
             }

@@ -18,6 +18,7 @@ fn header(algorithm: &str) -> Header {
         labels: Vec::new(),
         answer_us: 25_000,
         check_every_us: 100_000,
+        preempt: String::new(),
     }
 }
 

@@ -6,6 +6,7 @@
 //! acknowledge, definitions from the coordinator only, and recovery once the network keeps its
 //! bounds again.
 
+mod lapses;
 mod peers;
 mod radio;
 mod requests;
@@ -105,10 +106,10 @@ pub fn judge(scenario: &Scenario) -> Outcome {
 /// How much longer a round takes where nodes wait to be found, and coordinators wait before they
 /// yield.
 fn patience(settings: &GroupSettings, members: &Membership) -> Duration {
-    let first_check = settings.preempt.first_check(&settings.timing, members);
+    let first_check = Preempt::Never.first_check(&settings.timing, members);
     match settings.preempt {
-        Preempt::Always => Duration::ZERO,
-        Preempt::Never => first_check,
+        Preempt::Always if settings.algorithm != Algorithm::Invitation => Duration::ZERO,
+        Preempt::Always | Preempt::Never => first_check,
         Preempt::After(stable) => first_check + stable,
     }
 }
@@ -141,10 +142,10 @@ struct Maker {
     dice: SeededDice,
     /// A separate sequence for later additions, so that the scenarios of other seeds stay the same.
     extras: SeededDice,
-    /// A third one, for requests of operators.
+    /// More of them: for requests of operators, for positions and graphs, for leaders that stay.
     requests: SeededDice,
-    /// A fourth one, for positions and graphs.
     air: SeededDice,
+    steady: SeededDice,
     /// Whether messages may be late, lost and duplicated, links cut, and nodes paused.
     is_rough: bool,
     /// Whether that leaves the algorithm's model.
@@ -181,6 +182,7 @@ impl Maker {
             extras: SeededDice::new(seed ^ 0x6865_6172_7462_6561),
             requests: SeededDice::new(seed ^ 0x7769_7368_6573),
             air: SeededDice::new(seed ^ 0x0061_6972),
+            steady: SeededDice::new(seed ^ 0x0073_7465_6164_7900),
         };
         if model.world == FuzzWorld::Radio {
             maker.spread();
@@ -216,6 +218,9 @@ impl Maker {
             calm = self.operator_requests(&timing, &mut faults, calm);
             preempt = self.preempt(&timing, &options);
             self.rank(&mut faults, calm);
+            self.hand_over(&mut faults, calm);
+        } else if self.steady.below(3) == 0 {
+            preempt = Preempt::Never.checked(self.algorithm, &options).unwrap_or_default();
         }
         let topology = match self.model.world {
             FuzzWorld::Radio => self.topology(&timing, &mut faults, calm),
@@ -244,7 +249,11 @@ impl Maker {
             groups,
             down: Vec::new(),
             faults,
-            selection: Selection { is_beyond_model: self.is_beyond_model, ..Selection::STANDARD },
+            selection: Selection {
+                is_beyond_model: self.is_beyond_model,
+                is_steady: !self.is_rough,
+                ..Selection::STANDARD
+            },
             expect: Expect::default(),
         }
     }
@@ -398,34 +407,6 @@ impl Maker {
             }
         }
         (faults, now)
-    }
-
-    /// Disks that lose writes once the network keeps its bounds: a node that restarts must learn
-    /// from its peers which numbers it has used.
-    fn lapses(
-        &mut self,
-        timing: &TimingConfig,
-        faults: &mut Vec<Fault>,
-        calm: Duration,
-    ) -> Duration {
-        let answer = timing.message_max * 2 + timing.processing_max;
-        // Late messages hold up those behind them, so they must have arrived.
-        let mut now = calm + timing.message_max * 100;
-        let mut at = |now, action| {
-            faults.push(Fault { moment: Moment::At(Time::ZERO + now), action });
-        };
-        for _ in 0..=self.extras.below(3) {
-            let node = self.extras.pick(&self.ids).unwrap_or(NodeId(1));
-            let lost_writes = 1 + u32::try_from(self.extras.below(3)).unwrap_or(0);
-            at(now, Action::Crash(node));
-            now += self.extras.between(Duration::ZERO, answer * 2);
-            at(now, Action::Forget { node, lost_writes });
-            at(now, Action::Restart { node, lost_writes: 0 });
-            // No other node crashes while this one recalls.
-            now += answer;
-            now += self.extras.between(Duration::ZERO, timing.check_every + timing.timeout_every);
-        }
-        now
     }
 
     fn action(&mut self, timing: &TimingConfig) -> Action {

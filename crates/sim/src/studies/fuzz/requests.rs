@@ -1,4 +1,5 @@
-//! Operator requests in a drawn scenario: withdraw, rejoin, pause elections, change priorities.
+//! Operator requests in a drawn scenario: withdraw, rejoin, pause elections, change priorities,
+//! hand over.
 
 use std::time::Duration;
 
@@ -79,6 +80,21 @@ impl Maker {
             let value = u32::try_from(self.requests.below(10)).unwrap_or(0);
             let moment = Moment::At(Time::ZERO + self.requests.between(Duration::ZERO, calm));
             faults.push(Fault { moment, action: Action::Priority { node, value } });
+        }
+    }
+
+    /// Hand-overs to named nodes, drawn after everything else for the same reason. All nodes are
+    /// told, and the one that leads does it.
+    pub(super) fn hand_over(&mut self, faults: &mut Vec<Fault>, calm: Duration) {
+        if self.algorithm.descriptor().adjustable.is_none() {
+            return;
+        }
+        for _ in 0..self.requests.below(4) {
+            let to = self.requests.pick(&self.ids).unwrap_or(NodeId(1));
+            let moment = Moment::At(Time::ZERO + self.requests.between(Duration::ZERO, calm));
+            for node in self.ids.iter().copied().filter(|node| *node != to) {
+                faults.push(Fault { moment, action: Action::HandOver { node, to } });
+            }
         }
     }
 }
