@@ -154,7 +154,9 @@ fn judge(exploration: &Exploration, counterexample: Option<&Counterexample>) -> 
 fn sometimes(spec: &CheckSpec, exploration: &Exploration) -> Vec<Property> {
     let bounds = &spec.bounds;
     let can_recover = spec.assumption.has_recovery() && bounds.crashes > 0 && bounds.recoveries > 0;
-    let can_preempt = spec.nodes > 1 && (can_recover || spec.beginning == Beginning::Apart);
+    let can_preempt = spec.nodes > 1
+        && !spec.preempt.is_sticky()
+        && (can_recover || spec.beginning == Beginning::Apart);
     let property = |id, is_reached: bool, why: &str| Property {
         id,
         verdict: if is_reached { Verdict::Reached } else { Verdict::NotReached },

@@ -8,6 +8,7 @@ use tanist_core::election::{Algorithm, EstablishedGroup};
 use tanist_core::membership::HierarchyError;
 use tanist_core::mutant::Mutant;
 use tanist_core::options::OptionError;
+use tanist_core::policy::Preempt;
 use tanist_core::trace::Link;
 use tanist_core::{GroupConfig, GroupNumber, Membership, NodeId, Time};
 use tanist_sim::Scenario;
@@ -35,6 +36,8 @@ pub struct CheckSpec {
     pub cuts: Vec<(u32, u32)>,
     /// How the group starts.
     pub beginning: Beginning,
+    /// Whether a higher node takes over from an established coordinator.
+    pub preempt: Preempt,
     /// A rule that is broken on purpose.
     pub mutant: Option<Mutant>,
     /// Which steps are allowed.
@@ -91,6 +94,7 @@ impl CheckSpec {
             priorities: Vec::new(),
             cuts: Vec::new(),
             beginning: Beginning::Together,
+            preempt: Preempt::Always,
             mutant: None,
             assumption: Assumption::As0,
             bounds: Bounds::USUAL,
@@ -114,6 +118,10 @@ impl CheckSpec {
             let options = &mut scenario.settings.options;
             options.set(self.algorithm, name, value).map_err(CheckSpecError::Option)?;
         }
+        scenario.settings.preempt = self.preempt;
+        // A leader stays while nothing is lost and no wait ends too early.
+        scenario.selection.is_steady =
+            self.preempt.is_sticky() && !self.assumption.has_loss() && self.cuts.is_empty();
         let config = GroupConfig::new(scenario.settings).map_err(CheckSpecError::Config)?;
         let members = scenario.members.clone();
         let arranged = members.arranged(&config).map_err(CheckSpecError::Hierarchy)?;
