@@ -253,6 +253,7 @@ static HELLO_SAID: LazyLock<Hello> = LazyLock::new(|| Hello {
     lost: None,
     identity: DIALLER.public(),
     settings: settings([7; DIGEST_LENGTH], "algorithm=bully\n".to_owned()),
+    introduction: None,
 });
 
 /// The payload of a genuine message 1.

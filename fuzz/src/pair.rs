@@ -14,6 +14,7 @@ use tanist::transport::greeting::Greeting;
 use tanist::transport::handshake::{
     Answer, Dialler, HandshakeError, Hello, Listener, Refusal, Refused,
 };
+use tanist::transport::introduction::Introduction;
 use tanist::transport::session::{Session, SessionId};
 use tanist::transport::version::Versions;
 use tanist_core::NodeId;
@@ -77,6 +78,7 @@ pub(crate) fn sessions(version: u8) -> (Session, Session) {
         lost: None,
         identity: DIALLER.public(),
         settings: settings([0; DIGEST_LENGTH], String::new()),
+        introduction: None,
     };
     let greeting = greeting();
     let (dialler, first) = dial(&greeting, &hello);
@@ -111,6 +113,15 @@ pub(crate) fn any_hello(source: &mut Unstructured<'_>) -> Result<Hello> {
         lost: source.arbitrary::<Option<[u8; 8]>>()?.map(SessionId),
         identity: DIALLER.public(),
         settings: settings(source.arbitrary()?, text(source, SETTINGS_MAX)?),
+        introduction: match source.arbitrary::<bool>()? {
+            true => Some(Introduction {
+                program: text(source, 40)?,
+                peers_version: source.arbitrary()?,
+                port: source.arbitrary()?,
+                wall_clock_ms: source.arbitrary()?,
+            }),
+            false => None,
+        },
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tanist_core::membership::NodeId;
 use tokio::time::timeout;
 
 use super::handshake::{Hello, Refusal, Refused};
@@ -10,6 +11,7 @@ use super::link::ECHO_ASK;
 use super::overflow;
 use super::queue::Pushed;
 use crate::key::Proof;
+use crate::settings::{Difference, GROUP, NODE, WIRE};
 
 /// What a hello that is accepted leads to.
 pub(super) struct Accepted<'a> {
@@ -26,13 +28,13 @@ pub(super) async fn judge<'a>(hub: &'a Hub, hello: &Hello) -> Result<Accepted<'a
         return Err(Refused::with(Refusal::Version, &hub.versions.to_string()));
     };
     if hello.group != *hub.group {
-        return Err(Refused::plain(Refusal::Group));
+        return Err(Refused::with(Refusal::Group, &hub.group));
     }
     if hello.from == hub.me {
         return Err(Refused::plain(Refusal::OwnId));
     }
     if hello.to != hub.me {
-        return Err(Refused::plain(Refusal::WrongNode));
+        return Err(Refused::with(Refusal::WrongNode, &hub.me.to_string()));
     }
     // First of what concerns the members: nodes with other lists are told that they differ.
     if hello.settings.digest != hub.settings.digest {
@@ -72,16 +74,34 @@ fn patience(hub: &Hub) -> Duration {
     hub.limits.handshake / 2
 }
 
+/// Why there is no link with a node that has the right key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Why {
+    /// For people, with both sides' values.
+    pub(super) text: String,
+    /// What the two were told differently, if that is the reason.
+    pub(super) differences: Vec<Difference>,
+}
+
+impl Why {
+    /// A reason that is no difference between two values.
+    pub(super) const fn plain(text: String) -> Self {
+        Self { text, differences: Vec::new() }
+    }
+}
+
 /// A refusal by a peer in words that name both sides' values.
-pub(super) fn explain(hub: &Hub, refused: &Refused) -> String {
+pub(super) fn explain(hub: &Hub, peer: NodeId, refused: &Refused) -> Why {
+    let theirs = refused.detail.as_str();
     match refused.reason {
-        Refusal::Settings => {
-            let told = differences(hub, &refused.detail);
-            format!("its settings differ: {told}; give all nodes the same settings")
-        }
-        Refusal::Version => {
-            let (theirs, ours) = (&refused.detail, hub.versions);
-            format!("it speaks versions {theirs}, this node {ours}; upgrade one release at a time")
+        Refusal::Settings => other_settings(hub, theirs),
+        Refusal::Version => other_versions(hub, theirs),
+        // A release before this one names neither its group nor itself.
+        Refusal::Group if !theirs.is_empty() => other_group(hub, theirs),
+        Refusal::WrongNode if !theirs.is_empty() => {
+            let differences = vec![difference(NODE, peer.to_string(), theirs)];
+            let text = format!("{theirs} answers at the address of {peer}; correct the peers here");
+            Why { text, differences }
         }
         Refusal::Group
         | Refusal::UnknownNode
@@ -90,25 +110,16 @@ pub(super) fn explain(hub: &Hub, refused: &Refused) -> String {
         | Refusal::TooBusy
         | Refusal::Identity
         | Refusal::Twin
-        | Refusal::Other(_) => refused.to_string(),
+        | Refusal::Other(_) => Why::plain(refused.to_string()),
     }
 }
 
 /// Why this node has refused a hello, in words that name both sides' values.
-pub(super) fn explain_own(hub: &Hub, hello: &Hello, refused: &Refused) -> String {
-    match refused.reason {
-        Refusal::Settings => {
-            let told = differences(hub, &hello.settings.text);
-            format!("its settings differ: {told}; give all nodes the same settings")
-        }
-        Refusal::Version => {
-            let (theirs, ours) = (hello.versions, hub.versions);
-            format!("it speaks versions {theirs}, this node {ours}; upgrade one release at a time")
-        }
-        Refusal::Group => {
-            let name: String = hello.group.chars().filter(|c| !c.is_control()).collect();
-            format!("it belongs to group `{name}`, this node to `{}`", hub.group)
-        }
+pub(super) fn explain_own(hub: &Hub, hello: &Hello, refused: &Refused) -> Why {
+    Why::plain(match refused.reason {
+        Refusal::Settings => return other_settings(hub, &hello.settings.text),
+        Refusal::Version => return other_versions(hub, &hello.versions.to_string()),
+        Refusal::Group => return other_group(hub, &hello.group),
         Refusal::UnknownNode => "it is not one of this node's peers; add it to the peers here, or \
                                  remove this node from its list"
             .to_owned(),
@@ -117,24 +128,45 @@ pub(super) fn explain_own(hub: &Hub, hello: &Hello, refused: &Refused) -> String
         }
         Refusal::OwnId => "it has this node's id; give every node an id of its own".to_owned(),
         Refusal::TooBusy => "it has too many links with this node already".to_owned(),
-        Refusal::Identity => explain_identity(&refused.detail),
+        Refusal::Identity => return explain_identity(&refused.detail),
         Refusal::Twin => format!(
             "another process with its id is linked {} and answers; stop one of the two",
             refused.detail
         ),
         Refusal::Other(number) => format!("reason {number}"),
-    }
+    })
 }
 
 /// Why this node does not accept a peer's identity.
-pub(super) fn explain_identity(why: &str) -> String {
-    format!("its identity is not accepted: {why}; correct identity.peer_keys here")
+pub(super) fn explain_identity(why: &str) -> Why {
+    Why::plain(format!("its identity is not accepted: {why}; correct identity.peer_keys here"))
 }
 
-fn differences(hub: &Hub, theirs: &str) -> String {
-    let all = hub.settings.differences(theirs);
-    let told: Vec<String> = all.iter().map(ToString::to_string).collect();
-    let text =
+fn other_settings(hub: &Hub, theirs: &str) -> Why {
+    let plain: String =
+        theirs.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect();
+    let differences = hub.settings.differences(&plain);
+    let told: Vec<String> = differences.iter().map(ToString::to_string).collect();
+    let told =
         if told.is_empty() { "in a way that is not told".to_owned() } else { told.join("; ") };
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let text = format!("its settings differ: {told}; give all nodes the same settings");
+    Why { text, differences }
+}
+
+fn other_versions(hub: &Hub, theirs: &str) -> Why {
+    let ours = hub.versions.to_string();
+    let text =
+        format!("it speaks versions {theirs}, this node {ours}; upgrade one release at a time");
+    Why { text, differences: vec![difference(WIRE, ours, theirs)] }
+}
+
+fn other_group(hub: &Hub, theirs: &str) -> Why {
+    let theirs: String = theirs.chars().filter(|c| !c.is_control()).collect();
+    let ours = hub.group.to_string();
+    let text = format!("it belongs to group `{theirs}`, this node to `{ours}`");
+    Why { text, differences: vec![difference(GROUP, ours, &theirs)] }
+}
+
+fn difference(key: &str, ours: String, theirs: &str) -> Difference {
+    Difference { key: key.to_owned(), ours, theirs: theirs.to_owned() }
 }

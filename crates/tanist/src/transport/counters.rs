@@ -52,6 +52,10 @@ counters! {
     datagrams_out,
     /// Datagrams taken and handed over.
     datagrams_in,
+    /// Heartbeats handed to a link, because the peer does not get this node's datagrams.
+    heartbeats_carried_out,
+    /// Heartbeats that came over a link, because the peer's datagrams do not arrive.
+    heartbeats_carried_in,
     /// Connections that were tried.
     dials,
     /// Dials that were refused: no process listens there.

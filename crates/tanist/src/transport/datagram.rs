@@ -7,6 +7,7 @@
 //! They use the keys of the link between the two processes, so without a link there are none. A
 //! damaged header names another key or nonce, and then the seal does not open. What is lost is
 //! lost; nothing is sent again. The source address is not looked at: the session says who it is.
+//! Where datagrams do not arrive at all, the link carries them (carrying.rs).
 
 use std::io;
 use std::sync::Arc;
@@ -15,9 +16,11 @@ use std::time::Duration;
 use tanist_core::membership::NodeId;
 
 use super::Incoming;
-use super::hub::Hub;
+use super::fallback;
+use super::hub::{Hub, Route};
 use super::session::{OpenError, SEAL_LENGTH, SealError, Session, SessionId};
 use super::version::Versions;
+use crate::clock;
 
 /// The parts of a datagram, the payload still sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +104,21 @@ pub(super) fn send(hub: &Hub, to: NodeId, payload: &[u8]) {
         hub.counters.datagrams_dropped.bump();
         return;
     };
+    if payload.len() > PAYLOAD_MAX {
+        hub.counters.refused_too_long.bump();
+        return;
+    }
+    let sending = peer.carrying().send(clock::now());
+    fallback::tell(hub, peer, sending.change);
+    if sending.by_link {
+        fallback::carry(hub, peer, payload);
+    }
+    if sending.by_datagram {
+        send_to(hub, &route, payload);
+    }
+}
+
+fn send_to(hub: &Hub, route: &Route, payload: &[u8]) {
     match encode(&route.session, payload) {
         // A socket without room loses the datagram; so may the network.
         Ok(bytes) => match hub.udp.try_send_to(&bytes, hub.datagram_address(route.address)) {
@@ -156,6 +174,8 @@ fn take(hub: &Hub, bytes: &[u8]) {
             return counters.discarded_blocked.bump();
         }
         peer.note_heard();
+        let change = peer.carrying().came(clock::now());
+        fallback::tell(hub, peer, change);
     }
     match hub.incoming.try_send(Incoming::Datagram { from, payload }) {
         Ok(()) => {

@@ -7,7 +7,7 @@
 //! it counts as failed.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -151,14 +151,20 @@ async fn connect(
 /// its datagrams to where a link comes from.
 async fn connect_from(from: Option<IpAddr>, to: SocketAddr) -> io::Result<TcpStream> {
     let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // One that listens for a tunnel on its own machine must still be able to leave it.
-    let can_reach = |from: &IpAddr| {
-        from.is_ipv4() == to.is_ipv4() && (!from.is_loopback() || to.ip().is_loopback())
-    };
-    if let Some(from) = from.filter(can_reach) {
-        socket.bind(SocketAddr::new(from, 0))?;
+    if let Some(source) = from.and_then(|from| source(from, to.ip())) {
+        socket.bind(SocketAddr::new(source, 0))?;
     }
     socket.connect(to).await
+}
+
+/// The address to bind before connecting; none where binding is impossible or not needed.
+fn source(from: IpAddr, to: IpAddr) -> Option<IpAddr> {
+    // One that listens for a tunnel on its own machine must still be able to leave it.
+    let can_reach = from.is_ipv4() == to.is_ipv4() && (!from.is_loopback() || to.is_loopback());
+    // From localhost to localhost the system takes that address by itself. A socket that is bound
+    // first has its port alone, and 200 nodes at one address have more links than there are ports.
+    let is_chosen = from == to && (to == Ipv4Addr::LOCALHOST || to == Ipv6Addr::LOCALHOST);
+    (can_reach && !is_chosen).then_some(from)
 }
 
 /// TCP can connect a socket to itself, if no process listens at a port of this machine and the
@@ -194,6 +200,7 @@ async fn greet(
         lost,
         identity: own.public(),
         settings: hub.settings.clone(),
+        introduction: Some(hub.about.introduction()),
     };
     let (dialler, message) = Dialler::begin(key, own, &greeting, &hello)?;
     let begun = Instant::now();
@@ -201,6 +208,8 @@ async fn greet(
     let message = read_message(&mut stream).await.map_err(|_| DialError::Closed)?;
     let round_trip = begun.elapsed();
     let (answer, shown, confirming) = dialler.receive(&message)?;
+    let is_other = matches!(&answer, Answer::Refused(why) if why.reason == Refusal::WrongNode);
+    peer.note_introduction(confirming.introduction().filter(|_| !is_other).cloned());
     let proof = match secrets.identities.prove(peer.id, shown) {
         Ok(proof) => proof,
         Err(error) => {
@@ -220,8 +229,8 @@ async fn greet(
             let detail = format!("it chose version {version}");
             return Err(DialError::Refused(Refused::with(Refusal::Version, &detail)));
         }
-        Answer::Welcome { .. } => {
-            return Err(DialError::Refused(Refused::plain(Refusal::WrongNode)));
+        Answer::Welcome { from, .. } => {
+            return Err(DialError::Refused(Refused::with(Refusal::WrongNode, &from.to_string())));
         }
         Answer::Refused(refused) => return Err(DialError::Refused(refused)),
     };
@@ -269,3 +278,31 @@ pub(super) async fn read_message(stream: &mut TcpStream) -> io::Result<Vec<u8>> 
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 /// 1 + 2 + 4 + 8 + 16 + 32 + 64 ms, a bit more than 100 ms in all.
 const LAST_PAUSE: Duration = Duration::from_millis(64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_comes_from_where_its_node_listens_unless_the_system_chooses_that_anyway() {
+        let bound = |from: &str, to: &str| {
+            let source = source(from.parse().unwrap(), to.parse().unwrap());
+            source.map(|source| source.to_string())
+        };
+        assert_eq!(bound("10.0.0.1", "10.0.0.2").as_deref(), Some("10.0.0.1"));
+        assert_eq!(bound("127.0.0.7", "127.0.0.7").as_deref(), Some("127.0.0.7"));
+        assert_eq!(bound("127.0.0.1", "10.0.0.2"), None);
+        assert_eq!(bound("10.0.0.1", "fd00::2"), None);
+        assert_eq!(bound("127.0.0.1", "127.0.0.1"), None);
+        assert_eq!(bound("::1", "::1"), None);
+    }
+
+    /// The system chooses localhost for localhost, and gives one port to links with several peers.
+    #[tokio::test]
+    async fn a_link_to_localhost_comes_from_localhost() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let to = listener.local_addr().unwrap();
+        let stream = connect_from(Some(to.ip()), to).await.unwrap();
+        assert_eq!(stream.local_addr().unwrap().ip(), to.ip());
+    }
+}

@@ -2,16 +2,18 @@
 //!
 //! ```text
 //! frame   [version u8] [CBOR map: 0 group, 1 id, 2 payload]         version 3: without the group
-//! record  [kind u8] [a piece of a frame, or the opening of a link]      before sealing
+//! record  [kind u8] [a piece of a frame, the opening of a link, or a report]      before sealing
 //! link    [length u16] [sealed record] [length u16] [sealed record] ...
 //! ```
 //!
 //! A frame that is longer than one record goes over several; the kind says whether more follows.
-//! Fields are numbered, so a later version can add some, and unknown ones are skipped. Pure: bytes
-//! in, values out. Assumes that records come in order and are authentic.
+//! Fields are numbered, so a later version can add some, and unknown ones are skipped. A record of
+//! an unknown kind is counted and dropped, so a later release can add kinds. Pure: bytes in, values
+//! out. Assumes that records come in order and are authentic.
 
 use minicbor::{Decode, Encode};
 
+use super::carrying::Report;
 use super::session::SessionId;
 
 /// What a frame says.
@@ -102,17 +104,24 @@ pub enum Record<'a> {
         /// The session whose frames come first.
         after: Option<SessionId>,
     },
+    /// Whether the receiver's datagrams arrive at the sender of this record.
+    Datagrams(Report),
 }
 
 impl<'a> Record<'a> {
     /// The bytes of this record, before sealing.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
+        let number;
         let (kind, body): (u8, &[u8]) = match self {
             Self::Last(piece) => (KIND_LAST, piece),
             Self::More(piece) => (KIND_MORE, piece),
             Self::Opening { after: None } => (KIND_OPENING, &[]),
             Self::Opening { after: Some(session) } => (KIND_OPENING, &session.0),
+            Self::Datagrams(report) => {
+                number = [report.number()];
+                (KIND_DATAGRAMS, &number)
+            }
         };
         let mut bytes = Vec::with_capacity(1 + body.len());
         bytes.push(kind);
@@ -132,6 +141,10 @@ impl<'a> Record<'a> {
                 let session = body.try_into().map_err(|_| RecordError::Malformed)?;
                 Ok(Self::Opening { after: Some(SessionId(session)) })
             }
+            KIND_DATAGRAMS => match body {
+                [number] => Report::of(*number).map(Self::Datagrams).ok_or(RecordError::Malformed),
+                _ => Err(RecordError::Malformed),
+            },
             found => Err(RecordError::Kind { found }),
         }
     }
@@ -213,6 +226,7 @@ const FRAME_OVERHEAD_MAX: usize = 1024;
 const KIND_LAST: u8 = 0;
 const KIND_MORE: u8 = 1;
 const KIND_OPENING: u8 = 2;
+const KIND_DATAGRAMS: u8 = 3;
 
 #[cfg(test)]
 mod tests {
@@ -233,11 +247,23 @@ mod tests {
                 match Record::decode(&record.encode()).unwrap() {
                     Record::More(piece) => assembly.more(piece).unwrap(),
                     Record::Last(piece) => whole = Some(assembly.last(piece).unwrap()),
-                    Record::Opening { .. } => panic!("not a piece"),
+                    Record::Opening { .. } | Record::Datagrams(_) => panic!("not a piece"),
                 }
             }
             let whole = whole.unwrap();
             assert_eq!(Frame::decode(&whole, "jobs", version).unwrap(), frame);
+        }
+    }
+
+    #[test]
+    fn a_report_survives_its_record_and_an_unknown_one_is_refused() {
+        for report in [Report::Arriving, Report::Asked, Report::Missing] {
+            let record = Record::Datagrams(report);
+            assert_eq!(Record::decode(&record.encode()), Ok(record));
+        }
+        for body in [&[][..], &[3], &[0, 0]] {
+            let bytes = [&[KIND_DATAGRAMS], body].concat();
+            assert_eq!(Record::decode(&bytes), Err(RecordError::Malformed), "{body:?}");
         }
     }
 

@@ -21,6 +21,7 @@ use tanist_core::membership::NodeId;
 use self::payload::{AnswerWire, ConfirmationWire, HelloWire};
 pub use self::payload::{Refusal, Refused};
 use super::greeting::{self, Greeting};
+use super::introduction::Introduction;
 use super::session::{Session, SessionId};
 use super::version::Versions;
 use crate::key::{GroupKey, KeyId, Keyring, NodeKey, PublicKey};
@@ -48,6 +49,8 @@ pub struct Hello {
     pub identity: PublicKey,
     /// What it was told about the group.
     pub settings: Settings,
+    /// What it tells about itself; nothing if it is of a release that does not.
+    pub introduction: Option<Introduction>,
 }
 
 /// What the other side answers.
@@ -131,9 +134,10 @@ impl Dialler {
         let wire: AnswerWire<'_> =
             minicbor::decode(&payload).map_err(|_| HandshakeError::Malformed)?;
         let answer = wire.answer().ok_or(HandshakeError::Malformed)?;
+        let introduction = wire.introduction;
         let shown = shown(&self.0)?;
         let id = session_id(&self.0);
-        Ok((answer, shown, Confirming { noise: self.0, id }))
+        Ok((answer, shown, Confirming { noise: self.0, id, introduction }))
     }
 }
 
@@ -142,9 +146,16 @@ impl Dialler {
 pub struct Confirming {
     noise: HandshakeState,
     id: SessionId,
+    introduction: Option<Introduction>,
 }
 
 impl Confirming {
+    /// What the listener told about itself; nothing if it is of a release that does not.
+    #[must_use]
+    pub const fn introduction(&self) -> Option<&Introduction> {
+        self.introduction.as_ref()
+    }
+
     /// Shows this node's key: message 3, and the session in the version that the answer named.
     pub fn confirm(mut self, version: u8) -> Result<(Vec<u8>, Session), HandshakeError> {
         let message = write(&mut self.noise, &ConfirmationWire::default())?;
@@ -159,7 +170,10 @@ impl Confirming {
 
 /// The listening side, about to answer.
 #[derive(Debug)]
-pub struct Listener(HandshakeState);
+pub struct Listener {
+    noise: HandshakeState,
+    introduction: Option<Introduction>,
+}
 
 impl Listener {
     /// Takes message 1, which must answer this greeting with a key of the ring. Does no arithmetic
@@ -179,18 +193,26 @@ impl Listener {
         let wire: HelloWire<'_> =
             minicbor::decode(&payload).map_err(|_| HandshakeError::Malformed)?;
         let hello = Hello::try_from(wire).map_err(|()| HandshakeError::Malformed)?;
-        Ok((Self(noise), hello, id))
+        Ok((Self { noise, introduction: None }, hello, id))
+    }
+
+    /// Tells something about this node in the answer.
+    #[must_use]
+    pub fn introduce(self, introduction: Introduction) -> Self {
+        Self { introduction: Some(introduction), ..self }
     }
 
     /// Answers: message 2.
     pub fn answer(mut self, answer: &Answer) -> Result<(Vec<u8>, Answered), HandshakeError> {
-        let message = write(&mut self.0, &AnswerWire::from(answer))?;
-        let id = session_id(&self.0);
+        let mut wire = AnswerWire::from(answer);
+        wire.introduction = self.introduction.take();
+        let message = write(&mut self.noise, &wire)?;
+        let id = session_id(&self.noise);
         let version = match answer {
             Answer::Welcome { version, .. } => *version,
             Answer::Refused(_) => 0,
         };
-        Ok((message, Answered { noise: self.0, id, version }))
+        Ok((message, Answered { noise: self.noise, id, version }))
     }
 }
 

@@ -14,9 +14,13 @@ use tokio::net::UdpSocket;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, mpsc};
 
+use super::admission::Why;
+use super::carrying::Carrying;
 use super::counters::{Cell, Cells};
+use super::introduction::{About, Heard, Introduction};
 use super::limits::Limits;
 use super::link::Established;
+use super::question::{Asking, Taker};
 use super::queue::Queue;
 use super::reading::Reading;
 use super::session::Session;
@@ -36,6 +40,7 @@ pub(super) struct Hub {
     pub(super) group: Arc<str>,
     pub(super) settings: Settings,
     pub(super) versions: Versions,
+    pub(super) about: About,
     pub(super) limits: Limits,
     pub(super) incarnation: u64,
     pub(super) udp: UdpSocket,
@@ -49,6 +54,8 @@ pub(super) struct Hub {
     pub(super) warning: Throttle,
     /// Where handshakes and dials are done.
     pub(super) handshakes: Handle,
+    /// Where questions of peers go.
+    pub(super) taker: Taker,
     secrets: Mutex<Arc<Secrets>>,
     is_ipv6: bool,
     dials: AtomicU64,
@@ -63,7 +70,7 @@ impl Hub {
         handshakes: Handle,
         incoming: mpsc::Sender<Incoming>,
     ) -> (Self, Vec<mpsc::Receiver<Established>>) {
-        let Config { me, group, secrets, settings, versions, peers, limits } = config;
+        let Config { me, group, secrets, settings, versions, about, peers, limits } = config;
         let addresses: BTreeMap<NodeId, String> =
             peers.into_iter().filter(|(id, _)| *id != me).collect();
         let mut states = BTreeMap::new();
@@ -78,7 +85,9 @@ impl Hub {
             group,
             settings,
             versions,
+            about,
             handshakes,
+            taker: Taker::default(),
             secrets: Mutex::new(Arc::new(secrets)),
             incarnation,
             is_ipv6: udp.local_addr().is_ok_and(|address| address.is_ipv6()),
@@ -157,6 +166,12 @@ pub(super) struct PeerState {
     pub(super) warning: Throttle,
     /// For what is wrong with a peer that has the right key and is refused here.
     pub(super) refused_warning: Throttle,
+    /// Questions to it and of it.
+    pub(super) asking: Asking,
+    /// For datagrams of the peer that do not arrive here.
+    pub(super) missing_in: Throttle,
+    /// For datagrams of this node that do not arrive there.
+    pub(super) missing_out: Throttle,
     pub(super) bytes_in: Cell,
     pub(super) bytes_out: Cell,
     is_blocked: AtomicBool,
@@ -168,10 +183,13 @@ pub(super) struct PeerState {
     asked: AtomicU64,
     echo: Echo,
     route: Mutex<Option<Route>>,
+    carrying: Mutex<Carrying>,
     /// Why the peer, which is there and has the right key, gives us no link.
-    refusal: Mutex<Option<String>>,
+    refusal: Mutex<Option<Why>>,
     /// Why it was given no link here although it has the right key, and when it asked last.
-    refused_here: Mutex<Option<(Time, String)>>,
+    refused_here: Mutex<Option<(Time, Why)>>,
+    /// What it told about itself when it was last met.
+    introduction: Mutex<Option<Heard>>,
     /// The process that the driver knows of.
     met: Mutex<Option<u64>>,
 }
@@ -214,6 +232,9 @@ impl PeerState {
             attention: Notify::new(),
             warning: Throttle::default(),
             refused_warning: Throttle::default(),
+            asking: Asking::default(),
+            missing_in: Throttle::default(),
+            missing_out: Throttle::default(),
             bytes_in: Cell::default(),
             bytes_out: Cell::default(),
             is_blocked: AtomicBool::new(false),
@@ -224,8 +245,10 @@ impl PeerState {
             asked: AtomicU64::new(0),
             echo: Echo::default(),
             route: Mutex::default(),
+            carrying: Mutex::default(),
             refusal: Mutex::default(),
             refused_here: Mutex::default(),
+            introduction: Mutex::default(),
             met: Mutex::default(),
         }
     }
@@ -331,24 +354,30 @@ impl PeerState {
     }
 
     /// Notes why there is no link although the peer is there and has the right key.
-    pub(super) fn set_refusal(&self, refusal: Option<String>) {
+    pub(super) fn set_refusal(&self, refusal: Option<Why>) {
         *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = refusal;
     }
 
-    fn refusal(&self) -> Option<String> {
+    fn refusal(&self) -> Option<Why> {
         self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Notes why this node gives the peer no link; none once it has one, or is gone.
-    pub(super) fn set_refused_here(&self, why: Option<String>) {
+    pub(super) fn set_refused_here(&self, why: Option<Why>) {
         let noted = why.map(|why| (clock::now(), why));
         *self.refused_here.lock().unwrap_or_else(PoisonError::into_inner) = noted;
     }
 
     /// A peer that asks no more has been stopped or put right; nothing else tells this node so.
-    fn refused_here(&self) -> Option<String> {
+    fn refused_here(&self) -> Option<Why> {
         let noted = self.refused_here.lock().unwrap_or_else(PoisonError::into_inner).clone();
         noted.filter(|(at, _)| clock::now() < *at + REFUSED_HERE_FOR).map(|(_, why)| why)
+    }
+
+    /// Notes what the peer told about itself; nothing from a release that does not.
+    pub(super) fn note_introduction(&self, introduction: Option<Introduction>) {
+        let heard = introduction.map(Heard::now);
+        *self.introduction.lock().unwrap_or_else(PoisonError::into_inner) = heard;
     }
 
     /// Whether the last dial was refused, so that no process listens there.
@@ -383,8 +412,20 @@ impl PeerState {
         self.address.rsplit_once(':')?.1.parse().ok()
     }
 
-    pub(super) fn view(&self) -> PeerView {
+    /// Which datagrams arrive, and which the link carries.
+    pub(super) fn carrying(&self) -> MutexGuard<'_, Carrying> {
+        self.carrying.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn view(&self, own: &About) -> PeerView {
         let route = self.route();
+        let (refusal, refused_here) = (self.refusal(), self.refused_here());
+        let why = [&refusal, &refused_here].into_iter().flatten();
+        let why = why.map(|why| why.differences.clone()).find(|all| !all.is_empty());
+        let differences = why.unwrap_or_default();
+        let heard = self.introduction.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let carrying = Some(*self.carrying()).filter(|_| route.is_some());
+        let now = clock::now();
         PeerView {
             id: self.id,
             address: self.address.clone(),
@@ -394,12 +435,16 @@ impl PeerState {
                 .filter(|heard| *heard > 0)
                 .map(Time::from_micros),
             is_blocked: self.is_blocked(),
-            refusal: self.refusal(),
-            refused_here: self.refused_here(),
+            differences,
+            refusal: refusal.map(|why| why.text),
+            refused_here: refused_here.map(|why| why.text),
+            told: heard.map(|heard| heard.told(own)),
             key: route.as_ref().map(|route| route.key),
             proof: route.as_ref().map(|route| route.proof),
             version: route.as_ref().map(|route| route.session.version()),
             round_trip: route.map(|route| route.round_trip),
+            datagrams_in: carrying.and_then(|carrying| carrying.inbound(now)),
+            datagrams_out: carrying.and_then(|carrying| carrying.outbound(now)),
             bytes_out: self.bytes_out.value(),
             bytes_in: self.bytes_in.value(),
         }

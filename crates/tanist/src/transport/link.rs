@@ -16,11 +16,14 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::Incoming;
+use super::carrying::Report;
 use super::claim::Claim;
+use super::fallback::{self, CARRIED, REPORT};
 use super::frame::{self, Assembly, Frame, FrameError, Record, RecordError, TooLong};
 use super::hub::{Hub, PeerState};
 use super::overflow;
-use super::queue::{Pushed, Ticket};
+use super::question;
+use super::queue::{Pushed, Ticket, Waiting};
 use super::reading::ReadingPlace;
 use super::session::{SealError, Session, SessionId};
 use crate::key::{KeyId, Proof, PublicKey};
@@ -168,8 +171,8 @@ enum LinkEnd {
 }
 
 struct Reader<'a> {
-    hub: &'a Hub,
-    peer: &'a PeerState,
+    hub: &'a Arc<Hub>,
+    peer: &'a Arc<PeerState>,
     session: &'a Session,
     half: OwnedReadHalf,
     retired: watch::Receiver<Option<Retired>>,
@@ -246,6 +249,8 @@ impl Reader<'_> {
             }
             Ok(Record::Opening { after: Some(before) }) => self.wait_for(before).await,
             Ok(Record::Opening { after: None }) => {}
+            Ok(Record::Datagrams(_)) if self.peer.is_blocked() => counters.discarded_blocked.bump(),
+            Ok(Record::Datagrams(report)) => fallback::told(self.peer, report),
             Err(RecordError::Kind { .. }) => counters.refused_kind.bump(),
             Err(RecordError::Malformed) => counters.refused_malformed.bump(),
         }
@@ -276,6 +281,12 @@ impl Reader<'_> {
             self.echo(frame.id, frame.payload);
             return Ok(());
         }
+        if frame.id == CARRIED {
+            fallback::take(self.hub, self.peer);
+            let payload = frame.payload.to_vec();
+            place.send(Incoming::Datagram { from: self.peer.id, payload });
+            return Ok(());
+        }
         #[cfg(test)]
         assert_ne!(frame.payload, crate::panics::ON_PURPOSE, "a test wants this task to panic");
         // Before it is sent: a frame that has arrived is counted.
@@ -290,9 +301,13 @@ impl Reader<'_> {
     /// queue.
     fn echo(&self, id: u64, payload: &[u8]) {
         if id != ECHO_ASK {
-            if let Ok(number) = payload.try_into() {
-                self.peer.note_echo(u64::from_be_bytes(number));
+            match payload.try_into() {
+                Ok(number) => self.peer.note_echo(u64::from_be_bytes(number)),
+                Err(_) => self.peer.asking.returned(payload),
             }
+            return;
+        }
+        if question::take(self.hub, self.peer, payload) {
             return;
         }
         match self.peer.queue.push(ECHO_ANSWER, payload.to_vec()).1 {
@@ -344,18 +359,23 @@ impl Writer<'_> {
             bytes.clear();
             let mut ends = Vec::new();
             for waiting in self.peer.queue.peek(BATCH_BYTES) {
-                let group = &self.hub.group;
-                let frame = Frame { group, id: waiting.id, payload: &waiting.payload };
-                let frame = frame.encode(self.session.version());
-                for record in frame::split(&frame) {
-                    self.seal(record, &mut bytes)?;
-                }
+                self.seal_waiting(&waiting, &mut bytes)?;
                 ends.push((bytes.len(), waiting.ticket));
             }
             self.put(&bytes, &ends).await?;
             shrink(&mut bytes);
             self.peer.note_records(self.sequence, self.hub.limits.rekey_records);
         }
+    }
+
+    fn seal_waiting(&mut self, waiting: &Waiting, out: &mut Vec<u8>) -> Result<(), SealError> {
+        if waiting.id == REPORT {
+            let report = waiting.payload.first().and_then(|number| Report::of(*number));
+            return report.map_or(Ok(()), |report| self.seal(Record::Datagrams(report), out));
+        }
+        let frame = Frame { group: &self.hub.group, id: waiting.id, payload: &waiting.payload };
+        let frame = frame.encode(self.session.version());
+        frame::split(&frame).try_for_each(|record| self.seal(record, out))
     }
 
     fn seal(&mut self, record: Record<'_>, out: &mut Vec<u8>) -> Result<(), SealError> {
@@ -416,7 +436,7 @@ fn shrink(buffer: &mut Vec<u8>) {
 
 /// The numbers of two frames that are the transport's own; no driver comes so far.
 pub(super) const ECHO_ASK: u64 = u64::MAX;
-const ECHO_ANSWER: u64 = u64::MAX - 1;
+pub(super) const ECHO_ANSWER: u64 = u64::MAX - 1;
 /// The length of a record's length.
 pub(super) const LENGTH_BYTES: usize = 2;
 const READ_MIN: usize = 2048;

@@ -144,6 +144,10 @@ async fn shake_hands(
     let own = secrets.identities.own();
     let (listener, hello, key) = Listener::receive(&secrets.keyring, own, &greeting, &message)?;
     connection.has_shown_key.store(true, Ordering::Relaxed);
+    let listener = listener.introduce(hub.about.introduction());
+    if let Some(peer) = hub.peers.get(&hello.from) {
+        peer.note_introduction(hello.introduction.clone());
+    }
     let Accepted { peer, version, proof } = match judge(hub, &hello).await {
         Ok(accepted) => accepted,
         Err(refused) => {
@@ -188,7 +192,8 @@ async fn shake_hands(
     let opened = session.open_record(0, &first, &mut plaintext);
     let after = match (opened, Record::decode(&plaintext)) {
         (Ok(()), Ok(Record::Opening { after })) => after,
-        (Ok(()), Ok(Record::Last(_) | Record::More(_)) | Err(_)) | (Err(_), _) => {
+        (Ok(()), Ok(Record::Last(_) | Record::More(_) | Record::Datagrams(_)) | Err(_))
+        | (Err(_), _) => {
             return Err(Failure::Unconfirmed);
         }
     };
@@ -219,13 +224,14 @@ async fn shake_hands(
 fn complain(hub: &Hub, remote: SocketAddr, hello: &Hello, refused: &Refused) {
     let peer = hub.peers.get(&hello.from);
     let why = explain_own(hub, hello, refused);
+    let text = why.text.clone();
     // Too many links pass by themselves; what else is refused needs a person.
     if let Some(peer) = peer.filter(|_| refused.reason != Refusal::TooBusy) {
-        peer.set_refused_here(Some(why.clone()));
+        peer.set_refused_here(Some(why));
     }
     let throttle = peer.map_or(&hub.warning, |peer| &peer.refused_warning);
     if let Some(held_back) = throttle.pass() {
-        tracing::error!(peer = %hello.from, %remote, held_back, "refused {}: {why}", hello.from);
+        tracing::error!(peer = %hello.from, %remote, held_back, "refused {}: {text}", hello.from);
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! driver --send--> queue --> link (TCP, sealed) -------> peer      one link per pair, on demand
-//! driver --send_datagram---> datagram (UDP, sealed) ---> peer      with the keys of the link
+//! driver --send_datagram---> datagram (UDP, sealed) ---> peer      with the keys of the link;
+//!                                     over the link where UDP does not pass (carrying.rs)
 //! driver <--Incoming-- links, datagrams, and evidence of death
 //! ```
 //!
@@ -15,20 +16,24 @@
 //! group's key may take part. Nothing ticks while nothing happens.
 
 mod admission;
+mod carrying;
 mod claim;
 mod counters;
 pub mod datagram;
 mod dial;
+mod fallback;
 pub mod frame;
 pub mod greeting;
 pub mod handshake;
 mod handshake_thread;
 mod hub;
+pub mod introduction;
 mod limits;
 mod link;
 mod listener;
 mod overflow;
 mod peer;
+pub mod question;
 mod queue;
 pub mod radio;
 mod reading;
@@ -51,13 +56,16 @@ use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+pub use self::carrying::{DatagramPath, Report};
 pub use self::counters::Counters;
 use self::handshake_thread::{HandshakeTask, HandshakeThread};
 use self::hub::Hub;
+use self::introduction::{About, Told};
 pub use self::limits::Limits;
 #[doc(hidden)]
 pub use self::link::end_of_record;
 use self::peer::Peer;
+use self::question::{AnswerSlot, AskError, Question};
 use self::queue::Pushed;
 pub use self::queue::Ticket;
 pub use self::sockets::{BindError, Sockets};
@@ -65,7 +73,7 @@ pub use self::throttle::Throttle;
 use self::version::Versions;
 use crate::key::{GenerateKeyError, GroupKey, Identities, KeyId, Keyring, Proof};
 use crate::panics::guarded;
-use crate::settings::Settings;
+use crate::settings::{Difference, Settings};
 
 /// Who a node is and whom it talks to.
 #[derive(Clone, Debug)]
@@ -80,6 +88,8 @@ pub struct Config {
     pub settings: Settings,
     /// The versions of the wire that this node speaks.
     pub versions: Versions,
+    /// What it tells its peers about itself.
+    pub about: About,
     /// The other nodes, with `host:port`. Names are looked up at each dial.
     pub peers: Vec<(NodeId, String)>,
     /// How much of everything is allowed.
@@ -114,7 +124,7 @@ pub enum Incoming {
         /// What it carries.
         payload: Vec<u8>,
     },
-    /// A datagram.
+    /// A datagram, or the link carried it because datagrams do not arrive.
     Datagram {
         /// Who sent it.
         from: NodeId,
@@ -167,6 +177,10 @@ pub struct PeerView {
     /// Why this node gave it no link although it has the right key, if it asked within the last
     /// minute.
     pub refused_here: Option<String>,
+    /// What it and this node were told differently, if one of the two refuses the other for that.
+    pub differences: Vec<Difference>,
+    /// What it told about itself when it was last met; nothing from a release that does not.
+    pub told: Option<Told>,
     /// The group key of the link.
     pub key: Option<KeyId>,
     /// What it has proven about itself.
@@ -175,6 +189,10 @@ pub struct PeerView {
     pub version: Option<u8>,
     /// How long the way there and back took: the link's handshake, or the last echo.
     pub round_trip: Option<Duration>,
+    /// Whether its datagrams arrive here; none without a link, and if none was due for a minute.
+    pub datagrams_in: Option<DatagramPath>,
+    /// Whether this node's datagrams arrive there, as it tells; none as above.
+    pub datagrams_out: Option<DatagramPath>,
     /// Bytes of frames written to it, seals included.
     pub bytes_out: u64,
     /// Bytes of frames read from it, seals included.
@@ -243,6 +261,24 @@ impl Transport {
         self.send(to, link::ECHO_ASK, number.to_be_bytes().to_vec())
     }
 
+    /// Asks a peer, which the program there answers; the answer goes to the slot. Dials if there is
+    /// no link.
+    pub fn ask(&mut self, to: NodeId, bytes: &[u8], slot: AnswerSlot) {
+        let Some(peer) = self.hub.peers.get(&to) else {
+            // The asking side may have gone.
+            let _ = slot.send(Err(AskError::UnknownPeer));
+            return;
+        };
+        if let Some(payload) = peer.asking.ask(bytes, slot) {
+            self.send(to, link::ECHO_ASK, payload);
+        }
+    }
+
+    /// The questions of peers, from here on.
+    pub fn questions(&mut self) -> mpsc::Receiver<Question> {
+        self.hub.taker.open()
+    }
+
     /// Uses other keys from here on. Links that rest on a key that is gone are made again at once,
     /// and those of this node's dials move to the key in use, without losing a frame.
     pub fn set_secrets(&mut self, secrets: Secrets) {
@@ -280,6 +316,7 @@ impl Transport {
     }
 
     /// Sends a datagram, if there is a link whose keys it can use; else it is dropped and counted.
+    /// The link itself carries it if the peer says that datagrams do not arrive.
     pub fn send_datagram(&mut self, to: NodeId, payload: &[u8]) {
         datagram::send(&self.hub, to, payload);
     }
@@ -293,7 +330,7 @@ impl Transport {
     /// What is known about the way to each peer, in order of id.
     #[must_use]
     pub fn peers(&self) -> Vec<PeerView> {
-        self.hub.peers.values().map(|peer| peer.view()).collect()
+        self.hub.peers.values().map(|peer| peer.view(&self.hub.about)).collect()
     }
 
     /// For experiments: discards everything to and from these peers, silently, in addition to

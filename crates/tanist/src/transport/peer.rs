@@ -28,6 +28,7 @@ use super::Incoming;
 use super::admission::{explain, explain_identity};
 use super::claim::Claim;
 use super::dial::{DialError, Dialled, dial};
+use super::fallback;
 use super::handshake::{Refusal, Refused};
 use super::handshake_thread::HandshakeTask;
 use super::hub::{Hub, PeerState, Route};
@@ -190,6 +191,7 @@ impl Peer {
         self.state.set_refusal(None);
         self.state.set_refused_here(None);
         self.state.forget_records();
+        fallback::remind(&self.hub, &self.state);
         let (retirement, _) = watch::channel(None);
         let task = self.spawn(link, after, retirement.clone());
         self.current = Some(Current { task, retirement, claim, incarnation, rekey_at });
@@ -329,7 +331,7 @@ impl Peer {
             DialError::Refused(refused) => {
                 count_refusal(&self.hub, refused.reason);
                 self.hub.counters.refused_by_peers.bump();
-                refusal = Some(explain(&self.hub, refused));
+                refusal = Some(explain(&self.hub, self.state.id, refused));
             }
             DialError::Identity(error) => {
                 self.hub.counters.refused_identity.bump();
@@ -351,7 +353,7 @@ impl Peer {
         match (refusal, self.state.warning.pass()) {
             (_, None) => {}
             (Some(why), Some(held_back)) => {
-                let peer = self.state.id;
+                let (peer, why) = (self.state.id, why.text);
                 tracing::error!(%peer, address, dropped, held_back, "{peer} refuses a link: {why}");
             }
             (None, Some(held_back)) => {

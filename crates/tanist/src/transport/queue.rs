@@ -76,6 +76,22 @@ impl Queue {
         (ticket, Pushed::Queued)
     }
 
+    /// Takes a frame if there is room and none with this id waits; tells whether it did.
+    pub(super) fn offer(&self, id: u64, payload: &[u8]) -> bool {
+        let mut inner = self.lock();
+        let bytes = inner.bytes + payload.len();
+        let has_room = inner.frames.len() < self.frames_max && bytes <= self.bytes_max;
+        if !has_room || inner.frames.iter().any(|frame| frame.id == id) {
+            return false;
+        }
+        let ticket = inner.next();
+        inner.bytes = bytes;
+        inner.frames.push_back(Waiting { ticket, id, payload: payload.into() });
+        drop(inner);
+        self.wanted.notify_one();
+        true
+    }
+
     /// Gives the next number to a frame that is not queued.
     pub(super) fn skip(&self) -> Ticket {
         self.lock().next()
@@ -187,5 +203,17 @@ mod tests {
         let overflow = by_bytes.push(2, vec![0; 41]);
         assert_eq!(overflow, (Ticket(2), Pushed::Overflowed { dropped: 2 }));
         assert_eq!(by_bytes.push(3, vec![0; 100]).1, Pushed::Queued);
+    }
+
+    #[test]
+    fn an_offer_is_refused_without_room_and_while_one_of_its_kind_waits() {
+        let queue = queue(2, 100);
+        assert!(queue.offer(7, b"beat"));
+        assert!(!queue.offer(7, b"beat"), "one waits");
+        assert!(queue.offer(8, b"beat"));
+        assert!(!queue.offer(9, b"beat"), "no room");
+        assert_eq!(queue.peek(1000).len(), 2, "what waits stays");
+        queue.discard_up_to(Ticket(1));
+        assert!(queue.offer(7, b"beat"));
     }
 }

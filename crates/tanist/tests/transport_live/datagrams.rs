@@ -2,8 +2,9 @@
 
 use std::net::UdpSocket;
 
-use tanist::transport::Incoming;
 use tanist::transport::datagram::{DATAGRAM_MAX, PAYLOAD_MAX, encode};
+use tanist::transport::frame::{Frame, Record};
+use tanist::transport::{DatagramPath, Incoming, Report};
 use tanist_core::membership::NodeId;
 
 use super::node::{Node, Plan};
@@ -145,4 +146,99 @@ fn a_driver_that_takes_nothing_loses_datagrams_and_nothing_else() {
     nodes[0].send(&nodes[1], 2);
     nodes[1].drain(true);
     assert_eq!(nodes[1].expect_frames(&nodes[0], 2), [1, 2]);
+}
+
+/// What a node knows about its datagrams to n2.
+fn to_peer(node: &Node) -> Option<DatagramPath> {
+    node.call(|transport| transport.peers()[0].datagrams_out)
+}
+
+#[test]
+fn a_peer_that_misses_datagrams_gets_them_over_the_link_until_they_arrive() {
+    let plan = Plan::new();
+    let nodes = plan.start(2);
+    let mut rogue = Rogue::dial(nodes[0].address, &plan.key, &hello(2, 1));
+    nodes[0].until_counted("a link", |counters| counters.links_made == 1);
+    let beat = || nodes[0].call(|transport| transport.send_datagram(NodeId(2), b"beat"));
+    beat();
+    assert_eq!(to_peer(&nodes[0]), Some(DatagramPath::Arriving));
+    rogue.write(&Record::Datagrams(Report::Asked).encode());
+    nodes[0].until_counted("a heartbeat for the link", |counters| {
+        beat();
+        counters.heartbeats_carried_out > 0
+    });
+    let carried = std::iter::from_fn(|| rogue.read()).any(|record| {
+        let Ok(Record::Last(frame)) = Record::decode(&record) else { return false };
+        Frame::decode(frame, "jobs", 2).is_ok_and(|frame| frame.payload == b"beat")
+    });
+    assert!(carried);
+    rogue.write(&Record::Datagrams(Report::Missing).encode());
+    nodes[0].until_counted("a missing one", |_| to_peer(&nodes[0]) == Some(DatagramPath::Missing));
+    let before = nodes[0].counters();
+    (0..40).for_each(|_| beat());
+    assert_eq!(nodes[0].counters().datagrams_out - before.datagrams_out, 10, "a few are tried");
+    rogue.write(&Record::Datagrams(Report::Arriving).encode());
+    nodes[0].until_counted("the end", |_| to_peer(&nodes[0]) == Some(DatagramPath::Arriving));
+    let before = nodes[0].counters();
+    (0..40).for_each(|_| beat());
+    let after = nodes[0].counters();
+    assert_eq!(after.heartbeats_carried_out, before.heartbeats_carried_out);
+    assert_eq!(after.datagrams_out - before.datagrams_out, 40);
+}
+
+#[test]
+fn a_peer_that_sends_no_datagram_is_asked_once_and_need_not_understand_it() {
+    let plan = Plan::new();
+    let nodes = plan.start(2);
+    let mut rogue = Rogue::dial(nodes[0].address, &plan.key, &hello(2, 1));
+    nodes[0].until_counted("a link", |counters| counters.links_made == 1);
+    for _ in 0..20 {
+        nodes[0].call(|transport| transport.send_datagram(NodeId(2), b"beat"));
+    }
+    nodes[0].send(&nodes[1], 7);
+    let mut records = Vec::new();
+    while !matches!(
+        records.last().map(|last: &Vec<u8>| Record::decode(last)),
+        Some(Ok(Record::Last(_)))
+    ) {
+        records.push(rogue.read().expect("a frame"));
+    }
+    let asked = Record::Datagrams(Report::Asked).encode();
+    assert_eq!(records.len(), 3, "an opening, a question, a frame: {records:?}");
+    assert_eq!(records[1], asked);
+    let view = nodes[0].call(|transport| transport.peers()[0].clone());
+    assert_eq!((view.is_connected, view.datagrams_in), (true, None));
+}
+
+#[test]
+fn datagrams_that_come_over_the_link_only_are_missing_until_some_arrive() {
+    let plan = Plan::new();
+    let nodes = plan.start(2);
+    let mut rogue = Rogue::dial(nodes[0].address, &plan.key, &hello(2, 1));
+    nodes[0].until_counted("a link", |counters| counters.links_made == 1);
+    for _ in 0..3 {
+        nodes[0].call(|transport| transport.send_datagram(NodeId(2), b"beat"));
+    }
+    let frame = Frame { group: "jobs", id: u64::MAX - 2, payload: b"carried" }.encode(2);
+    for _ in 0..2 {
+        rogue.write(&Record::Last(&frame).encode());
+    }
+    nodes[0].until_counted("two over the link", |counters| counters.heartbeats_carried_in == 2);
+    assert_eq!(datagrams(&nodes[0]), [b"carried", b"carried"]);
+    let from_peer = || nodes[0].call(|transport| transport.peers()[0].datagrams_in);
+    assert_eq!(from_peer(), Some(DatagramPath::Missing));
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for _ in 0..3 {
+        socket.send_to(&encode(&rogue.session, b"by UDP").unwrap(), nodes[0].address).unwrap();
+    }
+    nodes[0].until_counted("three datagrams", |counters| counters.datagrams_in == 3);
+    assert_eq!(from_peer(), Some(DatagramPath::Arriving));
+    let reports: Vec<Report> = std::iter::from_fn(|| rogue.read())
+        .filter_map(|record| match Record::decode(&record) {
+            Ok(Record::Datagrams(report)) => Some(report),
+            Ok(Record::Opening { .. } | Record::Last(_) | Record::More(_)) | Err(_) => None,
+        })
+        .take(3)
+        .collect();
+    assert_eq!(reports, [Report::Asked, Report::Missing, Report::Arriving]);
 }

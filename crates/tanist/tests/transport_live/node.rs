@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use tanist::key::{GroupKey, Identities, Keyring};
 use tanist::settings::Settings;
+use tanist::transport::introduction::About;
 use tanist::transport::version::Versions;
 use tanist::transport::{Config, Counters, Incoming, Limits, Secrets, Sockets, Ticket, Transport};
 use tanist_core::membership::NodeId;
@@ -94,6 +95,7 @@ impl Plan {
             group: Arc::from(self.group),
             secrets: self.secrets(),
             settings: self.settings.clone(),
+            about: About::release(),
             versions: self.versions,
             peers: peers.to_vec(),
             limits: self.limits.clone(),

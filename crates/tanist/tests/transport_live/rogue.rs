@@ -33,6 +33,7 @@ pub(crate) fn hello(from: u32, to: u32) -> Hello {
         lost: None,
         identity: PublicKey([0; 32]),
         settings: settings(),
+        introduction: None,
     }
 }
 

@@ -6,6 +6,7 @@ use std::fmt;
 use minicbor::{Decode, Encode};
 use tanist_core::membership::NodeId;
 
+use super::super::introduction::Introduction;
 use super::super::session::SessionId;
 use super::super::version::Versions;
 use super::{Answer, Hello};
@@ -150,6 +151,8 @@ pub(super) struct HelloWire<'a> {
     digest: &'a [u8],
     #[cbor(b(10))]
     settings: &'a str,
+    #[n(11)]
+    introduction: Option<Introduction>,
 }
 
 impl<'a> From<&'a Hello> for HelloWire<'a> {
@@ -166,6 +169,7 @@ impl<'a> From<&'a Hello> for HelloWire<'a> {
             identity: &hello.identity.0,
             digest: &hello.settings.digest,
             settings: &hello.settings.text,
+            introduction: hello.introduction.clone(),
         }
     }
 }
@@ -185,6 +189,7 @@ impl TryFrom<HelloWire<'_>> for Hello {
             lost: wire.lost.map(|session| SessionId(session.to_be_bytes())),
             identity: PublicKey(wire.identity.try_into().map_err(|_| ())?),
             settings: Settings { digest, text: wire.settings.to_owned(), defaults: String::new() },
+            introduction: wire.introduction,
         })
     }
 }
@@ -202,6 +207,8 @@ pub(super) struct AnswerWire<'a> {
     version: Option<u8>,
     #[cbor(b(4))]
     detail: Option<&'a str>,
+    #[n(5)]
+    pub(super) introduction: Option<Introduction>,
 }
 
 impl<'a> From<&'a Answer> for AnswerWire<'a> {
@@ -213,6 +220,7 @@ impl<'a> From<&'a Answer> for AnswerWire<'a> {
                 refusal: None,
                 version: Some(*version),
                 detail: None,
+                introduction: None,
             },
             Answer::Refused(refused) => Self {
                 from: None,
@@ -220,6 +228,7 @@ impl<'a> From<&'a Answer> for AnswerWire<'a> {
                 refusal: Some(refused.reason.number()),
                 version: None,
                 detail: Some(&refused.detail),
+                introduction: None,
             },
         }
     }

@@ -34,6 +34,7 @@ impl Pair {
                 text: "algorithm=bully\n".to_owned(),
                 defaults: String::new(),
             },
+            introduction: Some(about()),
         }
     }
 
@@ -57,6 +58,15 @@ pub(in super::super) fn session_pair() -> (Session, Session) {
     let (third, ours) = confirming.confirm(2).unwrap();
     let (theirs, _) = answered.confirm(&third).unwrap().unwrap();
     (ours, theirs)
+}
+
+fn about() -> Introduction {
+    Introduction {
+        program: "x".repeat(32),
+        peers_version: u32::MAX,
+        port: Some(u16::MAX),
+        wall_clock_ms: i64::MIN,
+    }
 }
 
 fn welcome() -> Answer {
@@ -109,6 +119,28 @@ fn every_refusal_arrives_as_itself_on_either_side() {
         assert_eq!(answer, Answer::Refused(refused.clone()));
         let third = confirming.refuse(&refused).unwrap();
         assert_eq!(answered.confirm(&third).unwrap().unwrap_err(), refused);
+    }
+}
+
+#[test]
+fn both_sides_are_introduced_and_a_release_that_does_not_is_understood() {
+    let pair = Pair::new();
+    for introduction in [None, Some(about())] {
+        let hello = Hello { introduction: introduction.clone(), ..pair.hello() };
+        let key = pair.keyring.active();
+        let (dialler, first) = Dialler::begin(key, &pair.dialler, &pair.greeting, &hello).unwrap();
+        let (listener, heard, _) = pair.receive(&first).unwrap();
+        assert_eq!(heard.introduction, introduction);
+        let listener = match introduction.clone() {
+            Some(introduction) => listener.introduce(introduction),
+            None => listener,
+        };
+        let longest = Refused::with(Refusal::Settings, &"s".repeat(2000));
+        let (second, _) = listener.answer(&Answer::Refused(longest.clone())).unwrap();
+        assert!(second.len() <= MESSAGE_MAX, "{}", second.len());
+        let (answer, _, confirming) = dialler.receive(&second).unwrap();
+        assert_eq!(answer, Answer::Refused(longest));
+        assert_eq!(confirming.introduction(), introduction.as_ref());
     }
 }
 

@@ -102,7 +102,7 @@ impl Antennas {
             match antenna.greet(greeting) {
                 Ok(()) => up.push(antenna),
                 Err(AntennaError::Down { interface, .. }) if self.may_be_down => {
-                    tracing::info!(interface, "left alone, since it is down");
+                    tracing::info!(interface, "this interface is down and is not used");
                 }
                 Err(error) => return Err(error),
             }
