@@ -11,6 +11,10 @@
 //! in its group. It is asked once, when a leadership begins: a leader that is active stays active
 //! until its leadership is over, and newcomers wait for it.
 //!
+//! A leader that its veto refuses must not come back to be refused again, each time at the cost of
+//! an election. So a refusal is an objection ([`Objection::Gate`]), which the core holds against
+//! the node until the veto permits it to rejoin.
+//!
 //! Assumes that a refused connection means that no process listens there, and that a node which
 //! answers nothing for as long as the detector is patient has crashed or is cut off. So across a
 //! cut both sides become active; that is what a group without a majority rule promises.
@@ -19,6 +23,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tanist_core::policy::Objection;
 use tanist_core::{NodeSet, Time};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -27,6 +32,7 @@ use crate::clock;
 use crate::group::{Group, NodeStopped};
 use crate::lead::Lead;
 use crate::role::Role;
+use crate::status::Roles;
 use crate::transport::PeerView;
 
 /// Whether a node may act as the leader of its group.
@@ -58,6 +64,9 @@ impl Activity {
 pub trait Veto: Send + 'static {
     /// Asked once for each leadership. The answer does not matter if it is over meanwhile.
     fn judge(&mut self, lead: &Lead) -> impl Future<Output = Verdict> + Send;
+
+    /// Waits, after a refusal, until the node may be a candidate again.
+    fn relents(&mut self) -> impl Future<Output = ()> + Send;
 }
 
 /// What a [`Veto`] says.
@@ -65,11 +74,8 @@ pub trait Veto: Send + 'static {
 pub enum Verdict {
     /// The node may act.
     Permit,
-    /// The node steps down and takes no part for a while.
-    Refuse {
-        /// For so long.
-        hold: Duration,
-    },
+    /// The node withdraws, and takes no part until [`Veto::relents`].
+    Refuse,
 }
 
 /// Permits everything.
@@ -80,6 +86,8 @@ impl Veto for NoVeto {
     async fn judge(&mut self, _: &Lead) -> Verdict {
         Verdict::Permit
     }
+
+    async fn relents(&mut self) {}
 }
 
 /// The activity of a node as it changes. Cheap to clone; the task behind it ends with the last one.
@@ -202,7 +210,9 @@ impl Group {
             }
             if opposed != told {
                 tracing::info!(
-                    "elected but not active: {opposed} may be reachable and not in this group"
+                    "elected; waiting for {} before acting: reachable, or not known to be gone, \
+                     and not in this group",
+                    opposed.to_string().trim_matches(['{', '}'])
                 );
                 tell(&opposed);
                 told = opposed;
@@ -216,7 +226,9 @@ impl Group {
     /// Who is reachable, or not known to be unreachable, and not in the group. None: the node has
     /// ended.
     async fn opposed_by(&self, lead: &Lead, began: Time, patience: Duration) -> Option<NodeSet> {
-        let members = lead.view().members();
+        // A leader that forms another group itself goes on leading.
+        let current = self.role();
+        let members = current.view().unwrap_or(lead.view()).members();
         let seen = self.metrics().await?;
         // A node that said farewell had stopped before, and does nothing until it is heard again.
         let farewells = self.farewells();
@@ -248,19 +260,44 @@ async fn follow(group: Group, mut veto: impl Veto, changes: watch::Sender<Activi
             let verdict = veto.judge(&lead).await;
             match verdict {
                 // The leadership was over meanwhile.
-                Verdict::Permit | Verdict::Refuse { .. } if !lead.is_leading() => {}
+                Verdict::Permit | Verdict::Refuse if !lead.is_leading() => {}
                 Verdict::Permit => {
-                    changes.send_replace(Activity::Active(lead.clone()));
-                    lead.lost().await;
+                    let current = group.role();
+                    let current = current.lead().unwrap_or(&lead);
+                    changes.send_replace(Activity::Active(current.clone()));
+                    group.tell_acting(current.group_number());
+                    lead_on(&group, &lead, &mut roles, &changes).await;
                 }
-                Verdict::Refuse { hold } => {
-                    // A node that has stopped leads no more.
-                    let _ = group.step_down(hold).await;
+                Verdict::Refuse => {
+                    group.object(Objection::Gate);
                     lead.lost().await;
+                    changes.send_replace(Activity::Standby);
+                    veto.relents().await;
+                    group.lift(Objection::Gate);
                 }
             }
         }
         changes.send_replace(Activity::Standby);
+    }
+}
+
+/// Waits until a leadership is over, and shows the groups that the leader forms meanwhile. Their
+/// members are told that it acts, since some of them may have joined just then.
+async fn lead_on(group: &Group, lead: &Lead, roles: &mut Roles, changes: &watch::Sender<Activity>) {
+    loop {
+        tokio::select! {
+            biased;
+            () = lead.lost() => return,
+            role = roles.next() => match role {
+                Some(Role::Leader(later)) if lead.is_leading() => {
+                    let number = later.group_number();
+                    changes.send_replace(Activity::Active(later));
+                    group.tell_acting(number);
+                }
+                Some(Role::Leader(_) | Role::Member(_) | Role::Suspended(_)) => {}
+                None => return,
+            },
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! How a node is described before it starts.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use tanist_core::election::Algorithm;
-use tanist_core::membership::MembershipVersion;
+use tanist_core::membership::{MembershipVersion, NodeId};
 use tanist_core::options::Options;
-use tanist_core::policy::Preempt;
+use tanist_core::policy::{Objection, Preempt};
 use tanist_core::recall::RecallMode;
 use tanist_core::timing::{Timing, TimingConfig};
 use tanist_core::{GroupConfig, GroupSettings, Member, Membership, Priority};
@@ -17,6 +18,7 @@ use crate::group::{Group, NetworkKind, Setup};
 use crate::key::{Identities, Keyring};
 use crate::names::{labels, parse_node, parse_peer};
 use crate::task::GroupTask;
+use crate::transport::introduction::About;
 use crate::transport::radio::Reach;
 use crate::transport::version::Versions;
 use crate::transport::{Limits, Secrets};
@@ -56,15 +58,18 @@ pub struct Builder {
     algorithm: Algorithm,
     options: Vec<(String, String)>,
     timing: TimingConfig,
-    preempt: Preempt,
+    preempt: Option<Preempt>,
     data_dir: Option<PathBuf>,
     keyring: Option<Keyring>,
     key_file: Option<PathBuf>,
     identities: Option<Identities>,
     versions: Versions,
+    program: String,
+    clock_ahead_ms: i64,
     listen: Option<SocketAddr>,
     radio: Option<Reach>,
     trace: Option<PathBuf>,
+    objections: BTreeSet<Objection>,
 }
 
 impl Builder {
@@ -80,15 +85,18 @@ impl Builder {
             algorithm: Algorithm::Invitation,
             options: Vec::new(),
             timing: default_timing(),
-            preempt: Preempt::Always,
+            preempt: None,
             data_dir: None,
             keyring: None,
             key_file: None,
             identities: None,
             versions: Versions::RELEASED,
+            program: About::release().program,
+            clock_ahead_ms: 0,
             listen: None,
             radio: None,
             trace: None,
+            objections: BTreeSet::new(),
         }
     }
 
@@ -150,12 +158,11 @@ impl Builder {
     }
 
     /// Whether a node of higher priority takes over from an established leader, the same on all
-    /// nodes; [`Preempt::Always`] if not given. Only [`Algorithm::Invitation`] can do otherwise.
-    ///
-    /// With [`Preempt::Never`] and [`Preempt::After`] a node that starts waits to be found, for
-    /// a little more than two periods of [`TimingConfig::check_every`], before it looks for others.
+    /// nodes. If not given it is [`Preempt::Never`], and [`Preempt::Always`] with the algorithms in
+    /// which the highest node always wins: [`Algorithm::BullyLecture`], the ad-hoc ones and
+    /// [`Algorithm::SuperPeer`].
     pub const fn preempt(mut self, preempt: Preempt) -> Self {
-        self.preempt = preempt;
+        self.preempt = Some(preempt);
         self
     }
 
@@ -182,6 +189,20 @@ impl Builder {
     #[doc(hidden)]
     pub const fn wire_versions(mut self, versions: Versions) -> Self {
         self.versions = versions;
+        self
+    }
+
+    /// The release that this node says it is, for tests of upgrades.
+    #[doc(hidden)]
+    pub fn program(mut self, version: impl Into<String>) -> Self {
+        self.program = version.into();
+        self
+    }
+
+    /// How far this node's wall clock is made to be ahead, in milliseconds, for tests.
+    #[doc(hidden)]
+    pub const fn clock_ahead_ms(mut self, millis: i64) -> Self {
+        self.clock_ahead_ms = millis;
         self
     }
 
@@ -229,6 +250,13 @@ impl Builder {
         self
     }
 
+    /// Starts the node although this stands against its taking part: it is no candidate and in no
+    /// group until [`Group::lift`]. For a program that asks its checks first.
+    pub fn objection(mut self, objection: Objection) -> Self {
+        self.objections.insert(objection);
+        self
+    }
+
     /// Starts the node without a task: its roles are all there is to know.
     ///
     /// What is wrong is said before anything is touched:
@@ -264,9 +292,68 @@ impl Builder {
         Group::start_with(setup, task).await
     }
 
+    /// Whether the description fits together, as [`Builder::start`] asks it. Keys and files are not
+    /// looked at.
+    ///
+    /// ```
+    /// use tanist::{Group, Preempt};
+    ///
+    /// let described = Group::builder("billing").node("n1").peers(["n1=10.0.0.1:7400"]);
+    /// described.check().unwrap();
+    /// let refused = described.option("policy", "only-lower").preempt(Preempt::Never).check();
+    /// assert!(refused.unwrap_err().to_string().contains("remove the option `policy`"));
+    /// ```
+    ///
+    /// # Errors
+    /// If the description is wrong.
+    pub fn check(&self) -> Result<(), StartError> {
+        self.plan().map(drop)
+    }
+
     /// Checks everything that can be checked before anything is touched.
     fn checked(self) -> Result<Setup, StartError> {
-        let name = self.node.ok_or(StartError::Missing(NO_NODE))?;
+        let Plan { me, address, peers, members, config, timing } = self.plan()?;
+        let keyring = match (self.keyring, self.key_file) {
+            (Some(keyring), _) => keyring,
+            (None, Some(path)) => Keyring::read(&path)?,
+            (None, None) => return Err(StartError::Missing(NO_KEY)),
+        };
+        let identities = match self.identities {
+            Some(identities) => identities,
+            None => Identities::unconfigured()?,
+        };
+        let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        Ok(Setup {
+            name: self.group.into(),
+            me,
+            peers: peers.into_iter().filter(|(id, _)| *id != me).collect(),
+            network: match self.radio {
+                Some(reach) => NetworkKind::Radio(reach),
+                None => {
+                    let listen = self.listen.map_or(address, |address| address.to_string());
+                    NetworkKind::Links { listen }
+                }
+            },
+            members,
+            config,
+            limits: limits(&timing),
+            data_dir: self.data_dir.ok_or(StartError::Missing(NO_DATA_DIR))?,
+            secrets: Secrets { keyring, identities },
+            versions: self.versions,
+            about: About {
+                program: self.program,
+                peers_version: self.peers_version,
+                port,
+                clock_ahead_ms: self.clock_ahead_ms,
+            },
+            trace: self.trace,
+            objections: self.objections,
+        })
+    }
+
+    /// The nodes and the settings of the group, if they fit together.
+    fn plan(&self) -> Result<Plan, StartError> {
+        let name = self.node.clone().ok_or(StartError::Missing(NO_NODE))?;
         let me = parse_node(&name).ok_or_else(|| StartError::Name(name.clone()))?;
         let mut peers = Vec::new();
         for peer in &self.peers {
@@ -296,41 +383,28 @@ impl Builder {
             options.set(self.algorithm, name, value)?;
         }
         let timing = Timing::new(self.timing)?;
-        let keyring = match (self.keyring, self.key_file) {
-            (Some(keyring), _) => keyring,
-            (None, Some(path)) => Keyring::read(&path)?,
-            (None, None) => return Err(StartError::Missing(NO_KEY)),
-        };
-        let identities = match self.identities {
-            Some(identities) => identities,
-            None => Identities::unconfigured()?,
-        };
+        let preempt = self.preempt.unwrap_or_else(|| Preempt::usual(self.algorithm, &options));
         let config = GroupConfig::new(GroupSettings {
             options,
             recall: RecallMode::On,
-            preempt: self.preempt,
+            preempt,
             ..GroupSettings::new(self.algorithm, timing)
         })?;
-        Ok(Setup {
-            name: self.group.into(),
-            me,
-            peers: peers.into_iter().filter(|(id, _)| *id != me).collect(),
-            network: match self.radio {
-                Some(reach) => NetworkKind::Radio(reach),
-                None => {
-                    let listen = self.listen.map_or(address, |address| address.to_string());
-                    NetworkKind::Links { listen }
-                }
-            },
-            members: members.arranged(&config)?,
-            config,
-            limits: limits(&timing),
-            data_dir: self.data_dir.ok_or(StartError::Missing(NO_DATA_DIR))?,
-            secrets: Secrets { keyring, identities },
-            versions: self.versions,
-            trace: self.trace,
-        })
+        let members = members.arranged(&config)?;
+        Ok(Plan { me, address, peers, members, config, timing })
     }
+}
+
+/// Who takes part, and under which settings.
+struct Plan {
+    me: NodeId,
+    /// Where the others reach this node; empty by radio.
+    address: String,
+    /// All nodes, this one included.
+    peers: Vec<(NodeId, String)>,
+    members: Membership,
+    config: GroupConfig,
+    timing: Timing,
 }
 
 /// A network that may be slow is given the time for a handshake, too: a message there, one back.
@@ -392,7 +466,7 @@ mod tests {
         assert!(refusal(full().key(key()).node("first")).contains("n1, n2"));
         assert!(refusal(full().key(key()).peers(["n2=host:1"])).contains("twice"));
         assert!(refusal(full().key(key()).option("waits", "no")).contains("waits"));
-        let sticky = full().key(key()).algorithm(Algorithm::Bully).preempt(Preempt::Never);
+        let sticky = full().key(key()).algorithm(Algorithm::BullyLecture).preempt(Preempt::Never);
         assert!(refusal(sticky).contains("the highest node always takes over"));
         let short = TimingConfig { silence: Some(Duration::from_millis(1)), ..default_timing() };
         assert!(refusal(full().key(key()).timing(short)).contains("at least"));

@@ -148,7 +148,8 @@ impl Group {
     }
 
     /// How long silence lasts before it is suspicious.
-    pub(crate) const fn patience(&self) -> Duration {
+    #[must_use]
+    pub const fn patience(&self) -> Duration {
         self.identity.patience
     }
 
@@ -236,6 +237,10 @@ impl Group {
     /// in its group ([`Group::unopposed`]), so nodes that can reach each other never run two jobs.
     /// Across a cut each side runs one. Returns what the job returned, if it ended during its
     /// leadership.
+    ///
+    /// With an algorithm whose leader does not know who is in its group
+    /// ([`Algorithm::BullyLecture`](crate::Algorithm::BullyLecture) and the ad-hoc ones) no job
+    /// starts while another node can be reached.
     ///
     /// In a task that is spawned, move into the closure what the job needs, and give every job its
     /// own: `move |lead| job(lead, database.clone())`.

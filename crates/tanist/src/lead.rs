@@ -1,5 +1,8 @@
 //! One leadership, as long as it lasts: what a leader holds, and how it learns that it is over.
 //!
+//! A leadership goes on while this node forms one group after the other itself; its members and its
+//! group number change meanwhile.
+//!
 //! The flag is cleared before the node answers any message of the election that ends its leadership,
 //! and the answer waits until every [`LeadGuard`] is dropped. That is stop-before-acknowledge, up to
 //! the user's own code.
@@ -11,7 +14,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::role::View;
 
-/// One leadership of one group. Cheap to clone.
+/// One leadership, as it was when this value was handed out. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Lead {
     view: View,
@@ -20,7 +23,7 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// The group that is led.
+    /// The group that is led, as it was then; a later one has other members.
     #[must_use]
     pub const fn view(&self) -> &View {
         &self.view
@@ -37,6 +40,12 @@ impl Lead {
     #[must_use]
     pub fn is_leading(&self) -> bool {
         *self.is_leading.borrow()
+    }
+
+    /// Whether both are of one leadership, which may have formed several groups.
+    #[must_use]
+    pub fn is_same_leadership(&self, other: &Self) -> bool {
+        self.is_leading.same_channel(&other.is_leading)
     }
 
     /// Waits until the leadership is over.
@@ -101,6 +110,12 @@ impl Leadership {
         let (guards, all_dropped) = mpsc::channel(1);
         let lead = Lead { view, is_leading: seen, guards: guards.downgrade() };
         (Self { is_leading: Flag(is_leading), guards, all_dropped }, lead)
+    }
+
+    /// The same leadership in another group, which this node has formed itself.
+    pub(crate) fn in_group(&self, view: View) -> Lead {
+        let Flag(is_leading) = &self.is_leading;
+        Lead { view, is_leading: is_leading.subscribe(), guards: self.guards.downgrade() }
     }
 
     /// Ends it: the flag is lowered now, and what comes back waits for the guards.

@@ -7,12 +7,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tanist_core::policy;
+use tanist_core::policy::{self, Objection};
 use tanist_core::{NodeId, NodeSet};
 use tokio::sync::oneshot;
 
 use crate::driver::Request;
 use crate::group::{Group, NodeStopped};
+use crate::handover::ActingLeader;
 use crate::key::{Identities, Keyring};
 use crate::transport::Secrets;
 
@@ -20,6 +21,7 @@ use crate::transport::Secrets;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Control {
     inner: Arc<Mutex<Inner>>,
+    acting: ActingLeader,
 }
 
 #[derive(Debug, Default)]
@@ -30,6 +32,8 @@ struct Inner {
     farewells: NodeSet,
     /// What this node was told of its own priority.
     priority: Option<u32>,
+    /// The leader that a pause keeps from being replaced although it is gone.
+    lost_leader: Option<NodeId>,
 }
 
 impl Control {
@@ -47,6 +51,15 @@ impl Control {
 
     pub(crate) fn set_priority(&self, priority: Option<u32>) {
         self.lock().priority = priority;
+    }
+
+    pub(crate) fn set_lost_leader(&self, leader: Option<NodeId>) {
+        self.lock().lost_leader = leader;
+    }
+
+    /// Which leader acts.
+    pub(crate) const fn acting(&self) -> &ActingLeader {
+        &self.acting
     }
 
     /// A peer said farewell.
@@ -111,6 +124,36 @@ impl Group {
         self.ask(Request::Rejoin(reply), done).await
     }
 
+    /// Objects to this node's taking part: it hands over and withdraws, and nothing brings it back
+    /// before [`Group::lift`]; the end of a hold and [`Group::rejoin`] are put off until then. Does
+    /// nothing if the objection stands already, or the node has stopped.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let scratch = tempfile::tempdir()?;
+    /// # let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    /// # let group = tanist::Group::builder("doc").node("n1").peers([format!("n1={address}")])
+    /// #     .data_dir(scratch.path()).key(tanist::GroupKey::generate()?).start().await?;
+    /// use tanist::Objection;
+    ///
+    /// let lead = group.leading().await?;
+    /// group.object(Objection::Health);
+    /// lead.lost().await;
+    /// group.lift(Objection::Health);
+    /// group.leading().await?; // it is alone, so it leads again
+    /// # Ok(()) }
+    /// ```
+    pub fn object(&self, objection: Objection) {
+        let _ = self.requests.send(Request::Object { objection, stands: true });
+    }
+
+    /// Ends [`Group::object`]. If no other objection stands the node rejoins, unless an operator's
+    /// hold lasts.
+    pub fn lift(&self, objection: Objection) {
+        let _ = self.requests.send(Request::Object { objection, stands: false });
+    }
+
     /// Whether this node has withdrawn and not rejoined.
     #[must_use]
     pub fn is_withdrawn(&self) -> bool {
@@ -143,6 +186,13 @@ impl Group {
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.control.lock().is_paused
+    }
+
+    /// The leader of this node's group, if it is gone and a pause keeps it from being replaced: it
+    /// has withdrawn, or was not heard for as long as makes it suspicious.
+    #[must_use]
+    pub fn lost_leader(&self) -> Option<NodeId> {
+        self.control.lock().lost_leader
     }
 
     /// Gives this node another priority, for as long as it runs, and tells the others.

@@ -116,6 +116,15 @@ impl Role {
         }
     }
 
+    /// The leadership of a node that leads.
+    #[must_use]
+    pub const fn lead(&self) -> Option<&Lead> {
+        match self {
+            Self::Leader(lead) => Some(lead),
+            Self::Member(_) | Self::Suspended(_) => None,
+        }
+    }
+
     /// Whether this node leads.
     #[must_use]
     pub const fn is_leader(&self) -> bool {

@@ -8,6 +8,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::Serialize;
 use tanist_core::options::Options;
 use tanist_core::{GroupConfig, Membership, Timing};
 
@@ -69,15 +70,22 @@ impl Settings {
 }
 
 /// One setting that two nodes were told differently.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Which, by its key in the configuration.
+    /// Which, by its key in the configuration; [`WIRE`] and [`NODE`] are no keys of it.
     pub key: String,
     /// What this node was told.
     pub ours: String,
     /// What the other node was told.
     pub theirs: String,
 }
+
+/// The name of a difference in the versions of the wire.
+pub const WIRE: &str = "wire";
+/// The name of a difference between the node that was dialled and the one that answers.
+pub const NODE: &str = "node";
+/// The name of a difference in the names of the groups.
+pub const GROUP: &str = "group";
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

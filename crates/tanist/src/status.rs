@@ -27,6 +27,8 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 struct Inner {
     current: Arc<Current>,
+    /// What the next change is shown with.
+    signs: Arc<[PeerSign]>,
     followers: Vec<Follower>,
     is_over: bool,
 }
@@ -43,17 +45,27 @@ impl Shared {
     /// A node that is starting.
     pub(crate) fn new() -> Self {
         let role = Role::Suspended(Suspension { why: Why::Starting, left: None });
-        let change = Change { index: 0, at: clock::now(), when: SystemTime::now(), role };
+        let (at, when, peers) = (clock::now(), SystemTime::now(), Arc::default());
+        let change = Change { index: 0, at, when, role, peers };
         let current = Current { change: Arc::new(change), phase: Phase::Down, super_peer: None };
-        let inner = Inner { current: Arc::new(current), followers: Vec::new(), is_over: false };
+        let (current, signs) = (Arc::new(current), Arc::default());
+        let inner = Inner { current, signs, followers: Vec::new(), is_over: false };
         Self { inner: Mutex::new(inner) }
+    }
+
+    /// Notes what the node knows of its peers, which the next change is shown with.
+    pub(crate) fn note_signs(&self, signs: Arc<[PeerSign]>) {
+        let before = std::mem::replace(&mut self.lock().signs, signs);
+        // Freed after the lock.
+        drop(before);
     }
 
     /// Shows a new role to all readers. Only the driver does, so no other change comes between.
     pub(crate) fn publish(&self, role: Role) {
         let old = self.current();
         let index = old.change.index + 1;
-        let change = Change { index, at: clock::now(), when: SystemTime::now(), role };
+        let peers = Arc::clone(&self.lock().signs);
+        let change = Change { index, at: clock::now(), when: SystemTime::now(), role, peers };
         let change = Arc::new(change);
         let current = Current { change: Arc::clone(&change), ..Current::clone(&old) };
         let current = Arc::new(current);
@@ -161,6 +173,19 @@ pub struct Change {
     pub when: SystemTime,
     /// The role.
     pub role: Role,
+    /// What the node knew of its peers when it took it; none before its first group.
+    pub peers: Arc<[PeerSign]>,
+}
+
+/// The last that a node knew of a peer when its own role changed: why a lost node counts as lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerSign {
+    /// Which peer.
+    pub peer: NodeId,
+    /// When something came from it last, by the boot-time clock.
+    pub heard: Option<Time>,
+    /// Whether the last connection to it was refused: no process listens there.
+    pub is_refused: bool,
 }
 
 /// What a node becomes, one change after the other. The first is what it is now.

@@ -162,6 +162,7 @@ fn header(group: &str, config: &GroupConfig, members: &Membership) -> Header {
         labels: members.labelled().to_vec(),
         answer_us: micros(config.timing().answer()),
         check_every_us: micros(config.timing().check_every()),
+        preempt: config.preempt().in_header(),
     }
 }
 

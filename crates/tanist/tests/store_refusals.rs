@@ -11,8 +11,22 @@ use tanist_core::membership::NodeId;
 const NODE: NodeId = NodeId(3);
 const GROUP: &str = "billing";
 
+/// Opens a store. A check that was made before says the same.
 fn open(directory: &Path) -> Result<Opened, OpenError> {
-    Store::open(directory, NODE, GROUP)
+    let checked = check(directory);
+    let opened = Store::open(directory, NODE, GROUP);
+    match (&opened, checked) {
+        (Ok(_), checked) => checked.expect("it can be opened"),
+        (Err(error), Err(refused)) => assert_eq!(refused.to_string(), error.to_string()),
+        // Whether it is locked or may be written is not looked at.
+        (Err(OpenError::Locked { .. } | OpenError::Disk(_)), Ok(())) => {}
+        (Err(error), Ok(())) => panic!("the check has missed it: {error}"),
+    }
+    opened
+}
+
+fn check(directory: &Path) -> Result<(), OpenError> {
+    Store::check(directory, NODE, GROUP)
 }
 
 fn adopt(directory: &Path) -> Result<Adopted, OpenError> {
@@ -199,6 +213,18 @@ fn what_the_file_system_refuses_is_told_with_path_and_next_step() {
 }
 
 #[test]
+fn a_check_makes_nothing_and_finds_a_missing_parent() {
+    let folder = tempfile::tempdir().unwrap();
+    check(&folder.path().join("n3")).unwrap();
+    let error = check(&folder.path().join("disk/n3")).unwrap_err();
+    assert!(error.to_string().contains("disk/n3"), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    store(&folder.path().join("n3"), 5);
+    let held = open(&folder.path().join("n3")).unwrap();
+    check(held.store.directory()).unwrap();
+}
+
+#[test]
 fn a_directory_without_permission_is_refused_with_who_must_be_let_in() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("n3");
@@ -225,7 +251,7 @@ fn a_directory_or_file_that_others_may_write_is_refused_with_the_command_that_me
     for (name, mode, wanted) in cases.into_iter().chain(more) {
         let path = if name.is_empty() { directory.clone() } else { directory.join(name) };
         set(&path, mode);
-        let checked = Store::check(&directory).unwrap_err();
+        let checked = check(&directory).unwrap_err();
         for error in [open(&directory).unwrap_err(), adopt(&directory).unwrap_err(), checked] {
             assert!(matches!(error, OpenError::Writable { .. }), "{error}");
             let command = format!("run: chmod {wanted:o} {}", path.display());
@@ -233,7 +259,7 @@ fn a_directory_or_file_that_others_may_write_is_refused_with_the_command_that_me
         }
         set(&path, wanted);
     }
-    Store::check(&directory).unwrap();
+    check(&directory).unwrap();
     set(&directory, 0o755);
     assert_eq!(open(&directory).unwrap().store.counter(), Some(Counter(5)), "others may look");
 }
@@ -245,7 +271,7 @@ fn a_directory_with_other_files_is_no_store_whoever_may_write_it() {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).unwrap();
     let error = open(folder.path()).unwrap_err();
     assert!(matches!(error, OpenError::NotAStore { .. }), "{error}");
-    assert!(matches!(Store::check(folder.path()), Err(OpenError::NotAStore { .. })));
+    assert!(matches!(check(folder.path()), Err(OpenError::NotAStore { .. })));
 }
 
 /// Only root can give a directory to another user; without root the test says so and passes.

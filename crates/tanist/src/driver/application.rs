@@ -1,10 +1,11 @@
 //! The application's side of a node: who has to stop before the node may answer.
 //!
 //! ```text
-//!   Notice::Stop  -> lower the leader's flag, ask the task to stop, wait for guards and task
-//!                 -> Command::Stopped(report)
+//!   Notice::Stop  -> ask the task to stop; a leadership goes on      -> Command::Stopped(report)
+//!   Notice::Yield -> lower the leader's flag, ask the task to stop unless it has,
+//!                    wait for guards and task                        -> Command::Stopped(report)
 //!   Notice::Plan  -> ask the task (or plan nothing)       -> Command::Define
-//!   Notice::Begin -> show the new role, tell the task to start
+//!   Notice::Begin -> show the new role, tell the task to start; a leadership that went on goes on
 //! ```
 //!
 //! Nothing in here waits: what takes time comes back through the driver's inbox.
@@ -27,6 +28,8 @@ pub(crate) struct Application {
     task: Option<mpsc::UnboundedSender<Ask>>,
     inbox: mpsc::UnboundedSender<Request>,
     leadership: Option<Leadership>,
+    /// Whether the task has stopped, and was not told to start since.
+    has_stopped: bool,
     drain: Option<Drain>,
     drains: u64,
     /// Plans that the task was asked for and has not made yet.
@@ -47,19 +50,37 @@ impl Application {
         task: Option<mpsc::UnboundedSender<Ask>>,
         inbox: mpsc::UnboundedSender<Request>,
     ) -> Self {
-        Self { task, inbox, leadership: None, drain: None, drains: 0, plans: 0 }
+        Self { task, inbox, leadership: None, has_stopped: false, drain: None, drains: 0, plans: 0 }
     }
 
-    /// Stops it: no operation is accepted from here on. The answer may be there at once. One that
-    /// is stopping already goes on with that, guards and report included.
+    /// Stops the task: no operation is accepted from here on. A leader goes on leading. The answer
+    /// may be there at once.
     pub(crate) fn stop(&mut self, shared: &Shared) -> Result<Option<Command>, TaskError> {
+        self.begin_drain(None, shared)
+    }
+
+    /// The same, and ends the leadership, if there is one.
+    pub(crate) fn yield_leadership(
+        &mut self,
+        shared: &Shared,
+    ) -> Result<Option<Command>, TaskError> {
+        let leadership = self.leadership.take();
+        self.begin_drain(leadership, shared)
+    }
+
+    /// One that is stopping already goes on with that, guards and report included.
+    fn begin_drain(
+        &mut self,
+        ending: Option<Leadership>,
+        shared: &Shared,
+    ) -> Result<Option<Command>, TaskError> {
         if self.drain.is_some() {
             return Ok(None);
         }
         self.drains += 1;
         let number = self.drains;
         let mut has_guards = false;
-        if let Some(leadership) = self.leadership.take() {
+        if let Some(leadership) = ending {
             let mut guards = leadership.end();
             has_guards = !guards.are_dropped();
             if has_guards {
@@ -72,15 +93,18 @@ impl Application {
                 });
             }
         }
-        let left = shared.role().view().cloned();
-        let why = if left.is_none() { Why::Starting } else { Why::Election };
-        shared.publish(Role::Suspended(Suspension { why, left }));
+        if self.leadership.is_none() {
+            let left = shared.role().view().cloned();
+            let why = if left.is_none() { Why::Starting } else { Why::Election };
+            shared.publish(Role::Suspended(Suspension { why, left }));
+        }
         let report = match &self.task {
-            Some(task) => {
+            Some(task) if !self.has_stopped => {
                 task.send(Ask::Stop { drain: number }).map_err(|_| TaskError::Gone)?;
                 None
             }
-            None => Some(Report::default()),
+            // The report of a task that stopped before was handed up then.
+            Some(_) | None => Some(Report::default()),
         };
         self.drain = Some(Drain { number, has_guards, report });
         Ok(self.drained())
@@ -142,11 +166,20 @@ impl Application {
         shared: &Shared,
     ) -> Result<(), TaskError> {
         self.drain = None;
+        self.has_stopped = false;
         if view.is_coordinator() {
-            let (leadership, lead) = Leadership::begin(view.clone());
-            self.leadership = Some(leadership);
+            let lead = match &self.leadership {
+                Some(leadership) => leadership.in_group(view.clone()),
+                None => {
+                    let (leadership, lead) = Leadership::begin(view.clone());
+                    self.leadership = Some(leadership);
+                    lead
+                }
+            };
             shared.publish(Role::Leader(lead));
         } else {
+            // The protocol has a leader yield first.
+            self.leadership = None;
             shared.publish(Role::Member(view.clone()));
         }
         match &self.task {
@@ -163,6 +196,7 @@ impl Application {
         // Taken, so that it is told once.
         let report = drain.report.take()?;
         self.drain = None;
+        self.has_stopped = true;
         Some(Command::Stopped(report))
     }
 }

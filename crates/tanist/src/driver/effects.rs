@@ -7,7 +7,10 @@ use tanist_core::{Effect, Effects, GroupNumber, NodeId, NodeRecord, NodeSet, wir
 use super::{Driver, RESERVE_AFTER};
 use crate::clock;
 use crate::error::Failure;
+use crate::handover::Acting;
 use crate::role::{Role, Suspension, View, Why};
+use crate::status::PeerSign;
+use crate::transport::PeerView;
 
 impl Driver {
     /// Carries out effects in order, and what the application answers at once after them.
@@ -95,17 +98,45 @@ impl Driver {
                 self.inbox.control.miss(peer);
                 Ok(None)
             }
-            Notice::Stop => Ok(self.application.stop(&self.shared)?),
+            Notice::Acting { peer, group } => {
+                self.note_acting(peer, group);
+                Ok(None)
+            }
+            Notice::Stop => {
+                self.note_signs();
+                Ok(self.application.stop(&self.shared)?)
+            }
+            Notice::Yield => {
+                self.note_signs();
+                Ok(self.application.yield_leadership(&self.shared)?)
+            }
             Notice::Plan { group, members, reports } => {
                 let view = self.view(group, self.me, members);
                 Ok(self.application.plan(view, reports)?)
             }
             Notice::Begin { group, coordinator, members, definition } => {
                 let view = self.view(group, coordinator, members);
+                self.note_signs();
                 self.application.begin(view, definition, &self.shared)?;
                 Ok(None)
             }
         }
+    }
+
+    /// Notes what is known of the peers at this moment, for readers of the change that follows.
+    fn note_signs(&self) {
+        let sign = |peer: PeerView| PeerSign {
+            peer: peer.id,
+            heard: peer.heard,
+            is_refused: peer.is_refused,
+        };
+        self.shared.note_signs(self.network.peers().into_iter().map(sign).collect());
+    }
+
+    /// Shows that a leader acts.
+    pub(super) fn note_acting(&self, node: NodeId, group_number: GroupNumber) {
+        let acting = Acting { node, group_number, since: clock::now() };
+        self.inbox.control.acting().note(acting);
     }
 
     /// Shows that the node is withdrawn, or is between groups again, and answers who waits for that.

@@ -4,14 +4,15 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use tanist_core::policy::PriorityError;
-use tanist_core::{NodeId, NodeSet};
+use tanist_core::policy::{HandOverError, Objection, PriorityError};
+use tanist_core::{GroupNumber, NodeId, NodeSet};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::metrics::Metrics;
 use crate::operations::Control;
 use crate::task::Answer;
 use crate::transport::Secrets;
+use crate::transport::question::{AnswerSlot, Question};
 
 /// How the rest of the program reaches a driver.
 #[derive(Debug)]
@@ -46,8 +47,20 @@ pub(crate) enum Request {
     Call,
     /// Withdraw, for a while or until told to rejoin, and say when that is done.
     Withdraw { hold: Option<Duration>, reply: oneshot::Sender<()> },
+    /// Which node would this one hand over to: this one, or the best?
+    Successor { to: Option<NodeId>, reply: oneshot::Sender<Result<NodeId, HandOverError>> },
+    /// Hand over, and say whether that is possible, and when this node has withdrawn.
+    HandOver {
+        to: NodeId,
+        reply: oneshot::Sender<Result<(), HandOverError>>,
+        withdrawn: oneshot::Sender<()>,
+    },
+    /// Tell all others that this node acts as the leader of a group.
+    Acting(GroupNumber),
     /// Rejoin, and say when.
     Rejoin(oneshot::Sender<()>),
+    /// An objection stands from here on, or stands no more.
+    Object { objection: Objection, stands: bool },
     /// Pause elections in the whole group, or hold them again.
     Pause { is_on: bool },
     /// Have another priority, and say whether that is possible.
@@ -60,6 +73,10 @@ pub(crate) enum Request {
     SetSecrets(Box<Secrets>),
     /// What do you see? Of these peers, whether they are there, is asked first.
     Inspect { probe: NodeSet, reply: oneshot::Sender<Metrics> },
+    /// Ask the program of a peer.
+    Ask { to: NodeId, question: Vec<u8>, reply: AnswerSlot },
+    /// The questions of peers, from here on.
+    Questions(oneshot::Sender<mpsc::Receiver<Question>>),
     /// The listening socket once more.
     HoldPort(oneshot::Sender<io::Result<OwnedFd>>),
     /// Send these bytes as a frame, whatever they are.

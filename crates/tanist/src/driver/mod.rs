@@ -15,7 +15,7 @@ mod requests;
 mod saver;
 mod timers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,7 @@ use std::time::Duration;
 use tanist_core::counter_cap::CounterCap;
 use tanist_core::group::Counter;
 use tanist_core::node::{Command, Node};
+use tanist_core::policy::Objection;
 use tanist_core::trace::{Entry, Event as Trace, NodeState};
 use tanist_core::{
     Context, Effects, Event, GroupConfig, Membership, NodeId, NodeRecord, NodeSet, Protocol, Time,
@@ -51,6 +52,8 @@ pub(crate) struct Parts {
     pub(crate) members: Membership,
     pub(crate) saver: Saver,
     pub(crate) is_restarted: bool,
+    /// What stands against the node's taking part when it starts.
+    pub(crate) objections: BTreeSet<Objection>,
     pub(crate) network: Network,
     pub(crate) incoming: mpsc::Receiver<Incoming>,
     pub(crate) inbox: Inbox,
@@ -92,6 +95,8 @@ pub(crate) struct Driver {
     /// Which counters of other nodes are believed.
     cap: CounterCap,
     warning: Throttle,
+    /// The leader that a pause keeps from being replaced, as it was said last.
+    lost_leader: Option<NodeId>,
     /// Requests that wait for the node to be withdrawn, or to have rejoined.
     withdrawing: Vec<oneshot::Sender<()>>,
     rejoining: Vec<oneshot::Sender<()>>,
@@ -110,13 +115,13 @@ impl Driver {
     }
 
     fn start(parts: Parts) -> Result<Self, Failure> {
-        let Parts { me, config, members, saver, is_restarted, network, .. } = parts;
+        let Parts { me, config, members, saver, is_restarted, objections, network, .. } = parts;
         let mut effects = Effects::new();
         let saved = Some(saver.record().clone());
         let saved = saved.filter(|held| *held != NodeRecord::default());
         let now = clock::now();
         let mut cx = Context { me, now, dice: &mut SystemDice, config: &config, members: &members };
-        let node = Node::start(&mut cx, saved, &mut effects);
+        let node = Node::start_objected(&mut cx, saved, objections, &mut effects);
         let mut driver = Self {
             me,
             config,
@@ -141,6 +146,7 @@ impl Driver {
             reserve_at: clock::now() + RESERVE_AFTER,
             twin_seen_by: NodeSet::new(),
             warning: Throttle::default(),
+            lost_leader: None,
             withdrawing: Vec::new(),
             rejoining: Vec::new(),
         };
@@ -262,8 +268,17 @@ impl Driver {
             members: &self.members,
         };
         self.node.step(&mut cx, event, &mut effects);
+        self.tell_lost_leader();
         self.tell_state();
         self.carry_out(effects)
+    }
+
+    fn tell_lost_leader(&mut self) {
+        let lost = self.node.lost_leader();
+        if lost != self.lost_leader {
+            self.lost_leader = lost;
+            self.inbox.control.set_lost_leader(lost);
+        }
     }
 
     fn tell_state(&mut self) {

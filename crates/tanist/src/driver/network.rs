@@ -7,7 +7,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use tanist_core::NodeId;
+use tokio::sync::mpsc;
 
+use crate::transport::question::{AnswerSlot, AskError, Question};
 use crate::transport::radio::Radio;
 use crate::transport::{Counters, PeerView, Secrets, Ticket, Transport};
 
@@ -62,6 +64,23 @@ impl Network {
                 radio.probe(to);
                 Ticket::default()
             }
+        }
+    }
+
+    /// Asks a peer something that is not of the protocol.
+    pub(super) fn ask(&mut self, to: NodeId, question: &[u8], slot: AnswerSlot) {
+        match self {
+            Self::Links(links) => links.ask(to, question, slot),
+            // The asking side may have gone.
+            Self::Radio(_) => drop(slot.send(Err(AskError::NoLinks))),
+        }
+    }
+
+    /// The questions of peers, from here on; by radio there are none.
+    pub(super) fn questions(&mut self) -> mpsc::Receiver<Question> {
+        match self {
+            Self::Links(links) => links.questions(),
+            Self::Radio(_) => mpsc::channel(1).1,
         }
     }
 

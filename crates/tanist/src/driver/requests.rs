@@ -1,9 +1,9 @@
 //! What the rest of the program asks of the node, and what its application answers.
 
-use tanist_core::Event;
 use tanist_core::node::Command;
-use tanist_core::policy::PriorityError;
+use tanist_core::policy::{HandOverError, PriorityError};
 use tanist_core::trace::Event as Trace;
+use tanist_core::{Event, NodeId};
 use tokio::sync::oneshot;
 
 use super::{Driver, Request};
@@ -19,6 +19,25 @@ impl Driver {
                 self.withdrawing.push(reply);
                 Some(Command::Withdraw { hold })
             }
+            Request::Successor { to, reply } => {
+                // The requester may be gone.
+                let _ = reply.send(self.successor(to));
+                None
+            }
+            Request::HandOver { to, reply, withdrawn } => {
+                let checked = self.successor(Some(to)).map(|_| ());
+                // The requester may be gone.
+                let _ = reply.send(checked);
+                if checked.is_err() {
+                    return Ok(());
+                }
+                self.withdrawing.push(withdrawn);
+                Some(Command::HandOver { to })
+            }
+            Request::Acting(group) => {
+                self.note_acting(self.me, group);
+                Some(Command::Acting(group))
+            }
             Request::Rejoin(reply) => {
                 if self.node.takes_part() {
                     // The requester may be gone.
@@ -28,6 +47,8 @@ impl Driver {
                 self.rejoining.push(reply);
                 Some(Command::Rejoin)
             }
+            Request::Object { objection, stands: true } => Some(Command::Object(objection)),
+            Request::Object { objection, stands: false } => Some(Command::Lift(objection)),
             Request::Priority { priority, reply } => return self.rank(priority, reply),
             Request::Pause { is_on: true } => Some(Command::Pause),
             Request::Pause { is_on: false } => Some(Command::Resume),
@@ -53,6 +74,15 @@ impl Driver {
                 let _ = reply.send(self.metrics.read(&self.network, reserved));
                 None
             }
+            Request::Ask { to, question, reply } => {
+                self.network.ask(to, &question, reply);
+                None
+            }
+            Request::Questions(reply) => {
+                // The requester may be gone.
+                let _ = reply.send(self.network.questions());
+                None
+            }
             Request::HoldPort(reply) => {
                 let _ = reply.send(self.network.hold_port());
                 None
@@ -65,6 +95,10 @@ impl Driver {
             Request::Shutdown => None,
         };
         command.map_or(Ok(()), |command| self.answer(command))
+    }
+
+    fn successor(&self, to: Option<NodeId>) -> Result<NodeId, HandOverError> {
+        self.node.successor(self.me, &self.config, &self.members, to)
     }
 
     fn rank(

@@ -1,9 +1,11 @@
 //! How a node starts: its port, its disk, its thread.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
+use tanist_core::policy::Objection;
 use tanist_core::{GroupConfig, Membership, NodeId};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -17,6 +19,7 @@ use crate::status::{Identity, Shared};
 use crate::store::{SaveError, Store};
 use crate::task::{self, Ask, GroupTask};
 use crate::trace_writer::{RecentTrace, TraceWriter};
+use crate::transport::introduction::About;
 use crate::transport::radio::{Antennas, Radio, RadioConfig, Reach};
 use crate::transport::version::Versions;
 use crate::transport::{self, Incoming, Limits, Secrets, Sockets, Transport};
@@ -34,7 +37,9 @@ pub(crate) struct Setup {
     pub(crate) data_dir: PathBuf,
     pub(crate) secrets: Secrets,
     pub(crate) versions: Versions,
+    pub(crate) about: About,
     pub(crate) trace: Option<PathBuf>,
+    pub(crate) objections: BTreeSet<Objection>,
 }
 
 /// How a node reaches others.
@@ -207,7 +212,9 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartEr
         data_dir,
         secrets,
         versions,
+        about,
         trace,
+        objections,
     } = setup;
     let opened_network = network.open()?;
     let opened = Store::open(&data_dir, me, &name)?;
@@ -223,13 +230,14 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartEr
     let (arrivals, incoming) = mpsc::channel(INCOMING_MAX);
     let settings = Settings::of(&config, &members);
     let transport =
-        transport::Config { me, group: name, secrets, settings, versions, peers, limits };
+        transport::Config { me, group: name, secrets, settings, versions, about, peers, limits };
     let parts = Parts {
         me,
         config,
         members,
         saver,
         is_restarted: !opened.is_new,
+        objections,
         network: opened_network.start(transport, arrivals)?,
         incoming,
         inbox,

@@ -100,6 +100,9 @@ impl<T: GroupTask> Seat<T> {
         if let Notice::Stop = notice {
             self.view = None;
             command = self.application.stop(&self.shared)?;
+        } else if let Notice::Yield = notice {
+            self.view = None;
+            command = self.application.yield_leadership(&self.shared)?;
         } else if let Notice::Plan { group, members, reports } = notice {
             let view = View { me, group, coordinator: me, members };
             command = self.application.plan(view, reports)?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::access::Access;
 use super::error::{DiskError, OpenError};
 use super::files::{COUNTER, Files, IDENTITY, LOCK, Lock, temporary};
-use super::record::StoreId;
+use super::record::{LockMark, StoreId};
 
 /// A directory and what can be done in it.
 #[derive(Debug)]
@@ -65,6 +65,12 @@ impl Directory {
         lock.map_err(|error| self.error_at("lock", LOCK, error))
     }
 
+    /// Which file the lock file is, without locking it.
+    pub(super) fn lock_mark(&mut self) -> Result<Option<LockMark>, DiskError> {
+        let mark = self.files.lock_mark();
+        mark.map_err(|error| self.error_at("look at", LOCK, error))
+    }
+
     pub(super) fn note_holder(&mut self) -> Result<(), DiskError> {
         let noted = self.files.note_holder();
         noted.map_err(|error| self.error_at("write", LOCK, error))
@@ -113,6 +119,11 @@ impl Directory {
     pub(super) fn sync(&mut self) -> Result<(), DiskError> {
         let synced = self.files.sync_directory();
         synced.map_err(|error| self.error("sync", error))
+    }
+
+    /// What making the directory would fail with, if its parent is missing.
+    pub(super) fn without_parent(&self) -> DiskError {
+        self.error("make", rustix::io::Errno::NOENT.into())
     }
 
     fn error(&self, action: &'static str, source: io::Error) -> DiskError {

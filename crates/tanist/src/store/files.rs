@@ -26,6 +26,9 @@ pub(super) trait Files: fmt::Debug + Send {
     /// Locks the lock file for as long as this value lives; makes it if it is missing.
     fn lock(&mut self) -> io::Result<Lock>;
 
+    /// Which file the lock file is, without locking it. None: there is no lock file.
+    fn lock_mark(&mut self) -> io::Result<Option<LockMark>>;
+
     /// Writes into the lock file who holds it. For people only, so it need not survive.
     fn note_holder(&mut self) -> io::Result<()>;
 

@@ -98,14 +98,11 @@ impl Store {
         opening::open(Directory::new(directory, RealFiles::new(directory)), node, group, versions)
     }
 
-    /// Whether a directory can hold a store: there is nothing else in it, and no other user may
-    /// write it. One that is not there is in order. Changes nothing.
-    pub fn check(directory: &Path) -> Result<(), OpenError> {
-        let mut directory = Directory::new(directory, RealFiles::new(directory));
-        match directory.list()? {
-            Some(names) => opening::check(&mut directory, &names),
-            None => Ok(()),
-        }
+    /// Whether [`Store::open`] would find a store there that is whole and this node's own, or could
+    /// make one. Changes nothing, and does not ask whether another process has it open.
+    pub fn check(directory: &Path, node: NodeId, group: &str) -> Result<(), OpenError> {
+        let files = RealFiles::new(directory);
+        opening::inspect(Directory::new(directory, files), node, group, Versions::current())
     }
 
     /// Makes a copied or restored store this node's own again.

@@ -14,6 +14,8 @@
 //! otherwise, a creation that was interrupted is begun again. Nothing is written before the lock is
 //! held, and not even a lock file is made in a directory that is neither a store nor empty.
 
+use std::path::Path;
+
 use tanist_core::membership::NodeId;
 
 use super::directory::Directory;
@@ -67,6 +69,34 @@ pub(super) fn open(
     };
     directory.note_holder()?;
     Ok(Opened { store: Store { directory, saved, version, is_poisoned: false }, is_new })
+}
+
+/// Whether a store could be opened, as far as that can be said without locking it or changing
+/// anything.
+pub(super) fn inspect(
+    mut directory: Directory,
+    node: NodeId,
+    group: &str,
+    versions: Versions,
+) -> Result<(), OpenError> {
+    check_group(group)?;
+    let Some(names) = directory.list()? else {
+        let parent = directory.path().parent().filter(|path| !path.as_os_str().is_empty());
+        let can_be_made = parent.is_none_or(Path::is_dir);
+        return if can_be_made { Ok(()) } else { Err(directory.without_parent().into()) };
+    };
+    check(&mut directory, &names)?;
+    if !has(&names, IDENTITY) {
+        // A holder is noted only in a store that is complete.
+        let has_note = directory.read(LOCK)?.is_some_and(|note| !note.is_empty());
+        return check_unused(&mut directory, has_note, versions);
+    }
+    let (identity, _) = load(&mut directory, node, group, versions)?;
+    let mark = directory.lock_mark()?;
+    if !mark.is_some_and(|mark| identity.record.lock.is_same_file(mark)) {
+        return Err(copied(&directory, node, group));
+    }
+    Ok(())
 }
 
 /// Binds a copy to its own lock file. The store keeps its id, so one record is replaced and an

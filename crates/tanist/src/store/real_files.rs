@@ -3,7 +3,7 @@
 //! Every call goes through a handle of the directory, which is opened once. Assumes Linux, or a
 //! system that has `flock` and `openat`, and a local file system.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -104,11 +104,16 @@ impl Files for RealFiles {
             Err(error) => return Err(error.into()),
         }
         let metadata = file.metadata()?;
-        let born = metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let born = born.and_then(|age| u64::try_from(age.as_nanos()).ok());
-        let mark = LockMark { inode: metadata.ino(), born };
         self.lock = Some(file);
-        Ok(Lock::Held { mark, has_note: metadata.len() > 0 })
+        Ok(Lock::Held { mark: mark(&metadata), has_note: metadata.len() > 0 })
+    }
+
+    fn lock_mark(&mut self) -> io::Result<Option<LockMark>> {
+        match self.open(LOCK, OFlags::RDONLY | OFlags::NONBLOCK) {
+            Ok(file) => Ok(Some(mark(&file.metadata()?))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn note_holder(&mut self) -> io::Result<()> {
@@ -165,6 +170,12 @@ impl Files for RealFiles {
         getrandom::fill(&mut id).map_err(|error| io::Error::other(error.to_string()))?;
         Ok(StoreId(id))
     }
+}
+
+fn mark(metadata: &Metadata) -> LockMark {
+    let born = metadata.created().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let born = born.and_then(|age| u64::try_from(age.as_nanos()).ok());
+    LockMark { inode: metadata.ino(), born }
 }
 
 /// The process that is noted in a lock file, if a number can be read there.

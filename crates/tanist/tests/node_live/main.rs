@@ -7,7 +7,9 @@
 
 mod elections;
 mod failures;
+mod handover;
 mod leading;
+mod questions;
 mod strangers;
 #[path = "../support/mod.rs"]
 mod support;

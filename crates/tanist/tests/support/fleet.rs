@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tanist::{Algorithm, Builder, Group, GroupKey, NodeId, NodeSet, Role, TimingConfig, View};
+use tanist::{
+    Algorithm, Builder, Group, GroupKey, NodeId, NodeSet, Preempt, Role, TimingConfig, View,
+};
 use tempfile::TempDir;
 
 use super::addresses::Host;
@@ -18,6 +20,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Fleet {
     pub(crate) algorithm: Algorithm,
     pub(crate) timing: TimingConfig,
+    preempt: Preempt,
     nodes: u32,
     host: Host,
     key: GroupKey,
@@ -29,6 +32,7 @@ impl Fleet {
         Self {
             algorithm: Algorithm::Invitation,
             timing: quick(),
+            preempt: Preempt::Never,
             nodes,
             host: Host::claim(),
             key: GroupKey::generate().unwrap(),
@@ -36,7 +40,7 @@ impl Fleet {
         }
     }
 
-    /// Nodes that do not suspect a peer on a busy machine.
+    /// Nodes that do not suspect a peer on a busy machine; the highest of them leads.
     pub(crate) fn unhurried(nodes: u32) -> Self {
         let bound = ms(250);
         let timing = TimingConfig {
@@ -46,7 +50,8 @@ impl Fleet {
             timeout_every: ms(300),
             ..TimingConfig::bounded_by(bound, bound)
         };
-        Self { algorithm: Algorithm::Bully, timing, ..Self::new(nodes) }
+        let (algorithm, preempt) = (Algorithm::Bully, Preempt::Always);
+        Self { algorithm, timing, preempt, ..Self::new(nodes) }
     }
 
     pub(crate) fn builder(&self, node: u32) -> Builder {
@@ -56,6 +61,7 @@ impl Fleet {
             .peers(peers)
             .algorithm(self.algorithm)
             .timing(self.timing)
+            .preempt(self.preempt)
             .key(self.key.clone())
             .data_dir(self.data_dir(node))
     }

@@ -133,6 +133,13 @@ impl Files for SimulatedFiles {
         })
     }
 
+    fn lock_mark(&mut self) -> io::Result<Option<LockMark>> {
+        self.operate(nothing, |machine| {
+            let inode = machine.disk.inode(LOCK)? as u64;
+            Some(LockMark { inode, born: None })
+        })
+    }
+
     fn note_holder(&mut self) -> io::Result<()> {
         self.operate(nothing, |machine| machine.disk.write(LOCK, b"7\n"))
     }
