@@ -202,12 +202,13 @@ pub enum Question {
 pub fn question(line: &str) -> Option<Question> {
     let ask: Ask = serde_json::from_str(line).ok()?;
     Some(match ask {
-        Ask::Watch { after } => Question::Watch { is_answered: after.is_none() },
+        Ask::Watch { after, .. } => Question::Watch { is_answered: after.is_none() },
         Ask::Attach { .. } => Question::Attach,
         Ask::Status
         | Ask::Members
         | Ask::Metrics
         | Ask::Settings
+        | Ask::Views
         | Ask::History
         | Ask::Events
         | Ask::Act { .. }

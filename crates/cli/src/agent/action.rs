@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use tanist::{NodeStopped, SetPriorityError};
 
 use super::Agent;
+use super::switchover::Handover;
 use crate::terminal::moment;
 
 /// What an operator can tell a node to do. The caller checks who may do so.
@@ -17,6 +18,18 @@ pub(crate) enum Action {
         /// For how long the node stays out of elections, in milliseconds.
         #[serde(default = "hold_ms")]
         hold_ms: u64,
+        /// Also if elections are paused, so that no node takes over.
+        #[serde(default)]
+        force: bool,
+    },
+    /// Hand over to a named node, or to the best one, and wait until it acts.
+    Switchover {
+        /// Which node; none means the highest member of the group.
+        #[serde(default)]
+        to: Option<String>,
+        /// Only say whether it could be done.
+        #[serde(default)]
+        dry_run: bool,
     },
     /// Take part again after a step-down, at once.
     Rejoin,
@@ -27,7 +40,11 @@ pub(crate) enum Action {
     /// Read the file again.
     Reload,
     /// Hand over and end.
-    Leave,
+    Leave {
+        /// Also if elections are paused, so that no node takes over.
+        #[serde(default)]
+        force: bool,
+    },
     /// Change this node's priority.
     Priority {
         /// The new one.
@@ -35,11 +52,36 @@ pub(crate) enum Action {
     },
 }
 
+impl Action {
+    /// What was asked, for the log.
+    fn requested(&self) -> String {
+        match self {
+            Self::StepDown { hold_ms, force } => {
+                let hold = moment::short(Duration::from_millis(*hold_ms));
+                format!("step-down requested, for {hold}{}", forced(*force))
+            }
+            Self::Switchover { to, dry_run } => {
+                let to = to.as_deref().map_or_else(String::new, |to| format!(" to {to}"));
+                format!("switchover{to} requested{}", if *dry_run { ", dry run" } else { "" })
+            }
+            Self::Rejoin => "rejoin requested".to_owned(),
+            Self::Pause => "pause requested".to_owned(),
+            Self::Resume => "resume requested".to_owned(),
+            Self::Reload => "reload requested".to_owned(),
+            Self::Leave { force } => format!("leave requested{}", forced(*force)),
+            Self::Priority { value } => format!("priority {value} requested"),
+        }
+    }
+}
+
 /// What became of an action.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Done {
     /// What happened, in a sentence.
     pub(crate) text: String,
+    /// Which node took over, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) handover: Option<Handover>,
 }
 
 /// Why nothing happened.
@@ -56,30 +98,30 @@ pub(crate) enum ActionError {
 impl Agent {
     /// Does it.
     pub(crate) async fn act(&self, action: &Action) -> Result<Done, ActionError> {
-        tracing::info!(?action, "told to act");
+        tracing::info!("{}", action.requested());
         let (group, me) = (self.group(), self.group().me());
         let text = match action {
-            Action::StepDown { hold_ms } => {
-                let hold = Duration::from_millis(*hold_ms);
-                let was_leader = group.role().is_leader();
-                group.step_down(hold).await?;
-                let hold = moment::span(hold);
-                let others = if was_leader { "; the others elect at once" } else { "" };
-                format!("{me} is withdrawn for {hold}{others}. Back earlier: tanist rejoin")
+            Action::StepDown { force: false, .. } | Action::Leave { force: false }
+                if group.is_paused() && group.role().is_leader() =>
+            {
+                let why = unreplaced(&me.to_string());
+                return Err(ActionError::Refused(format!(
+                    "{why}; nothing was done. Run `tanist resume` first, or ask with --force \
+                     (over HTTP: \"force\": true)"
+                )));
+            }
+            Action::StepDown { hold_ms, .. } => {
+                self.step_down(Duration::from_millis(*hold_ms)).await?
+            }
+            Action::Switchover { to, dry_run } => {
+                return self.switchover(to.as_deref(), *dry_run).await;
             }
             Action::Rejoin if !group.is_withdrawn() => format!("{me} takes part already"),
-            Action::Rejoin if !self.health().is_healthy() => {
-                let what = format!(
-                    "{me} is withdrawn because its health check fails, and stays so; nothing was done. \
-                     Put right what the check finds, and it rejoins by itself"
-                );
-                return Err(ActionError::Refused(what));
-            }
             Action::Rejoin => {
-                group.rejoin().await?;
+                self.rejoin().await?;
                 format!("{me} takes part again")
             }
-            Action::Leave => {
+            Action::Leave { .. } => {
                 self.leave().await?;
                 format!("{me} has handed over, and its agent ends")
             }
@@ -102,7 +144,35 @@ impl Agent {
                 format!("{me} has priority {value} now; it counts at the next election")
             }
         };
-        Ok(Done { text })
+        Ok(Done { text, handover: None })
+    }
+
+    /// Takes part again, unless a check still says no. The gate is asked at once.
+    async fn rejoin(&self) -> Result<(), ActionError> {
+        let (group, me) = (self.group(), self.group().me());
+        if !self.health().is_healthy() {
+            let what = format!(
+                "{me} is withdrawn because its health check fails, and stays so; nothing was done. \
+                 Put right what the check finds, and it rejoins by itself"
+            );
+            return Err(ActionError::Refused(what));
+        }
+        if self.gate().refusal().is_some() {
+            tokio::select! {
+                () = self.gate().ask_now() => {}
+                _ = group.ended() => return Err(ActionError::Ended),
+            }
+        }
+        if let Some(refusal) = self.gate().refusal() {
+            let what = format!(
+                "{me} stays withdrawn: its pre_leader hook was asked and does not permit it ({}). \
+                 Put right what the hook finds; it is asked again by itself",
+                refusal.why
+            );
+            return Err(ActionError::Refused(what));
+        }
+        self.forget_lost_job();
+        Ok(group.rejoin().await?)
     }
 
     /// Hands over; the node then stops, also if the client does not wait.
@@ -138,6 +208,18 @@ impl From<SetPriorityError> for ActionError {
             SetPriorityError::Stopped(_) => Self::Ended,
         }
     }
+}
+
+const fn forced(force: bool) -> &'static str {
+    if force { ", also during a pause" } else { "" }
+}
+
+/// What happens when a leader hands over while elections are paused.
+pub(crate) fn unreplaced(leader: &str) -> String {
+    format!(
+        "elections are paused, and {leader} leads: if it hands over, no node replaces it until \
+         elections resume"
+    )
 }
 
 fn hold_ms() -> u64 {

@@ -1,5 +1,7 @@
 //! A change of a node's role: typed here, one line of JSON outside.
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -7,12 +9,16 @@ use tanist::{Change, GroupNumber, NodeId, NodeSet, RoleKind, View};
 use tanist_core::Time;
 
 use super::json_form;
+use super::loss::LostNode;
 
 /// What an agent says when its role changes. Names stay as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RoleChange {
-    /// Counts the roles of this incarnation of the node.
+    /// Counts the changes of this incarnation of the node.
     pub(crate) index: u64,
+    /// Which incarnation; indexes of another one mean nothing in this one.
+    #[serde(default)]
+    pub(crate) incarnation: u64,
     /// When, on the machine's boot-time clock.
     #[serde(rename = "at_us", with = "json_form::boot_micros")]
     pub(crate) at: Time,
@@ -22,8 +28,14 @@ pub(crate) struct RoleChange {
     /// Whose role it is.
     #[serde(with = "json_form::text")]
     pub(crate) node: NodeId,
+    /// What changed.
+    #[serde(default)]
+    pub(crate) event: Changed,
     /// The role.
     pub(crate) role: RoleKind,
+    /// Whether the node is the active leader.
+    #[serde(default)]
+    pub(crate) active: bool,
     /// The number of the group that the node is in, or was in last.
     #[serde(with = "json_form::optional_text")]
     pub(crate) group_number: Option<GroupNumber>,
@@ -39,7 +51,11 @@ pub(crate) struct RoleChange {
     /// Who led the group that the node was in before.
     #[serde(default, with = "json_form::optional_text")]
     pub(crate) old_leader: Option<NodeId>,
-    /// For how long the node was in no group before this one.
+    /// Who was in the group before and is not in this one, and why as far as this node knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lost: Vec<LostNode>,
+    /// For how long the node was in no group before this one; after the loss of a leader that fell
+    /// silent, from its last sign of life on.
     #[serde(default, rename = "gap_ms", with = "json_form::optional_millis")]
     pub(crate) gap: Option<Duration>,
     /// How many changes before this one the reader asked for and the agent has forgotten.
@@ -49,9 +65,53 @@ pub(crate) struct RoleChange {
     pub(crate) text: String,
 }
 
+/// A change of one incarnation of a node, written `INCARNATION.INDEX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChangeId {
+    pub(crate) incarnation: u64,
+    pub(crate) index: u64,
+}
+
+impl fmt::Display for ChangeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.incarnation, self.index)
+    }
+}
+
+impl FromStr for ChangeId {
+    type Err = ParseChangeIdError;
+
+    fn from_str(text: &str) -> Result<Self, ParseChangeIdError> {
+        let read = || {
+            let (incarnation, index) = text.split_once('.')?;
+            Some(Self { incarnation: incarnation.parse().ok()?, index: index.parse().ok()? })
+        };
+        read().ok_or(ParseChangeIdError)
+    }
+}
+
+/// The text is not the id of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "write INCARNATION.INDEX, such as 1794796184209.41: `incarnation` and `index` of the last \
+     change that was seen. An index alone could be one of an earlier run of the agent"
+)]
+pub(crate) struct ParseChangeIdError;
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 const fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// What a change is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Changed {
+    /// The node took a role.
+    #[default]
+    Role,
+    /// A leader became active. That it is no longer shows with its next role.
+    Activity,
 }
 
 /// Why a node's role changed.
@@ -88,24 +148,45 @@ impl Reason {
 }
 
 impl RoleChange {
-    /// The line for a change.
+    /// The first change of an incarnation.
+    pub(crate) fn start(me: NodeId, at: Time, when: SystemTime) -> Self {
+        Self {
+            index: 0,
+            incarnation: 0,
+            at,
+            when,
+            node: me,
+            event: Changed::Role,
+            role: RoleKind::Suspended,
+            active: false,
+            group_number: None,
+            coordinator: None,
+            members: NodeSet::new(),
+            reason: Reason::Start,
+            old_leader: None,
+            lost: Vec::new(),
+            gap: None,
+            missed: 0,
+            text: format!("{me} starts"),
+        }
+    }
+
+    /// The line for a change; its index is that of the history.
     pub(crate) fn new(me: NodeId, change: &Change) -> Self {
         let view = change.role.view();
         Self {
-            index: change.index,
-            at: change.at,
-            when: change.when,
-            node: me,
             role: change.role.kind(),
             group_number: view.map(View::group_number),
             coordinator: view.map(View::coordinator),
             members: view.map(|view| view.members().clone()).unwrap_or_default(),
-            reason: Reason::default(),
-            old_leader: None,
-            gap: None,
-            missed: 0,
             text: format!("{me} {}", change.role),
+            ..Self::start(me, change.at, change.when)
         }
+    }
+
+    /// Where a reader that saw this one last goes on.
+    pub(crate) const fn id(&self) -> ChangeId {
+        ChangeId { incarnation: self.incarnation, index: self.index }
     }
 
     /// Whether the node is in a group at the moment.
@@ -120,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_change_is_read_from_the_line_that_it_is_written_as() {
-        let line = r#"{"index":7,"at_us":5000001,"when_ms":1700000000123,"node":"n2","role":"member","group_number":"42.n3","coordinator":"n3","members":["n2","n3","n10"],"reason":"step-down","old_leader":"n1","gap_ms":31,"missed":2,"text":"n2 is in a group"}"#;
+        let line = r#"{"index":7,"incarnation":9,"at_us":5000001,"when_ms":1700000000123,"node":"n2","event":"role","role":"member","active":false,"group_number":"42.n3","coordinator":"n3","members":["n2","n3","n10"],"reason":"step-down","old_leader":"n1","lost":[{"node":"n1","evidence":"silence","silent_ms":2100}],"gap_ms":31,"missed":2,"text":"n2 is in a group"}"#;
         let change: RoleChange = serde_json::from_str(line).unwrap();
         assert_eq!(change.group_number, Some(GroupNumber { counter: 42, node: NodeId(3) }));
         assert_eq!(change.members, [2, 3, 10].map(NodeId).into_iter().collect());
@@ -129,9 +210,18 @@ mod tests {
 
     #[test]
     fn a_node_between_groups_has_nulls() {
-        let line = r#"{"index":0,"at_us":0,"when_ms":0,"node":"n2","role":"suspended","group_number":null,"coordinator":null,"members":[],"reason":"start","old_leader":null,"gap_ms":null,"text":"n2 starts"}"#;
+        let line = r#"{"index":0,"incarnation":9,"at_us":0,"when_ms":0,"node":"n2","event":"role","role":"suspended","active":false,"group_number":null,"coordinator":null,"members":[],"reason":"start","old_leader":null,"gap_ms":null,"text":"n2 starts"}"#;
         let change: RoleChange = serde_json::from_str(line).unwrap();
         assert!(!change.is_in_group());
         assert_eq!(serde_json::to_string(&change).unwrap(), line);
+    }
+
+    #[test]
+    fn an_id_is_read_as_it_was_written_and_nothing_else_is_one() {
+        let id = ChangeId { incarnation: 1_731_000_000_000, index: 7 };
+        assert_eq!(id.to_string().parse(), Ok(id));
+        for text in ["", "7", "7.", ".7", "a.7", "1.2.3", "1.-2"] {
+            assert_eq!(text.parse::<ChangeId>(), Err(ParseChangeIdError), "{text}");
+        }
     }
 }

@@ -83,9 +83,6 @@ key_file = "key"
     fn change() -> RoleChange {
         RoleChange {
             index: 7,
-            at: Time::ZERO,
-            when: SystemTime::UNIX_EPOCH,
-            node: NodeId(2),
             role: RoleKind::Leader,
             group_number: Some(GroupNumber { counter: 42, node: NodeId(2) }),
             coordinator: Some(NodeId(2)),
@@ -93,8 +90,7 @@ key_file = "key"
             reason: Reason::Failure,
             old_leader: Some(NodeId(1)),
             gap: None,
-            missed: 0,
-            text: String::new(),
+            ..RoleChange::start(NodeId(2), Time::ZERO, SystemTime::UNIX_EPOCH)
         }
     }
 

@@ -1,21 +1,35 @@
 //! What the environment of an agent that takes part in experiments tells it.
 //!
 //! Only agents that are started with `--dev` read these variables; any other agent warns that no
-//! key has them. They exist for tests of upgrades: a release speaks the versions that it was built
-//! to speak.
+//! key has them. They exist for tests of upgrades and of what nodes tell each other: a release speaks
+//! the versions that it was built to speak, and all processes of one machine read the same clock.
 
 use tanist::Builder;
 use tanist::transport::version::Versions;
 
 use crate::problem::Problem;
 
-/// Tells the node which versions of the wire it speaks, if the environment does.
-pub(super) fn apply(builder: Builder) -> Result<Builder, Problem> {
-    match std::env::var(WIRE_VERSIONS) {
-        Ok(text) => Ok(builder.wire_versions(wire_versions(&text)?)),
-        // It is not set.
-        Err(_) => Ok(builder),
+/// Tells the node which release it plays and what its clock says, if the environment does.
+pub(super) fn apply(mut builder: Builder) -> Result<Builder, Problem> {
+    // An error means that a variable is not set.
+    if let Ok(text) = std::env::var(WIRE_VERSIONS) {
+        builder = builder.wire_versions(wire_versions(&text)?);
     }
+    if let Ok(version) = std::env::var(PROGRAM_VERSION) {
+        builder = builder.program(version);
+    }
+    if let Ok(text) = std::env::var(CLOCK_AHEAD) {
+        builder = builder.clock_ahead_ms(clock_ahead(&text)?);
+    }
+    Ok(builder)
+}
+
+fn clock_ahead(text: &str) -> Result<i64, Problem> {
+    let read = crate::duration::read(text).ok();
+    let millis = read.and_then(|span| i64::try_from(span.as_millis()).ok());
+    millis.ok_or_else(|| {
+        Problem::Usage(format!("{CLOCK_AHEAD}: `{text}` is not a duration; write 90s"))
+    })
 }
 
 fn wire_versions(text: &str) -> Result<Versions, Problem> {
@@ -32,6 +46,11 @@ fn wire_versions(text: &str) -> Result<Versions, Problem> {
 
 /// The versions of the wire that the node speaks: `2`, or `2..3`.
 const WIRE_VERSIONS: &str = "TANIST_DEV_WIRE_VERSIONS";
+
+/// The release that the node says it is: `0.9.0`.
+const PROGRAM_VERSION: &str = "TANIST_DEV_PROGRAM_VERSION";
+/// How far its wall clock seems to be ahead: `90s`.
+const CLOCK_AHEAD: &str = "TANIST_DEV_CLOCK_AHEAD";
 
 #[cfg(test)]
 mod tests {

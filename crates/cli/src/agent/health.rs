@@ -1,15 +1,17 @@
 //! Whether a node is healthy enough to lead, as a program of the user's says.
 //!
-//! The program runs periodically, without a shell, under the same rules as hooks. When it has failed
-//! `fail_after` times in a row the node withdraws: another one leads, if there is a healthy one. As
-//! soon as the program succeeds the node rejoins. A node that has not been checked counts as
-//! healthy. Left out: whether the node can be reached; that is the election's business.
+//! The program runs periodically, without a shell, under the same rules as hooks. A node that
+//! starts takes no part before the program has succeeded once. When it has failed `fail_after`
+//! times in a row the node withdraws: another one leads, if there is a healthy one. As soon as the
+//! program succeeds the node rejoins. Without a program a node is healthy. Left out: whether the
+//! node can be reached; that is the election's business.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
+use tanist::Objection;
 use tokio::time::{Instant, sleep_until};
 
 use crate::agent::Agent;
@@ -17,7 +19,7 @@ use crate::config::HealthTable;
 use crate::hooks::program::{End, Places, Program};
 
 /// Whether a node is healthy. Cheap to clone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Health {
     checks: Arc<Mutex<Checks>>,
 }
@@ -38,6 +40,12 @@ pub(crate) struct Checks {
 }
 
 impl Health {
+    /// Of a node that starts: with a program, it is not healthy before that has succeeded.
+    pub(crate) fn new(has_program: bool) -> Self {
+        let checks = Checks { is_unhealthy: has_program, ..Checks::default() };
+        Self { checks: Arc::new(Mutex::new(checks)) }
+    }
+
     /// Whether the node may lead.
     pub(crate) fn is_healthy(&self) -> bool {
         !self.lock().is_unhealthy
@@ -78,7 +86,7 @@ impl Health {
 enum Verdict {
     Healthy,
     HealthyAgain,
-    /// It must stay withdrawn, also if an operator has told it to rejoin.
+    /// It must stay withdrawn, also if an operator tells it to rejoin.
     Unhealthy,
 }
 
@@ -93,25 +101,24 @@ pub(crate) async fn watch(agent: Agent) {
             Some(table) => (look(table).await, table.fail_after),
             None => (true, 1),
         };
-        let verdict = match (&table, agent.health().is_healthy()) {
+        let was_healthy = agent.health().is_healthy();
+        let verdict = match (&table, was_healthy) {
             // Nothing was checked, and nothing is to be put right.
             (None, true) => Verdict::Healthy,
             (None, false) | (Some(_), _) => agent.health().take(is_well, fail_after),
         };
-        let group = agent.group();
-        let done = match verdict {
-            Verdict::Unhealthy if !group.is_withdrawn() => {
-                tracing::warn!("the health check fails: this node withdraws");
-                group.withdraw().await
+        match verdict {
+            Verdict::Unhealthy => {
+                if was_healthy {
+                    tracing::warn!("the health check fails: this node withdraws");
+                }
+                agent.group().object(Objection::Health);
             }
             Verdict::HealthyAgain => {
-                tracing::info!("the health check succeeds again: this node rejoins");
-                group.rejoin().await
+                tracing::info!("the health check succeeds: this node may take part");
+                agent.group().lift(Objection::Health);
             }
-            Verdict::Healthy | Verdict::Unhealthy => Ok(()),
-        };
-        if done.is_err() {
-            return;
+            Verdict::Healthy => {}
         }
         tokio::select! {
             () = until(next) => {}
@@ -159,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_node_is_unfit_after_so_many_failures_in_a_row_and_fit_after_one_success() {
-        let health = Health::default();
+        let health = Health::new(false);
         assert!(health.is_healthy());
         let results = [false, false, true, false, false, false, false, true, true];
         let verdicts = results.map(|is_well| health.take(is_well, 3));
@@ -181,5 +188,14 @@ mod tests {
         let checks = health.snapshot();
         assert_eq!((checks.runs, checks.failures, checks.unhealthy), (9, 6, 1));
         assert!(health.is_healthy());
+    }
+    #[test]
+    fn a_node_that_starts_is_not_healthy_before_its_first_success() {
+        let health = Health::new(true);
+        assert!(!health.is_healthy());
+        assert_eq!(health.take(false, 3), Verdict::Unhealthy);
+        assert_eq!(health.take(true, 3), Verdict::HealthyAgain);
+        assert_eq!(health.take(false, 3), Verdict::Healthy);
+        assert_eq!(health.snapshot().unhealthy, 0);
     }
 }

@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use tanist::{Change, Group, NodeId, NodeSet, Role, View, Why};
-use tanist_core::Time;
+use tanist::{Activities, Change, Group, Lead, NodeId, Role, Suspension, Why};
 use tokio::sync::watch;
 
-use crate::agent::change::{Reason, RoleChange};
+use super::recorder::ChangeRecorder;
+use crate::agent::change::RoleChange;
+use crate::terminal::moment;
 
 /// The history of one incarnation of a node. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -37,18 +38,33 @@ pub(crate) struct Later {
 }
 
 impl History {
-    /// Follows a node, in a task that ends with it.
-    pub(crate) fn follow(group: &Group) -> Self {
+    /// Follows a node, in a task that ends with it. The first entry is always that it starts.
+    pub(crate) async fn follow(group: &Group, activity: &Activities) -> Self {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let incarnation = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let shared = Arc::new(Shared { incarnation, changes: Mutex::default() });
         let (numbers, newest) = watch::channel(None);
-        let (writer, mut changes) = (Arc::clone(&shared), group.changes());
-        let (mut recorder, group) = (ChangeRecorder::new(group.me()), group.clone());
+        let recorder = ChangeRecorder::new(group.me(), incarnation, group.patience());
+        let mut writer = Writer { shared: Arc::clone(&shared), numbers, recorder };
+        let (mut changes, mut activity) = (group.changes(), activity.clone());
+        // What the node is at the moment is there at once.
+        if let Some(first) = changes.next().await {
+            writer.begin(&first, &group.farewells());
+        }
+        let group = group.clone();
         tokio::spawn(async move {
-            while let Some(change) = changes.next().await {
-                writer.push(recorder.take(&change, &group.farewells()));
-                numbers.send_replace(Some(change.index));
+            loop {
+                tokio::select! {
+                    // A leadership is told before it is active.
+                    biased;
+                    change = changes.next() => match change {
+                        Some(change) => writer.take(&change, &group.farewells()),
+                        None => return,
+                    },
+                    // None: the node has stopped, and its last change says so.
+                    Some(()) = activity.changed() => {}
+                }
+                writer.activate(activity.active());
             }
         });
         Self { shared, newest }
@@ -57,6 +73,11 @@ impl History {
     /// The incarnation that it belongs to: indexes of another one mean nothing here.
     pub(crate) fn incarnation(&self) -> u64 {
         self.shared.incarnation
+    }
+
+    /// The index of the newest change.
+    pub(crate) fn index(&self) -> u64 {
+        self.newest.borrow().unwrap_or_default()
     }
 
     /// All that is remembered, oldest first.
@@ -105,73 +126,63 @@ impl Shared {
     }
 }
 
-/// Adds to each change its reason, and for how long the node was in no group: remembers the last
-/// one.
-#[derive(Debug)]
-struct ChangeRecorder {
-    me: NodeId,
-    /// The last group that it was in, in this incarnation.
-    before: Option<View>,
-    /// Since when it is in none.
-    left_at: Option<Time>,
+/// Who writes a history: what it adds is numbered, told in the log, and seen by all readers.
+struct Writer {
+    shared: Arc<Shared>,
+    numbers: watch::Sender<Option<u64>>,
+    recorder: ChangeRecorder,
 }
 
-impl ChangeRecorder {
-    const fn new(me: NodeId) -> Self {
-        Self { me, before: None, left_at: None }
-    }
-
-    /// The entry for a change; these peers had said farewell before it.
-    fn take(&mut self, change: &Change, farewells: &[NodeId]) -> RoleChange {
-        let mut entry = RoleChange::new(self.me, change);
-        entry.old_leader = self.before.as_ref().map(|before| before.coordinator());
-        match &change.role {
-            Role::Suspended(suspension) => {
-                self.left_at.get_or_insert(change.at);
-                entry.reason = match suspension.why {
-                    Why::Starting => Reason::Start,
-                    Why::Election => Reason::Election,
-                    Why::Withdrawn => Reason::StepDown,
-                    Why::Stopped => Reason::Stop,
-                };
-            }
-            Role::Leader(_) | Role::Member(_) => {
-                let now = change.role.view();
-                entry.reason = reason(self.before.as_ref(), now, farewells);
-                entry.gap = self.left_at.take().map(|left| change.at.since(left));
-                self.before = now.cloned();
-            }
+impl Writer {
+    /// The first change that was read. A node may be in a group already.
+    fn begin(&mut self, first: &Change, farewells: &[NodeId]) {
+        let start = self.recorder.start(first);
+        self.push(start);
+        let is_starting = |suspension: &Suspension| suspension.why == Why::Starting;
+        if !matches!(&first.role, Role::Suspended(suspension) if is_starting(suspension)) {
+            self.take(first, farewells);
         }
-        entry
+    }
+
+    fn take(&mut self, change: &Change, farewells: &[NodeId]) {
+        let entry = self.recorder.take(change, farewells);
+        log_leader(&entry);
+        self.push(entry);
+    }
+
+    fn activate(&mut self, active: Option<Lead>) {
+        if let Some(entry) = self.recorder.activate(active) {
+            let group_number = entry.group_number.map(tracing::field::display);
+            tracing::info!(group_number, "active as leader");
+            self.push(entry);
+        }
+    }
+
+    fn push(&self, entry: RoleChange) {
+        let index = entry.index;
+        self.shared.push(entry);
+        self.numbers.send_replace(Some(index));
     }
 }
 
-/// Why a node that was in one group is now in another.
-fn reason(before: Option<&View>, now: Option<&View>, farewells: &[NodeId]) -> Reason {
-    let (Some(before), Some(now)) = (before, now) else { return Reason::Start };
-    let coordinator = before.coordinator();
-    reason_of_difference(coordinator, before.members(), now.members(), farewells)
-}
-
-/// The same from what matters: who led, who was there, who is there now, and who said goodbye.
-fn reason_of_difference(
-    coordinator: NodeId,
-    before: &NodeSet,
-    now: &NodeSet,
-    farewells: &[NodeId],
-) -> Reason {
-    let lost: Vec<NodeId> = before.iter().filter(|node| !now.contains(*node)).collect();
-    let has_gained = now.iter().any(|node| !before.contains(node));
-    let is_orderly = |node: &NodeId| farewells.contains(node);
-    if lost.contains(&coordinator) {
-        return if is_orderly(&coordinator) { Reason::StepDown } else { Reason::Failure };
+/// Says that the node has another leader than before, and why.
+fn log_leader(entry: &RoleChange) {
+    let (Some(new), Some(number)) = (entry.coordinator, entry.group_number) else { return };
+    if !entry.is_in_group() || entry.old_leader == Some(new) {
+        return;
     }
-    match (lost.is_empty(), has_gained) {
-        (true | false, true) => Reason::Merge,
-        (false, false) if lost.iter().all(is_orderly) => Reason::StepDown,
-        (false, false) => Reason::Failure,
-        (true, false) => Reason::Election,
-    }
+    let name = |node: NodeId| node.to_string();
+    let old = entry.old_leader.map_or_else(|| "none".to_owned(), name);
+    let evidence = entry.lost.iter().find(|lost| Some(lost.node) == entry.old_leader);
+    let cause = match evidence {
+        Some(lost) => format!("{}: {lost}", entry.reason.name()),
+        None => entry.reason.name().to_owned(),
+    };
+    let gap = entry.gap.map_or_else(|| "none".to_owned(), moment::span);
+    tracing::info!(
+        old_leader = old, new_leader = %new, cause, gap, group_number = %number,
+        "leader changed"
+    );
 }
 
 /// Enough for a reader that was away during a storm of elections, in a few hundred kilobytes.
@@ -180,26 +191,6 @@ const REMEMBERED_MAX: usize = 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn nodes(ids: &[u32]) -> NodeSet {
-        ids.iter().copied().map(NodeId).collect()
-    }
-
-    #[test]
-    fn a_change_is_explained_by_who_came_and_who_went() {
-        let was_led_by_3 = |before: &[u32], now: &[u32], farewells: &[u32]| {
-            let farewells: Vec<NodeId> = farewells.iter().copied().map(NodeId).collect();
-            reason_of_difference(NodeId(3), &nodes(before), &nodes(now), &farewells)
-        };
-        assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 2], &[]), Reason::Failure);
-        assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 2], &[3]), Reason::StepDown);
-        assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 3], &[]), Reason::Failure);
-        assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 3], &[2]), Reason::StepDown);
-        assert_eq!(was_led_by_3(&[2, 3], &[1, 2, 3], &[]), Reason::Merge);
-        assert_eq!(was_led_by_3(&[1, 2, 3], &[1, 2, 3], &[]), Reason::Election);
-        // The leader is gone, and another node has come back meanwhile: the loss is the cause.
-        assert_eq!(was_led_by_3(&[2, 3], &[1, 2], &[]), Reason::Failure);
-    }
 
     /// A history as a node's changes would make it.
     fn history_of(indices: std::ops::Range<u64>) -> (History, watch::Sender<Option<u64>>) {

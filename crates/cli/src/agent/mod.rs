@@ -9,6 +9,7 @@
 //! The control socket ([`crate::control::server`]) and whatever else answers for the node hold an
 //! [`Agent`] and know nothing of each other.
 
+mod acceptance;
 pub(crate) mod action;
 pub(crate) mod change;
 pub(crate) mod environment;
@@ -17,26 +18,32 @@ pub(crate) mod health;
 pub(crate) mod history;
 pub(crate) mod jobs;
 mod json_form;
+pub(crate) mod loss;
+pub(crate) mod objections;
+mod recorder;
 mod reload;
 pub(crate) mod report;
 pub(crate) mod secrets;
 pub(crate) mod service_manager;
 pub(crate) mod services;
+mod switchover;
+pub(crate) mod views;
 
 use std::fmt::Display;
 use std::sync::Arc;
 
-use tanist::{Activities, Group, SetPriorityError, StartErrorKind};
+use tanist::{Activities, Group, Objection, SetPriorityError, StartErrorKind};
 use tokio::sync::watch;
 
 use self::history::History;
+use self::jobs::Jobs;
 use self::secrets::{Keys, Used};
 use crate::agent::health::Health;
 use crate::config::{Config, Sources};
 use crate::dev::work::{Ledger, Work};
 use crate::hooks::Hooks;
 use crate::hooks::counters::Counters;
-use crate::hooks::pre_leader::PreLeaderCheck;
+use crate::hooks::pre_leader::Gate;
 use crate::problem::Problem;
 use crate::process::descriptors::Budget;
 
@@ -56,6 +63,8 @@ struct Inner {
     activity: Activities,
     hook_counters: Counters,
     health: Health,
+    gate: Gate,
+    jobs: Jobs,
     takes_experiments: bool,
     work: Option<Arc<Ledger>>,
     leaving: watch::Sender<bool>,
@@ -72,6 +81,7 @@ impl Agent {
     ) -> Result<(Self, Hooks), Problem> {
         // Before anything is opened that clients could use up.
         let budget = Budget::claim(config.peers.len());
+        acceptance::ask(&config).await?;
         let bad = |is_temporary, error: &dyn Display| {
             Problem::of_start(is_temporary, format!("{}: {error}", sources.name()))
         };
@@ -79,6 +89,7 @@ impl Agent {
         let secrets = Used::new(read).map_err(|error| bad(true, &error))?;
         let Keys { keyring, identities, .. } = secrets.now();
         let builder = config.builder().key(keyring).identities(identities);
+        let builder = objections::at_start(&config, builder);
         let builder = match takes_experiments {
             true => experiment::apply(builder)?,
             false => builder,
@@ -108,11 +119,12 @@ impl Agent {
                 bad(has_failed, &error)
             })?;
         }
-        let history = History::follow(&group);
         let (config, known) = watch::channel(Arc::new(config));
-        let (check, questions) = PreLeaderCheck::new(known);
-        let activity = group.activity(check);
-        let (hook_counters, health) = (Counters::default(), Health::default());
+        let health = Health::new(known.borrow().health.is_some());
+        let (gate, questions) = Gate::new(known);
+        let activity = group.activity(gate.clone());
+        tokio::spawn(admit(gate.clone(), group.clone()));
+        let history = History::follow(&group, &activity).await;
         let inner = Inner {
             group,
             sources,
@@ -120,14 +132,17 @@ impl Agent {
             secrets,
             history,
             activity,
-            hook_counters,
+            hook_counters: Counters::default(),
             health,
+            gate,
+            jobs: Jobs::default(),
             takes_experiments,
             work,
             leaving: watch::Sender::new(false),
             budget,
         };
         let agent = Self { inner: Arc::new(inner) };
+        tokio::spawn(agent.clone().answer_peers());
         let hooks = Hooks::start(&agent, questions);
         Ok((agent, hooks))
     }
@@ -167,6 +182,16 @@ impl Agent {
         &self.inner.health
     }
 
+    /// The check before it leads.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.inner.gate
+    }
+
+    /// The jobs that are attached to it.
+    pub(crate) fn jobs(&self) -> &Jobs {
+        &self.inner.jobs
+    }
+
     /// How many clients of each kind it may have.
     pub(crate) fn budget(&self) -> Budget {
         self.inner.budget
@@ -193,4 +218,10 @@ impl Agent {
     pub(crate) fn work(&self) -> Option<&Ledger> {
         self.inner.work.as_deref()
     }
+}
+
+/// Lets a node that has just started take part as soon as its gate permits it.
+async fn admit(gate: Gate, group: Group) {
+    gate.permits().await;
+    group.lift(Objection::Gate);
 }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::Agent;
 use super::action::{ActionError, Done};
-use crate::config::{Change, Config, Effect, Secrets, Sources};
+use crate::config::{Change, Config, Effect, Finding, Secrets, Sources};
 use crate::terminal::log;
 
 impl Agent {
@@ -21,7 +21,8 @@ impl Agent {
     pub(super) async fn reload(&self) -> Result<Done, ActionError> {
         let old = self.config();
         let refuse = |what: String| ActionError::Refused(format!("nothing was changed. {what}"));
-        let (new, read) = read(self.inner.sources.clone()).await.map_err(refuse)?;
+        let Sound { config: new, secrets: read, warnings } =
+            read(self.inner.sources.clone()).await.map_err(refuse)?;
         let renewal = self.renew_secrets(read).map_err(refuse)?;
         let changes = new.changes_against(&old);
         let (live, waiting): (Vec<Change>, Vec<Change>) =
@@ -41,19 +42,19 @@ impl Agent {
             changed.extend(renewal.changes.iter().cloned());
             self.use_secrets(renewal);
         }
-        for warning in &new.warnings {
+        for warning in &warnings {
             tracing::warn!("{warning}");
         }
         log::set_level(new.log.level);
         // Also if nothing in it changed: what a file that it names holds may have.
         self.inner.config.send_replace(Arc::new(next));
-        Ok(Done { text: told(&changed, &waits) })
+        Ok(Done { text: told(&changed, &waits), handover: None })
     }
 }
 
 /// Reads it in a thread of its own, so that a file system that hangs costs that thread and not the
 /// agent. At most one hangs.
-async fn read(sources: Sources) -> Result<(Config, Secrets), String> {
+async fn read(sources: Sources) -> Result<Sound, String> {
     let Ok(place) = READING.try_acquire() else {
         return Err("an earlier reload still reads the file; see whether its file system \
                     answers, and try again"
@@ -75,11 +76,21 @@ async fn read(sources: Sources) -> Result<(Config, Secrets), String> {
     }
 }
 
-/// The configuration, and the keys that it names.
-fn load(sources: &Sources) -> Result<(Config, Secrets), String> {
+/// A configuration with which an agent could start.
+struct Sound {
+    config: Config,
+    /// The keys that it names.
+    secrets: Secrets,
+    warnings: Vec<Finding>,
+}
+
+/// Reads it, and asks of it what a start asks.
+fn load(sources: &Sources) -> Result<Sound, String> {
     let config = Config::load(sources).map_err(|problem| problem.to_string())?;
+    let around = config.accepted().map_err(|problem| problem.to_string())?;
     let secrets = config.secrets().map_err(|error| format!("{}: {error}", sources.name()))?;
-    Ok((config, secrets))
+    let warnings = [config.warnings.clone(), around].concat();
+    Ok(Sound { config, secrets, warnings })
 }
 
 /// Held by the thread that reads.

@@ -5,10 +5,14 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
-use tanist::{GroupNumber, Metrics, NodeId, Phase, RoleKind, SuperPeerStatus, View, parse_node};
+use tanist::transport::{DatagramPath, PeerView};
+use tanist::{
+    Activity, GroupNumber, Metrics, NodeId, Phase, RoleKind, SuperPeerStatus, View, parse_node,
+};
 
 use super::Agent;
 use super::json_form;
+use super::objections::ObjectionReport;
 use crate::config::read_peer;
 
 /// A node at a glance. Names stay as they are.
@@ -26,6 +30,9 @@ pub(crate) struct StatusReport {
     pub(crate) state: String,
     /// Whether it is the active leader: every node that it can reach is in its group.
     pub(crate) active: bool,
+    /// The nodes that an elected leader waits for before it acts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) waiting_for: Vec<String>,
     /// Whether no node of the group begins an election until the group is resumed.
     #[serde(default)]
     pub(crate) paused: bool,
@@ -35,11 +42,17 @@ pub(crate) struct StatusReport {
     /// Whether its health check succeeds, if it has one.
     #[serde(default = "is_healthy_unless_told")]
     pub(crate) healthy: bool,
+    /// What stands against its taking part, whatever operators want.
+    #[serde(default)]
+    pub(crate) objections: Vec<ObjectionReport>,
     /// The number of the group that it is in, or was in last.
     #[serde(with = "json_form::optional_text")]
     pub(crate) group_number: Option<GroupNumber>,
     /// Who leads that group.
     pub(crate) leader: Option<LeaderReport>,
+    /// The leader of that group, if it is gone and elections are paused: it is not replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lost_leader: Option<String>,
     /// The members of it.
     pub(crate) members: Vec<String>,
     /// What it is among super-peers, where there are any.
@@ -49,7 +62,7 @@ pub(crate) struct StatusReport {
     pub(crate) peers_version: u32,
     /// Milliseconds of the wall clock since 1970 when it took this role.
     pub(crate) since_ms: u64,
-    /// Counts the roles of this incarnation of the node.
+    /// Counts the changes of this incarnation of the node.
     pub(crate) index: u64,
     /// Which incarnation of the node it is.
     pub(crate) incarnation: u64,
@@ -85,6 +98,9 @@ pub(crate) struct MemberReport {
     /// What it is in the group of the asked node; none if it is not in it.
     #[serde(with = "json_form::role_or_dash")]
     pub(crate) role: Option<RoleKind>,
+    /// Whether it is the active leader; none if the asked node does not know.
+    #[serde(default)]
+    pub(crate) active: Option<bool>,
     pub(crate) is_self: bool,
     pub(crate) is_connected: bool,
     /// No process listens at its address.
@@ -103,6 +119,46 @@ pub(crate) struct MemberReport {
     /// Why this node gave it no link within the last minute although it has the right key.
     #[serde(default)]
     pub(crate) refused_here: Option<String>,
+    /// Whether heartbeats pass by UDP; none without a link, and if none was due for a minute.
+    #[serde(default)]
+    pub(crate) udp: Option<UdpReport>,
+}
+
+/// Whether heartbeats between the asked node and another one pass by UDP. Where they do not, the
+/// link carries them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum UdpReport {
+    /// In both directions, as far as is known.
+    Ok,
+    /// Those of the other node do not arrive.
+    BlockedIn,
+    /// Those of the asked node do not arrive.
+    BlockedOut,
+    /// In no direction.
+    Blocked,
+}
+
+impl UdpReport {
+    fn of(peer: &PeerView) -> Option<Self> {
+        let missing = Some(DatagramPath::Missing);
+        match (peer.datagrams_in == missing, peer.datagrams_out == missing) {
+            (true, true) => Some(Self::Blocked),
+            (true, false) => Some(Self::BlockedIn),
+            (false, true) => Some(Self::BlockedOut),
+            (false, false) => peer.datagrams_in.or(peer.datagrams_out).map(|_| Self::Ok),
+        }
+    }
+
+    /// The word for it in tables and in JSON.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::BlockedIn => "blocked-in",
+            Self::BlockedOut => "blocked-out",
+            Self::Blocked => "blocked",
+        }
+    }
 }
 
 /// What a node was told at its start, and where its things are: what `tanist doctor` judges.
@@ -132,6 +188,61 @@ pub(crate) struct SettingsReport {
     /// Changes of role that stdout did not take.
     #[serde(default)]
     pub(crate) stdout_lines_dropped: u64,
+    /// Nodes that an elected leader waits for before it acts; empty while it waits for its
+    /// `pre_leader` check, and none if it does not wait.
+    #[serde(default)]
+    pub(crate) waits_for: Option<Vec<String>>,
+    /// How its peers differ from it.
+    #[serde(default)]
+    pub(crate) peers: Vec<PeerReport>,
+}
+
+/// How a peer differs from the node that was asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PeerReport {
+    pub(crate) node: String,
+    /// What the two were told differently, if one refuses the other for that.
+    pub(crate) differences: Vec<DifferenceReport>,
+    /// What it told about itself; nothing from a release that does not.
+    pub(crate) told: Option<ToldReport>,
+}
+
+/// One setting that two nodes were told differently.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DifferenceReport {
+    pub(crate) key: String,
+    pub(crate) ours: String,
+    pub(crate) theirs: String,
+}
+
+/// What a peer told about itself when the two last met.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ToldReport {
+    /// The version of its program.
+    pub(crate) program: String,
+    /// The version of its member list.
+    pub(crate) peers_version: u32,
+    /// The port at which it expects its peers.
+    pub(crate) port: Option<u16>,
+    /// By how much its wall clock is ahead of this node's, in milliseconds.
+    pub(crate) clock_ahead_ms: i64,
+}
+
+impl From<&PeerView> for PeerReport {
+    fn from(peer: &PeerView) -> Self {
+        let differences = peer.differences.iter().map(|difference| DifferenceReport {
+            key: difference.key.clone(),
+            ours: difference.ours.clone(),
+            theirs: difference.theirs.clone(),
+        });
+        let told = peer.told.as_ref().map(|told| ToldReport {
+            program: told.program.clone(),
+            peers_version: told.peers_version,
+            port: told.port,
+            clock_ahead_ms: told.clock_ahead_ms,
+        });
+        Self { node: peer.id.to_string(), differences: differences.collect(), told }
+    }
 }
 
 /// The whole group, as one node sees it.
@@ -144,14 +255,31 @@ pub(crate) struct MembersReport {
     pub(crate) members: Vec<MemberReport>,
 }
 
+impl StatusReport {
+    /// Why an elected leader does not act yet; none if the node does not lead, or acts.
+    pub(crate) fn waiting(&self) -> Option<String> {
+        if self.active || self.role != RoleKind::Leader {
+            return None;
+        }
+        Some(match self.waiting_for.as_slice() {
+            [] => "elected; about to act".to_owned(),
+            nodes => format!("elected; waiting for {} before acting", nodes.join(" ")),
+        })
+    }
+}
+
 impl Agent {
     /// The node at a glance.
     pub(crate) fn status(&self) -> StatusReport {
+        // Before the rest: what is shown may be newer than its number, and never older.
+        let index = self.history().index();
         let status = self.group().status();
         let view = status.view;
         let since = status.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let is_in_group = status.role != RoleKind::Suspended;
-        let leader = view.as_ref().filter(|_| is_in_group).map(|view| LeaderReport {
+        let lost = self.group().lost_leader().filter(|_| is_in_group);
+        let has_leader = is_in_group && lost.is_none();
+        let leader = view.as_ref().filter(|_| has_leader).map(|view| LeaderReport {
             node: view.coordinator().to_string(),
             address: self.address(view.coordinator()).unwrap_or_default(),
         });
@@ -162,16 +290,22 @@ impl Agent {
             role: status.role,
             state: status.phase.to_string().to_lowercase(),
             active: self.activity().active().is_some(),
+            waiting_for: match self.activity().now() {
+                Activity::Waiting { for_nodes } => for_nodes.iter().map(name).collect(),
+                Activity::Standby | Activity::Active(_) => Vec::new(),
+            },
             paused: self.group().is_paused(),
             withdrawn: self.group().is_withdrawn(),
             healthy: self.health().is_healthy(),
+            objections: self.objections(),
             group_number: view.as_ref().map(View::group_number),
             leader,
+            lost_leader: lost.map(name),
             members: view.iter().flat_map(|view| view.members().iter()).map(name).collect(),
             hierarchy: status.super_peer.map(|super_peer| self.hierarchy(&super_peer)),
             peers_version: status.peers_version,
             since_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
-            index: status.index,
+            index,
             incarnation: self.history().incarnation(),
         }
     }
@@ -194,10 +328,12 @@ impl Agent {
 
     /// All configured nodes, with what this one knows of them. None: the node has stopped.
     pub(crate) async fn members(&self) -> Option<MembersReport> {
-        Some(self.members_of(&self.group().metrics().await?))
+        let mut seen = self.members_of(&self.group().metrics().await?);
+        self.ask_leader(&mut seen).await;
+        Some(seen)
     }
 
-    /// The same from what the node has counted already.
+    /// The same from what the node has counted already; the leader is not asked.
     pub(crate) fn members_of(&self, metrics: &Metrics) -> MembersReport {
         let status = self.status();
         let (now, own_priority) = (tanist::clock::now(), self.group().priority());
@@ -206,7 +342,9 @@ impl Agent {
             let peer = metrics.peers.iter().find(|peer| peer.id == node);
             let name = node.to_string();
             let is_leader = status.leader.as_ref().is_some_and(|leader| leader.node == name);
-            let is_member = status.leader.is_some() && status.members.contains(&name);
+            let is_lost = status.lost_leader.as_ref() == Some(&name);
+            let has_group = status.leader.is_some() || status.lost_leader.is_some();
+            let is_member = has_group && !is_lost && status.members.contains(&name);
             let seen = peer.and_then(|peer| peer.heard).map(|heard| now.since(heard));
             let rtt = peer.and_then(|peer| peer.round_trip);
             // By radio, where it was heard from is all there is.
@@ -217,6 +355,12 @@ impl Agent {
                     (true, _) => Some(RoleKind::Leader),
                     (false, true) => Some(RoleKind::Member),
                     (false, false) => None,
+                },
+                active: match (node == self.group().me(), is_leader, is_member) {
+                    (true, ..) => Some(status.active),
+                    (false, false, true) => Some(false),
+                    // Only it knows whether it is.
+                    (false, true, _) | (false, false, false) => None,
                 },
                 is_self: node == self.group().me(),
                 is_connected: peer.is_some_and(|peer| peer.is_connected),
@@ -229,6 +373,7 @@ impl Agent {
                 wire_version: peer.and_then(|peer| peer.version),
                 refusal: peer.and_then(|peer| peer.refusal.clone()),
                 refused_here: peer.and_then(|peer| peer.refused_here.clone()),
+                udp: peer.and_then(UdpReport::of),
                 node: name,
             }
         });
@@ -237,7 +382,14 @@ impl Agent {
     }
 
     /// What it was told at its start, and where its things are.
-    pub(crate) fn settings(&self) -> SettingsReport {
+    pub(crate) async fn settings(&self) -> SettingsReport {
+        let waits_for = match self.activity().now() {
+            Activity::Waiting { for_nodes } => Some(for_nodes.iter().map(name).collect()),
+            Activity::Standby | Activity::Active(_) => None,
+        };
+        // A node that has stopped knows no peers.
+        let metrics = self.group().metrics().await;
+        let peers = metrics.iter().flat_map(|metrics| &metrics.peers).map(PeerReport::from);
         let config = self.config();
         let timing = config.timing.config();
         let mine = self.address(self.group().me()).unwrap_or_default();
@@ -258,6 +410,8 @@ impl Agent {
             files_max: getrlimit(Resource::Nofile).current,
             log_lines_dropped: lost.stderr,
             stdout_lines_dropped: lost.stdout,
+            waits_for,
+            peers: peers.collect(),
         }
     }
 
@@ -267,7 +421,7 @@ impl Agent {
     }
 
     /// All configured nodes with their addresses.
-    fn peers(&self) -> Vec<(NodeId, String)> {
+    pub(super) fn peers(&self) -> Vec<(NodeId, String)> {
         let config = self.config();
         let split = |peer: &String| {
             let (name, address) = read_peer(peer)?;

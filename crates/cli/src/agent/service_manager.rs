@@ -208,9 +208,6 @@ mod tests {
     fn a_status_is_a_sentence() {
         let mut change = RoleChange {
             index: 0,
-            at: Time::ZERO,
-            when: SystemTime::UNIX_EPOCH,
-            node: NodeId(3),
             role: RoleKind::Leader,
             group_number: Some(GroupNumber { counter: 42, node: NodeId(3) }),
             coordinator: Some(NodeId(3)),
@@ -218,8 +215,7 @@ mod tests {
             reason: Reason::Failure,
             old_leader: None,
             gap: None,
-            missed: 0,
-            text: String::new(),
+            ..RoleChange::start(NodeId(3), Time::ZERO, SystemTime::UNIX_EPOCH)
         };
         assert_eq!(
             sentence("billing", &change),

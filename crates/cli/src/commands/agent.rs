@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::agent::Agent;
-use crate::agent::action::Action;
+use crate::agent::action::{Action, unreplaced};
 use crate::agent::change::RoleChange;
 use crate::agent::service_manager::{self, Manager};
 use crate::agent::services::{Listening, Services};
@@ -51,7 +51,7 @@ impl Args {
         }
         // What the shell around `tanist dev` has set is for agents of its own.
         let sources = match self.dev {
-            true => Sources::without_environment(&self.config),
+            true => Sources::of_experiment(&self.config),
             false => Sources::of(&self.config),
         };
         let config = Config::load(&sources)?;
@@ -129,7 +129,7 @@ impl Args {
                     }
                 },
                 told = signals.next() => match told {
-                    Told::End => {}
+                    Told::End => warn_if_unreplaced(agent),
                     Told::Reload => tokio::select! {
                         () = reload(agent, manager) => {}
                         () = signals.told(1) => {}
@@ -209,8 +209,16 @@ impl Signals {
     }
 }
 
+/// A service manager cannot be asked, so the log says what follows.
+fn warn_if_unreplaced(agent: &Agent) {
+    if agent.group().is_paused() && agent.group().role().is_leader() {
+        let leader = agent.group().me().to_string();
+        tracing::warn!("told to end: {}: tanist resume", unreplaced(&leader));
+    }
+}
+
 fn at_once() -> Exit {
-    tracing::warn!("told twice to end: at once, without waiting for what still runs");
+    tracing::warn!("told twice to end: ending at once, without waiting for what still runs");
     Exit::Interrupted
 }
 
@@ -230,7 +238,7 @@ fn tell_state(agent: &Agent) {
         "hooks": agent.hook_counters().snapshot(),
         "health": agent.health().snapshot(),
     });
-    tracing::info!(%state, "asked for by SIGUSR1");
+    tracing::info!(%state, "state, as requested by SIGUSR1");
 }
 
 /// If the process that started this group is gone, no other process would end it.

@@ -12,6 +12,7 @@ use tanist_check::{
 };
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
+use tanist_core::policy::Preempt;
 use tanist_sim::pictures::diagram;
 
 use super::{algorithm, mutant, sim::run::pair};
@@ -81,6 +82,9 @@ pub(crate) struct Args {
     /// Begin with every node in a group of its own (invitation).
     #[arg(long)]
     apart: bool,
+    /// Whether a higher node takes over from an established coordinator: always or never.
+    #[arg(long, default_value = "always", value_parser = preempt)]
+    preempt: Preempt,
     /// Break this rule on purpose (needs the feature `mutants`).
     #[arg(long, value_name = "NAME", value_parser = mutant, hide = !cfg!(feature = "mutants"))]
     mutant: Option<Mutant>,
@@ -135,6 +139,7 @@ impl Args {
             priorities: self.priorities.clone(),
             cuts: self.cuts.clone(),
             beginning,
+            preempt: self.preempt,
             mutant: self.mutant,
             assumption: self.assume,
             bounds: Bounds {
@@ -219,6 +224,14 @@ fn assumption(name: &str) -> Result<Assumption, String> {
         let known: Vec<&str> = Assumption::ALL.iter().map(|known| known.name()).collect();
         format!("there is {}", known.join(", "))
     })
+}
+
+fn preempt(text: &str) -> Result<Preempt, String> {
+    match text {
+        "always" => Ok(Preempt::Always),
+        "never" => Ok(Preempt::Never),
+        _ => Err("expected always or never".to_owned()),
+    }
 }
 
 fn link(text: &str) -> Result<(u32, u32), String> {

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::Cli;
 use crate::control::client::Client;
+use crate::control::place::Place;
 use crate::control::protocol::Ask;
-use crate::dev::places;
 use crate::exit::Exit;
 use crate::terminal::output;
 
@@ -78,7 +78,7 @@ fn zsh(script: &str) -> String {
 /// a completion has no use for an error.
 fn nodes() -> anyhow::Result<String> {
     let given = std::env::var_os("TANIST_SOCKET").map(std::path::PathBuf::from);
-    let path = places::socket(given.as_deref(), None)?;
+    let path = Place { socket: given.as_deref(), ..Place::default() }.find()?.socket;
     let seen: Value = Client::connect(&path)?.ask(&Ask::Members)?;
     let members = seen["members"].as_array().cloned().unwrap_or_default();
     let names = members.iter().filter_map(|member| member["node"].as_str());
@@ -92,7 +92,7 @@ _tanist_with_nodes() {
     local is_node=
     [[ "$previous" == --node ]] && is_node=yes
     if [[ "${COMP_WORDS[1]}" == dev && "$current" != -* ]]; then
-        case "$previous" in kill|pause|resume|restart|cut) is_node=yes ;; esac
+        case "$previous" in kill|pause|resume|restart|cut|logs) is_node=yes ;; esac
     fi
     if [[ -n "$is_node" ]]; then
         COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" completion nodes 2>/dev/null)" -- "$current"))
@@ -114,7 +114,7 @@ _tanist_nodes() {
 const FISH_NODES: &str = r#"
 complete -c tanist -l node -x -a '(tanist completion nodes 2>/dev/null)'
 complete -c tanist \
-    -n '__fish_seen_subcommand_from dev; and __fish_seen_subcommand_from kill pause resume restart cut' \
+    -n '__fish_seen_subcommand_from dev; and __fish_seen_subcommand_from kill pause resume restart cut logs' \
     -x -a '(tanist completion nodes 2>/dev/null)'
 "#;
 

@@ -2,14 +2,19 @@
 //!
 //! A running agent is asked what it counted; a file is checked as `tanist config check` does; the
 //! machine is looked at as the user who runs the command. Nothing is changed but a file without a
-//! name in the data directory, which is gone when it is closed. Left out: the machines of the peers.
-//! Run it there as well.
+//! name in the data directory, which is gone when it is closed. Peers are compared by what they said
+//! in the handshake. Left out: their machines, and whether a leader elsewhere acts. Run it there as
+//! well.
 
+mod acting;
+mod comparison;
 mod finding;
 mod group;
 mod machine;
+mod udp;
 
-use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -20,6 +25,7 @@ use crate::config::{Config, Severity as ConfigSeverity, Sources};
 use crate::control::client::Client;
 use crate::control::protocol::Ask;
 use crate::exit::Exit;
+use crate::problem::Problem;
 use crate::terminal::output::{self, LookFormat};
 use crate::terminal::table::{Table, left};
 
@@ -29,9 +35,6 @@ use crate::terminal::table::{Table, left};
 pub(crate) struct Args {
     #[command(flatten)]
     agent: Agent,
-    /// Check this file too, and the agent that it describes if that runs.
-    #[arg(short, long, value_name = "FILE", conflicts_with = "node")]
-    config: Option<PathBuf>,
     /// How it is written; `wide` shows what is well too.
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: LookFormat,
@@ -47,18 +50,24 @@ struct Patient {
 impl Args {
     /// Looks at everything.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        if self.output == LookFormat::Name {
+            let what = "doctor has no names to print; choose table, wide, json, ndjson or yaml";
+            return Err(Problem::Usage(format!("-o name: {what}")).into());
+        }
         let mut findings = Findings::default();
-        let config = self.config.as_ref().and_then(|path| read(path, &mut findings));
+        let config = self.agent.config.as_ref().and_then(|path| read(path, &mut findings));
         let patient = self.patient(config.as_ref(), &mut findings)?;
         if let Some(patient) = &patient {
             group::look(&patient.members, &patient.settings, &patient.metrics, &mut findings);
+            udp::look(&patient.members, &patient.settings, &mut findings);
             machine::look(&patient.settings, &mut findings);
         } else if let Some(config) = &config {
             machine::look(&machine::settings(config), &mut findings);
             machine::ports(config, &mut findings);
         }
         machine::clock(&mut findings);
-        self.tell(&findings)?;
+        let idle = patient.as_ref().and_then(Patient::idle);
+        self.tell(&findings, idle.as_ref().map(|idle| idle.why.as_str()))?;
         Ok(if findings.is_bad() { Exit::Violated } else { Exit::Well })
     }
 
@@ -68,27 +77,32 @@ impl Args {
         config: Option<&Config>,
         findings: &mut Findings,
     ) -> anyhow::Result<Option<Patient>> {
-        if self.agent.is_given() || self.config.is_none() {
-            return Ok(Some(Patient::ask(self.agent.connect()?)?));
+        if self.agent.is_given() || self.agent.config.is_none() {
+            return Ok(Some(Patient::settled(self.agent.connect()?)?));
         }
         let Some(socket) = config.and_then(|config| config.socket.as_ref()) else {
             return Ok(None);
         };
         match Client::connect(socket) {
-            Ok(client) => Ok(Some(Patient::ask(client)?)),
+            Ok(client) => Ok(Some(Patient::settled(client)?)),
             Err(problem) => {
-                let what = format!("{problem}: only the file and the machine are looked at");
+                let what = format!("{problem}: only the file and the machine were checked.");
                 findings.note("agent", what, "start it: tanist agent -c FILE");
                 Ok(None)
             }
         }
     }
 
-    fn tell(&self, findings: &Findings) -> anyhow::Result<()> {
+    /// Prints everything; first of all why the group does not act, if it does not.
+    fn tell(&self, findings: &Findings, idle: Option<&str>) -> anyhow::Result<()> {
         if let Some(machine) = self.output.machine() {
             let all = serde_json::to_value(findings.all())?;
             let is_list = self.output == LookFormat::Ndjson;
-            let value = json!({ "is_well": !findings.is_bad(), "findings": all });
+            let value = json!({
+                "is_well": !findings.is_bad(),
+                "not_acting": idle,
+                "findings": all,
+            });
             return output::print_value(if is_list { &all } else { &value }, machine);
         }
         let is_wide = self.output == LookFormat::Wide;
@@ -103,14 +117,42 @@ impl Args {
             };
             table.row([finding.severity.name().to_owned(), finding.place.to_owned(), what]);
         }
+        let first = idle.map_or_else(String::new, |why| format!("NOT ACTING: {why}.\n"));
         let text = if shown.is_empty() { String::new() } else { table.to_string() };
-        output::print(&format!("{text}{}\n", findings.summary()))?;
+        output::print(&format!("{first}{text}{}\n", findings.summary()))?;
         Ok(())
     }
 }
 
 impl Patient {
-    fn ask(mut client: Client) -> anyhow::Result<Self> {
+    /// Asks until what may be over in a moment is over or has lasted: an election, or the wait of a
+    /// leader that has just been elected.
+    fn settled(mut client: Client) -> anyhow::Result<Self> {
+        let begun = Instant::now();
+        loop {
+            let patient = Self::ask(&mut client)?;
+            let may_pass = patient.idle().is_some_and(|idle| idle.may_pass);
+            if !may_pass || begun.elapsed() >= patient.patience() {
+                return Ok(patient);
+            }
+            thread::sleep(ASK_EVERY);
+        }
+    }
+
+    /// A leader waits for so long until a node that is silent counts as crashed, and elections are
+    /// faster.
+    fn patience(&self) -> Duration {
+        let silence = self.settings.suspect_after_ms.unwrap_or_default();
+        let silence = Duration::try_from_secs_f64(silence / 1000.0).unwrap_or_default();
+        (silence * 2).clamp(PATIENCE_MIN, PATIENCE_MAX)
+    }
+
+    /// Why its group does not act, if it does not.
+    fn idle(&self) -> Option<acting::Idle> {
+        acting::judge(&self.members, &self.settings)
+    }
+
+    fn ask(client: &mut Client) -> anyhow::Result<Self> {
         Ok(Self {
             members: client.ask(&Ask::Members)?,
             settings: client.ask(&Ask::Settings)?,
@@ -140,14 +182,20 @@ fn read(path: &std::path::Path, findings: &mut Findings) -> Option<Config> {
         }
     }
     if found.is_empty() {
-        findings.well("file", format!("{} is in order.", path.display()));
+        findings.well("file", format!("{} is valid.", path.display()));
     }
     config
 }
 
+const ASK_EVERY: Duration = Duration::from_millis(100);
+const PATIENCE_MIN: Duration = Duration::from_secs(1);
+const PATIENCE_MAX: Duration = Duration::from_secs(10);
+
 const EXAMPLES: &str = "\
-Run it as the user whom the agent runs as. Without an agent the peers are dialled: each counts one
-handshake that came to nothing. Counts of an agent are since its start.
+Run it as the user that the agent runs as, on every node: a node compares its peers with itself, and
+only the leader knows whether it acts. If the group does not act, the first line says why. Without a
+running agent the peers are dialled, and each counts one failed handshake. Counts are since the start
+of the agent. Every fault with its line: docs/operations.md.
 
 Examples:
   tanist doctor
@@ -156,4 +204,4 @@ Examples:
   tanist doctor -o json | jq '.findings[] | select(.severity == \"problem\")'
 
 Exit codes:
-  0 no problem was found, 1 one was, 3 no agent there";
+  0 no problem was found (warnings may have been), 1 one was, 2 usage, 3 no agent there";

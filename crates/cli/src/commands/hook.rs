@@ -187,18 +187,15 @@ fn made_up(config: &Config, event: Event) -> RoleChange {
     let number = GroupNumber { counter: 42, node: leader };
     RoleChange {
         index: 7,
-        at: Time::ZERO,
-        when: SystemTime::UNIX_EPOCH,
         text: format!("{me} is {role} in group {number} (made up by tanist hook test)"),
-        node: me,
         role,
+        active: event == Event::Leader,
         group_number: Some(number),
         coordinator: Some(leader),
         members: members.into_iter().collect(),
         reason,
         old_leader: Some(other),
-        gap: None,
-        missed: 0,
+        ..RoleChange::start(me, Time::ZERO, SystemTime::UNIX_EPOCH)
     }
 }
 

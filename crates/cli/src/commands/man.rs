@@ -23,7 +23,8 @@ pub(crate) struct Args {
 impl Args {
     /// Writes them.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
-        let mut command = Cli::command();
+        // `tanist help run` is the page of `tanist run`.
+        let mut command = Cli::command().disable_help_subcommand(true);
         command.build();
         match &self.out {
             Some(directory) => {

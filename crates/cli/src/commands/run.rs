@@ -6,16 +6,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use serde_json::Value;
+use tanist::Algorithm;
 use tokio::net::UnixStream;
 
 use crate::agent::Agent;
+use crate::agent::report::MembersReport;
 use crate::agent::services::{Listening, Services};
-use crate::config::{Config, ConfigArgs, LogTable, Sources};
+use crate::config::{Config, ConfigArgs, LogTable, Sources, why_inactive};
 use crate::control::client::Client;
+use crate::control::place::Place;
 use crate::control::protocol::Ask;
 use crate::control::server;
-use crate::dev::places;
 use crate::exit::{Exit, INTERRUPTED};
 use crate::job::channel::Channel;
 use crate::job::ending::{NOT_EXECUTABLE, NOT_FOUND, OUR_FAILURE};
@@ -42,7 +43,7 @@ pub(crate) struct Run {
     config: Option<PathBuf>,
     /// With -c: any key of the file, for example timing.heartbeat=500ms; may be given several
     /// times.
-    #[arg(long, value_name = "KEY=VALUE", value_parser = super::pair, requires = "config")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = super::pair)]
     set: Vec<(String, String)>,
     /// The agent's socket, as its file names it.
     #[arg(long, value_name = "PATH", env = "TANIST_SOCKET")]
@@ -111,23 +112,35 @@ impl Run {
     }
 
     fn serve(&self) -> anyhow::Result<u8> {
+        // Not left to clap, which drops a requirement that conflicts with another flag.
+        if let (None, Some((key, value))) = (&self.config, self.set.first()) {
+            return Err(Problem::Usage(format!(
+                "--set {key}={value} is for the node that -c describes, and without -c the \
+                 command runs beside an agent that has its own file; nothing was run. Give -c \
+                 FILE, or leave out --set"
+            ))
+            .into());
+        }
         descendants::adopt_orphans()?;
-        let log = |table: &LogTable| {
-            crate::terminal::log::to_stderr(table)?;
-            second_signal::listen(KILL_MAX)
-        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let listen = |table: &LogTable| {
+            crate::terminal::log::to_stderr(table)?;
+            let _context = runtime.enter();
+            // The other one only counts what it hears: it must not be the first to listen.
+            let signals = Signals::listen()?;
+            second_signal::listen(KILL_MAX).map(|()| signals)
+        };
         let served = match &self.config {
             Some(path) => {
                 let sources = Sources::of(&ConfigArgs::of_file(path, &self.set));
                 let config = Config::load(&sources)?;
-                log(&config.log)?;
+                let signals = listen(&config.log)?;
                 secrecy::hide_memory();
-                runtime.block_on(self.be_node(sources, config))
+                runtime.block_on(self.be_node(sources, config, signals))
             }
             None => {
-                log(&LogTable::default())?;
-                runtime.block_on(self.ask_agent())
+                let signals = listen(&LogTable::default())?;
+                runtime.block_on(self.ask_agent(signals))
             }
         };
         // A name server or a file system that hangs must not keep the process.
@@ -136,22 +149,30 @@ impl Run {
     }
 
     /// Attaches to an agent that runs.
-    async fn ask_agent(&self) -> anyhow::Result<u8> {
-        let mut signals = Signals::listen()?;
-        let path = places::socket(self.socket.as_deref(), self.node.as_deref())?;
+    async fn ask_agent(&self, mut signals: Signals) -> anyhow::Result<u8> {
+        let place =
+            Place { socket: self.socket.as_deref(), node: self.node.as_deref(), config: None };
+        let path = place.find()?.socket;
         let mut client = Client::connect(&path)?;
-        let status: Value = client.ask(&Ask::Status)?;
-        self.refuse_other(status["group"].as_str().unwrap_or_default())?;
+        let seen: MembersReport = client.ask(&Ask::Members)?;
+        self.refuse_other(&seen.status.group)?;
+        if let Some(algorithm) = Algorithm::from_name(&seen.status.algorithm) {
+            refuse_inactive(algorithm, seen.members.len())?;
+        }
         let stream = client.into_stream();
         stream.set_nonblocking(true)?;
         self.attach(UnixStream::from_std(stream)?, &mut signals).await
     }
 
     /// Starts the node here, and attaches to it as to any other.
-    async fn be_node(&self, sources: Sources, config: Config) -> anyhow::Result<u8> {
+    async fn be_node(
+        &self,
+        sources: Sources,
+        config: Config,
+        mut signals: Signals,
+    ) -> anyhow::Result<u8> {
         self.refuse_other(&config.group)?;
-        // Before the node starts, so that no signal is lost.
-        let mut signals = Signals::listen()?;
+        refuse_inactive(config.algorithm, config.peers.len())?;
         // Orphans of hooks come to this process, which is a subreaper for the sake of the job.
         tokio::spawn(reaper::reap_orphans());
         let listening = Listening::bind(&sources, &config)?;
@@ -215,6 +236,11 @@ impl Run {
             Some(_) | None => Ok(()),
         }
     }
+}
+
+/// Refuses to wait for a leader that never becomes active.
+fn refuse_inactive(algorithm: Algorithm, nodes: usize) -> Result<(), Problem> {
+    why_inactive(algorithm, nodes).map_or(Ok(()), |why| Err(Problem::Usage(why)))
 }
 
 impl Keep {

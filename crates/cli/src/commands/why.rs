@@ -12,7 +12,8 @@ use tanist_core::Time;
 use tanist_core::trace::{Entry, Header};
 
 use self::account::{Account, accounts};
-use super::query::{Agent, refusals};
+use super::query::{Agent, alarms, refusals};
+use crate::agent::change::RoleChange;
 use crate::agent::report::{MembersReport, StatusReport};
 use crate::control::protocol::Ask;
 use crate::exit::Exit;
@@ -53,6 +54,8 @@ impl Args {
         let me = parse_node(&status.node).unwrap_or(NodeId(0));
         let mut told = accounts(&events.header, me, &events.entries);
         told.drain(..told.len().saturating_sub(self.last));
+        let history: Vec<RoleChange> = client.ask(&Ask::History)?;
+        told.iter_mut().for_each(|one| one.explain(&history, me));
         if let Some(machine) = self.output.machine() {
             let elections: Vec<_> = told.iter().map(|one| one.json(wall(one.began))).collect();
             let value = json!({
@@ -61,21 +64,29 @@ impl Args {
                 "forgotten": events.forgotten,
                 "elections": elections,
                 "refusals": refusals,
+                "alarms": alarms(&status),
                 "unknown": unknown(&told, me, events.forgotten),
             });
             output::print_value(&value, machine)?;
             return Ok(Exit::Well);
         }
+        let alarms: String = alarms(&status).iter().map(|alarm| format!("{alarm}\n\n")).collect();
         if told.is_empty() {
+            output::print(&alarms)?;
             let node = &status.node;
             let lost = events.forgotten;
             output::complain(&format!(
-                "{node} remembers no election; {lost} older events are forgotten. A trace file \
-                 (`trace = \"...\"` in the agent's file) keeps everything"
+                "the agent of {node} remembers no election; {lost} older events are forgotten. A \
+                 trace file (`trace = \"...\"` in the agent's file) keeps everything"
             ));
             return Ok(Exit::Violated);
         }
-        let mut text = String::new();
+        if self.output == LookFormat::Name {
+            let winner = |one: &Account| one.coordinator.map(|node| format!("{node}\n"));
+            output::print(&told.iter().filter_map(winner).collect::<String>())?;
+            return Ok(Exit::Well);
+        }
+        let mut text = alarms;
         for one in &told {
             text.push_str(&tell(&status, one));
         }
@@ -150,12 +161,14 @@ fn wall(at: Time) -> u64 {
 }
 
 const EXAMPLES: &str = "\
-It is told from what the node itself did and heard, which its agent remembers. Signs of life are
+It is told from what the node itself did and heard, which its agent remembers. It begins with the
+nodes that were lost and the evidence: a refused connection, silence, a farewell. Signs of life are
 left out. What the node cannot know is said at the end.
 
 Examples:
   tanist why
   tanist why --last 3 --node n2
+  tanist why --last 3 -o name                    who won each of them
   tanist why --socket /run/tanist/billing.sock -o json | jq .elections[0].result
 
 Exit codes:

@@ -5,16 +5,17 @@
 
 use std::time::Duration;
 
-use tanist::{Algorithm, Preempt, parse_node};
+use tanist::{Algorithm, StartError, parse_node};
 use tanist_core::duration;
 use tanist_core::options::Options;
 use tanist_core::timing::{Timing, TimingError};
 
+use super::Config;
 use super::draft::Draft;
 use super::identity;
 use super::key::{KEYS, Key};
 use super::labels;
-use super::origin::Origin;
+use super::origin::{Finding, Origin, Severity};
 use super::radio;
 use super::timing::TimingTable;
 use super::value::Value;
@@ -70,12 +71,12 @@ fn check_peers(draft: &mut Draft) {
         let read = if is_radio { read_peer(peer) } else { split_peer(peer) };
         let Some((name, address)) = read else {
             let example = if is_radio { "n1" } else { "n1=10.0.0.1:7400" };
-            let what = format!("`{peer}` names no peer; write {example}");
+            let what = format!("`{peer}` is not a peer; write {example}");
             draft.refuse(place, Some("peers"), what);
             continue;
         };
         if seen.iter().any(|(other, _)| *other == name) {
-            let what = format!("{name} is there twice; every node has a name of its own");
+            let what = format!("{name} is listed twice; every node has a name of its own");
             draft.refuse(place.clone(), Some("peers"), what);
         }
         let same = seen.iter().find(|(_, other)| *other == address && !address.is_empty());
@@ -130,7 +131,7 @@ fn check_node(draft: &mut Draft, file: &Origin) {
     };
     let name = setting.value.to_string();
     if parse_node(&name).is_none() {
-        let what = format!("`{name}` names no node: nodes are n1, n2, n3 and so on");
+        let what = format!("`{name}` is not a node: nodes are n1, n2, n3 and so on");
         draft.refuse(setting.origin, Some("node"), what);
     } else if !names.is_empty() && !names.contains(&name) {
         let what = format!("`{name}` is not one of the peers {}; add it there", names.join(", "));
@@ -177,26 +178,54 @@ fn check_algorithm(draft: &mut Draft) {
             draft.refuse(place, Some(&format!("options.{name}")), what);
         }
     }
-    if algorithm == Algorithm::Invitation {
-        return;
-    }
+    check_priority(draft, algorithm, &options);
+}
+
+/// Whether a node may have a priority that the others are told.
+fn check_priority(draft: &mut Draft, algorithm: Algorithm, options: &Options) {
+    let Some(setting) = draft.settings.get("priority").cloned() else { return };
     let name = algorithm.name();
-    if let Some(setting) = draft.settings.get("preempt").cloned()
-        && setting.value != Value::Preempt(Preempt::Always)
-    {
-        let what = format!(
-            "with {name} the highest node always takes over, that is the algorithm; leave it out, \
-             or choose algorithm = \"invitation\""
-        );
-        draft.refuse(setting.origin, Some("preempt"), what);
-    }
-    if let Some(setting) = draft.settings.get("priority").cloned() {
-        let what = format!(
+    let adjustable = algorithm.descriptor().adjustable;
+    let what = match adjustable.and_then(|adjustable| adjustable.priorities) {
+        Some(may_change) => may_change(options).err().map(|error| error.to_string()),
+        None => Some(format!(
             "with {name} all nodes must know all priorities; write priorities = {{ n1 = … }}, the \
              same on all nodes"
-        );
+        )),
+    };
+    if let Some(what) = what {
         draft.refuse(setting.origin, Some("priority"), what);
     }
+}
+
+/// Whether a node can be made of it: what the core asks of algorithm, options and members.
+pub(super) fn fits(config: &Config) -> Result<(), Finding> {
+    let refuse = |keys: &[&str], what: String| {
+        let settings = &config.settings;
+        let given = keys.iter().find(|key| settings.origin(key).is_given());
+        let key = given.or(keys.first()).copied();
+        let place = key.map_or(Origin::Default, |key| settings.origin(key));
+        Err(Finding { severity: Severity::Error, place, key: key.map(str::to_owned), what })
+    };
+    if let Err(error) = config.builder().check() {
+        let keys: &[&str] = if let StartError::Preempt(_) = error {
+            &["preempt", "options.policy", "algorithm"]
+        } else if let StartError::Hierarchy(_) = error {
+            &["options", "algorithm"]
+        } else if let StartError::NoHandover(_) = error {
+            &["algorithm"]
+        } else if let StartError::Timing(_) = error {
+            &["timing.suspect_after"]
+        } else if let StartError::Label(_) = error {
+            &["zones", "racks"]
+        } else if let StartError::Option(_) = error {
+            &["options"]
+        } else {
+            &["peers"]
+        };
+        return refuse(keys, error.to_string());
+    }
+    Ok(())
 }
 
 /// Says in the words of the file what the core says in those of the theory.
@@ -260,7 +289,8 @@ fn check_counts(draft: &mut Draft) {
     }
     let is_empty = |setting: &super::draft::Setting| setting.value == Value::List(Vec::new());
     if let Some(setting) = draft.settings.get("health.command").cloned().filter(is_empty) {
-        let what = "it names no program; write [\"/path/to/program\", \"argument\"]";
+        let what =
+            "it is empty; write a program and its arguments: [\"/path/to/program\", \"argument\"]";
         draft.refuse(setting.origin, Some("health.command"), what);
     }
 }

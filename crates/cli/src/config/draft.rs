@@ -123,7 +123,7 @@ impl Draft {
                     self.put_text(&format!("{}.{entry}", table.name), value, origin.clone());
                 }
                 None => {
-                    let what = format!("`{pair}` is no pair; write NAME=VALUE,NAME=VALUE");
+                    let what = format!("`{pair}` is not a pair; write NAME=VALUE,NAME=VALUE");
                     self.refuse(origin.clone(), Some(table.name), what);
                 }
             }

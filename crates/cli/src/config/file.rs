@@ -28,7 +28,7 @@ pub(crate) fn read(draft: &mut Draft, path: &Path, name: &str, is_named: bool) {
             let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
             let place = Origin::File { path: name, line: Some(line) };
             draft.is_file_lost = true;
-            draft.refuse(place, None, "this is no text in UTF-8");
+            draft.refuse(place, None, "the file is not valid UTF-8");
         }
         Err(error) if !is_named && error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) if tanist::is_temporary(&error) => {

@@ -126,14 +126,11 @@ pub(crate) const KEYS: &[Key] = &[
     key("zones", Kind::Texts, "{ n1 = \"north\" }", "where nodes are, the same on all nodes"),
     key("racks", Kind::Texts, "{ n1 = \"r7\" }", "what may fail together, the same on all nodes"),
     told(
-        with_default(
-            key(
-                "preempt",
-                Kind::Preempt,
-                "\"always\"",
-                "a higher node takes over: always, never, after 30s",
-            ),
-            "always",
+        key(
+            "preempt",
+            Kind::Preempt,
+            "\"never\"",
+            "a higher node takes over: never, always, after 30s",
         ),
         |builder, value| match value.as_preempt() {
             Some(preempt) => builder.preempt(preempt),
@@ -160,6 +157,15 @@ pub(crate) const KEYS: &[Key] = &[
         "where to listen, if not at the peer's address",
     ),
     key("trace", Kind::Path, "\"/var/log/tanist.jsonl\"", "a file for everything the node does"),
+    live(with_default(
+        key(
+            "on_job_lost",
+            Kind::Choice(&["step-down", "wait"]),
+            "\"step-down\"",
+            "an attached tanist run dies: step-down, wait",
+        ),
+        "step-down",
+    )),
     live(key(
         "identity.key_file",
         Kind::Path,

@@ -4,13 +4,16 @@
 //! default < file < TANIST_* < flags      sources.rs: the layers     key.rs: what keys there are
 //!        \  each value with its origin   draft.rs, file.rs, value.rs
 //!         -> check.rs -> Config          every mistake with its place, or a value that fits
-//!                        Config::changes_against     change.rs: what a reload would do
+//!                        Config::accepted             surroundings.rs: its files and programs
+//!                        Config::changes_against      change.rs: what a reload would do
 //! ```
 //!
-//! A [`Config`] is read once and not changed; a reload reads a new one. It assumes nothing about
-//! the machine: whether files and directories are there is surroundings.rs, for `config check`.
+//! A [`Config`] is read once and not changed; a reload reads a new one. What `config check` accepts,
+//! an agent starts with and a reload takes, since all three ask [`Config::examine`] and then
+//! [`Config::surroundings`].
 //! Left out: fragments in a directory, and values that a group agrees on by itself.
 
+mod acting;
 mod change;
 mod check;
 mod draft;
@@ -19,6 +22,7 @@ mod identity;
 mod key;
 mod labels;
 mod origin;
+mod programs;
 mod radio;
 mod reader;
 pub(crate) mod sample;
@@ -37,6 +41,7 @@ use std::time::Duration;
 use tanist::transport::radio::Reach;
 use tanist::{Algorithm, Builder, Group, NodeId};
 
+pub(crate) use self::acting::why_inactive;
 pub(crate) use self::change::Change;
 pub(crate) use self::check::{read_peer, split_peer};
 pub(crate) use self::draft::{Setting, Settings};
@@ -46,7 +51,7 @@ use self::key::KEYS;
 pub(crate) use self::origin::{Finding, Origin, Severity};
 use self::reader::Reader;
 pub(crate) use self::secrets::Secrets;
-pub(crate) use self::sources::{ConfigArgs, Sources};
+pub(crate) use self::sources::{ConfigArgs, FILE, Sources};
 pub(crate) use self::timing::TimingTable;
 use crate::problem::Problem;
 
@@ -87,6 +92,8 @@ pub(crate) struct Config {
     pub(crate) trace: Option<PathBuf>,
     /// Bounds and periods.
     pub(crate) timing: TimingTable,
+    /// What the node does when its last job is lost.
+    pub(crate) on_job_lost: OnJobLost,
     /// How neighbours are reached by radio, if not all nodes by links.
     pub(crate) radio: Option<Reach>,
     /// What is served over HTTP, and to whom.
@@ -147,6 +154,15 @@ pub(crate) struct HealthTable {
     pub(crate) fail_after: u32,
 }
 
+/// What a node does when the last `tanist run` that was attached to it is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnJobLost {
+    /// It withdraws until one attaches again, so that another node leads.
+    StepDown,
+    /// It leads on without a job.
+    Wait,
+}
+
 /// How the agent tells what it does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogTable {
@@ -189,6 +205,7 @@ impl Config {
             http,
             hooks: new.hooks.clone(),
             health: new.health.clone(),
+            on_job_lost: new.on_job_lost,
             log: LogTable { level: new.log.level, ..self.log.clone() },
             settings: self.settings.with_live_values_of(&new.settings),
             ..self.clone()
@@ -197,15 +214,7 @@ impl Config {
 
     /// Reads all sources; what is wrong with them is told all at once.
     pub(crate) fn load(sources: &Sources) -> Result<Self, Problem> {
-        Self::examine(sources).map_err(|findings| {
-            let errors = findings.iter().filter(|finding| finding.severity.is_error());
-            let lines: Vec<String> = errors.map(Finding::to_string).collect();
-            let text = lines.join("\n");
-            let stop = if text.ends_with('?') { "" } else { "." };
-            let text = format!("{text}{stop} No agent starts with this.");
-            let is_temporary = |finding: &Finding| finding.severity == Severity::Unavailable;
-            Problem::of_start(findings.iter().any(is_temporary), text)
-        })
+        Self::examine(sources).map_err(|findings| refused(&findings))
     }
 
     /// Reads all sources; else everything that was found, warnings included.
@@ -215,11 +224,19 @@ impl Config {
         // A file that cannot be read lacks every key; that was said once.
         if !draft.is_file_lost {
             check::check(&mut draft, &Origin::File { path, line: None });
+            if !sources.is_experiment {
+                acting::check(&mut draft);
+            }
         }
         if draft.is_refused() {
             return Err(draft.findings);
         }
-        Reader(&draft.settings).config(draft.findings.clone()).ok_or(draft.findings)
+        let config = Reader(&draft.settings).config(draft.findings.clone());
+        let Some(config) = config else { return Err(draft.findings) };
+        match check::fits(&config) {
+            Ok(()) => Ok(config),
+            Err(finding) => Err([draft.findings, vec![finding]].concat()),
+        }
     }
 
     /// The node that it describes, without its keys: [`Self::secrets`] reads those.
@@ -267,8 +284,27 @@ impl Config {
         own.or_else(|| self.priorities.get(&name).copied()).unwrap_or(node.0)
     }
 
-    /// What is wrong with the files and directories that it names.
+    /// What is wrong with the files, directories and programs that it names.
     pub(crate) fn surroundings(&self) -> Vec<Finding> {
         surroundings::look(self)
     }
+
+    /// Looks at what it names as well: the warnings, or why no agent starts with it.
+    pub(crate) fn accepted(&self) -> Result<Vec<Finding>, Problem> {
+        let findings = self.surroundings();
+        let is_refused = findings.iter().any(|finding| finding.severity.is_error());
+        if is_refused { Err(refused(&findings)) } else { Ok(findings) }
+    }
+}
+
+/// All errors, one line each.
+fn refused(findings: &[Finding]) -> Problem {
+    let errors = findings.iter().filter(|finding| finding.severity.is_error());
+    let lines: Vec<String> = errors.clone().map(Finding::to_string).collect();
+    let text = lines.join("\n");
+    let stop = if text.ends_with('?') { "" } else { "." };
+    let text = format!("{text}{stop} No agent starts with this.");
+    // Another try helps only if nothing else is wrong.
+    let is_temporary = |finding: &Finding| finding.severity == Severity::Unavailable;
+    Problem::of_start(errors.clone().all(is_temporary), text)
 }

@@ -67,13 +67,13 @@ fn check_interfaces(draft: &mut Draft) {
             && name.len() <= NAME_MAX
             && !name.contains(|letter: char| letter == '/' || letter.is_whitespace());
         if !is_name {
-            let what = format!("`{name}` names no interface; `ip link` lists them");
+            let what = format!("`{name}` is not the name of an interface; `ip link` lists them");
             draft.refuse(place, Some(INTERFACES), what);
         } else if name == ALL && names.len() > 1 {
             let what = "`all` stands for every interface, so leave out the others, or leave out it";
             draft.refuse(place, Some(INTERFACES), what);
         } else if names[..at].contains(name) {
-            let what = format!("{name} is there twice");
+            let what = format!("{name} is listed twice");
             draft.refuse(place, Some(INTERFACES), what);
         }
     }
@@ -145,7 +145,7 @@ mod tests {
         assert!(config.warnings.is_empty(), "{:?}", config.warnings);
         let all = examine(&[("radio.interfaces", "all"), ("radio.group", "ff02::7400")]).unwrap();
         assert_eq!(all.radio.unwrap().interfaces, Interfaces::All);
-        assert!(refusal(&[]).contains("names no peer"));
+        assert!(refusal(&[]).contains("is not a peer"));
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         assert!(with("radio.port", "70000").contains("from 1 to 65535"));
         assert!(with("radio.group", "10.0.0.1").contains("multicast"));
         assert!(with("algorithm", "bully").contains("adhoc-diffusing"));
-        assert!(refusal(&[("radio.interfaces", "a b")]).contains("names no interface"));
+        assert!(refusal(&[("radio.interfaces", "a b")]).contains("not the name of an interface"));
         assert!(refusal(&[("radio.interfaces", "all,wlan0")]).contains("leave out"));
         assert!(refusal(&[("radio.interfaces", "wlan0,wlan0")]).contains("twice"));
     }
@@ -167,7 +167,9 @@ mod tests {
             warnings.iter().map(|finding| format!("{finding}\n")).collect::<String>()
         };
         let addresses = ("peers", "n1=10.0.0.1:7400,n2=10.0.0.2:7400");
-        assert!(told(&[addresses, ("radio.port", "7000")]).contains("without radio.interfaces"));
+        let wired = ("algorithm", "invitation");
+        let port = [addresses, wired, ("radio.port", "7000")];
+        assert!(told(&port).contains("without radio.interfaces"));
         assert!(told(&[addresses, ("radio.interfaces", "wlan0")]).contains("are not used"));
         let listen = [("radio.interfaces", "wlan0"), ("listen", "0.0.0.0:7400")];
         assert!(told(&listen).contains("radio.port"));

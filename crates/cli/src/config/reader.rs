@@ -11,7 +11,7 @@ use super::origin::Finding;
 use super::radio;
 use super::timing::TimingTable;
 use super::value::Value;
-use super::{Config, HealthTable, HooksTable, HttpTable, LogFormat, LogLevel, LogTable};
+use super::{Config, HealthTable, HooksTable, HttpTable, LogFormat, LogLevel, LogTable, OnJobLost};
 
 /// Settings that were checked, as typed values.
 pub(super) struct Reader<'a>(pub(super) &'a Settings);
@@ -44,6 +44,7 @@ impl Reader<'_> {
             http: self.http(),
             hooks: self.hooks()?,
             health: self.health(),
+            on_job_lost: self.on_job_lost(),
             log: self.log(),
             work: self.number("work"),
             warnings,
@@ -85,6 +86,13 @@ impl Reader<'_> {
             timeout: self.span("health.timeout")?,
             fail_after: self.number("health.fail_after")?,
         })
+    }
+
+    fn on_job_lost(&self) -> OnJobLost {
+        match self.text("on_job_lost").as_deref() {
+            Some("wait") => OnJobLost::Wait,
+            Some(_) | None => OnJobLost::StepDown,
+        }
     }
 
     fn log(&self) -> LogTable {

@@ -44,6 +44,8 @@ pub(crate) struct Sources {
     pub(crate) environment: Vec<(String, String)>,
     /// Flag, key and value, in their order.
     pub(crate) flags: Vec<(String, String, String)>,
+    /// Whether it is for a local group, which may do what is of no use elsewhere.
+    pub(crate) is_experiment: bool,
 }
 
 impl Sources {
@@ -59,11 +61,12 @@ impl Sources {
         if environment.iter().any(|(name, _)| name == EVENT) {
             environment.retain(|(name, _)| !["TANIST_GROUP", "TANIST_NODE"].contains(&&**name));
         }
-        Self { environment, ..Self::without_environment(args) }
+        Self { environment, is_experiment: false, ..Self::of_experiment(args) }
     }
 
-    /// What the command line alone gives: for groups that must not mix with anything around them.
-    pub(crate) fn without_environment(args: &ConfigArgs) -> Self {
+    /// What the command line alone gives: for local groups, which must not mix with anything around
+    /// them.
+    pub(crate) fn of_experiment(args: &ConfigArgs) -> Self {
         let named = [("node", &args.node), ("listen", &args.listen), ("data_dir", &args.data_dir)];
         let named = named.into_iter().filter_map(|(key, value)| {
             let flag = format!("--{}", key.replace('_', "-"));
@@ -73,7 +76,8 @@ impl Sources {
         let set = set.map(|(key, value)| ("--set".to_owned(), key.clone(), value.clone()));
         // A flag of its own is more particular than `--set`, wherever it stands.
         let flags = set.chain(named).collect();
-        Self { file: args.config.clone(), environment: Vec::new(), flags }
+        let (file, environment) = (args.config.clone(), Vec::new());
+        Self { file, environment, flags, is_experiment: true }
     }
 
     /// The file that is read.
@@ -110,14 +114,23 @@ fn put_variable(draft: &mut Draft, name: &str, value: &str) {
         Some(key) => draft.put_text(key.name, value, origin),
         None if CHILDREN.contains(&name) => {}
         None => {
-            let known: Vec<String> = KEYS.iter().map(Key::variable).collect();
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            let hint = nearest(name, &known)
-                .first()
-                .map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            let hint =
+                meant_by(name).map_or_else(String::new, |near| format!("; did you mean {near}?"));
             draft.warn(origin, None, format!("no key has this variable, so it is ignored{hint}"));
         }
     }
+}
+
+/// The variable that was probably meant.
+fn meant_by(name: &str) -> Option<String> {
+    let last = name.strip_prefix(PREFIX).unwrap_or(name).to_lowercase();
+    // The right name without its table is a likelier slip than a similar name.
+    if let Some(key) = KEYS.iter().find(|key| key.last_name() == last) {
+        return Some(key.variable());
+    }
+    let known: Vec<String> = KEYS.iter().map(Key::variable).collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    nearest(name, &known).first().map(|near| (*near).to_owned())
 }
 
 const PREFIX: &str = "TANIST_";
@@ -146,3 +159,16 @@ const CHILDREN: &[&str] = &[
     "TANIST_SOCKET",
     "TANIST_CONFIG",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_without_its_table_leads_to_the_one_with_it() {
+        let meant = |name| meant_by(name).unwrap_or_default();
+        assert_eq!(meant("TANIST_HEARTBEAT"), "TANIST_TIMING_HEARTBEAT");
+        assert_eq!(meant("TANIST_SUSPECT_AFTER"), "TANIST_TIMING_SUSPECT_AFTER");
+        assert_eq!(meant("TANIST_TIMING_HEARTBEET"), "TANIST_TIMING_HEARTBEAT");
+    }
+}

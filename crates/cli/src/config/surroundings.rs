@@ -1,20 +1,23 @@
 //! Whether the files and directories that a configuration names are there and usable.
 //!
-//! Asked by `tanist config check`, as the user who runs it: run it as the agent's user. Nothing is
-//! made or changed. Left out: addresses, which another process may hold until the agent starts.
+//! Asked by an agent that starts, by a reload and by `tanist config check`, as the user who runs
+//! them. Nothing is made or changed. Left out: what may be otherwise a moment later, such as an
+//! address or a store that another process holds.
 
-use std::fs::{self, Metadata};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{Access, access};
+use rustix::io::Errno;
 use tanist::key::{Keyring, ReadKeyError};
-use tanist::private_file::{self, PrivateFileError};
+use tanist::private_file::PrivateFileError;
 use tanist::store::Store;
+use tanist::{StartError, StartErrorKind, parse_node};
 
 use super::Config;
 use super::origin::{Finding, Severity};
+use super::programs;
 use super::secrets::SecretsError;
+use crate::http::{self, HttpError};
 
 /// Everything that is found.
 pub(crate) fn look(config: &Config) -> Vec<Finding> {
@@ -24,8 +27,7 @@ pub(crate) fn look(config: &Config) -> Vec<Finding> {
     look.at_data_dir();
     look.at_token();
     look.at_parents();
-    look.at_hooks();
-    look.at_health();
+    look.at_programs();
     look.findings
 }
 
@@ -40,7 +42,7 @@ impl Look<'_> {
         if !path.exists() {
             let shown = path.display();
             let what = format!(
-                "{shown} is not there; copy it from another node, or make the group's first with \
+                "{shown} does not exist; copy it from another node, or make the group's first with \
                  `tanist keygen {shown}`"
             );
             self.note(Severity::Error, "key_file", what);
@@ -56,7 +58,7 @@ impl Look<'_> {
         if !table.key_file.exists() {
             let node = &self.config.node;
             let what = format!(
-                "{shown} is not there; make it here, on the node itself, with `tanist keygen \
+                "{shown} does not exist; make it here, on the node itself, with `tanist keygen \
                  --node {node} {shown}`"
             );
             self.note(Severity::Error, "identity.key_file", what);
@@ -71,82 +73,64 @@ impl Look<'_> {
 
     fn at_data_dir(&mut self) {
         let path = &self.config.data_dir;
-        let shown = path.display();
-        // The nearest that is there decides whether the rest can be made.
-        let there = path.ancestors().find(|path| !is_empty(path) && fs::metadata(path).is_ok());
-        let there = there.unwrap_or(Path::new("."));
-        if !there.is_dir() {
-            let what = format!("{} is no directory; name another", there.display());
-            self.note(Severity::Error, "data_dir", what);
-        } else if access(there, Access::WRITE_OK | Access::EXEC_OK).is_err() {
-            let what = if there == path {
-                format!("you may not write in {shown}; give it to the agent's user")
-            } else {
-                let there = there.display();
-                format!("{shown} is not there and cannot be made in {there}; make it")
+        let Some(node) = parse_node(&self.config.node) else { return };
+        if let Err(error) = Store::check(path, node, &self.config.group) {
+            let error = StartError::from(error);
+            let severity = match error.kind() {
+                StartErrorKind::Configuration | StartErrorKind::Store => Severity::Error,
+                StartErrorKind::Resource => Severity::Unavailable,
             };
-            self.note(Severity::Error, "data_dir", format!("{what}, and check as that user"));
-        } else if there == path
-            && let Err(error) = Store::check(path)
-        {
-            self.note(Severity::Error, "data_dir", error.to_string());
+            return self.note(severity, "data_dir", error.to_string());
         }
+        let is_there = path.is_dir();
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let place = if is_there { path } else { parent.unwrap_or(Path::new(".")) };
+        let Err(error) = access(place, Access::WRITE_OK | Access::EXEC_OK) else { return };
+        // A disk that was mounted read-only after an error is repaired without a change here.
+        let severity = if error == Errno::ROFS { Severity::Unavailable } else { Severity::Error };
+        let (shown, place) = (path.display(), place.display());
+        let what = if is_there {
+            format!("{shown} cannot be written: {error}; give it to the agent's user")
+        } else {
+            format!("{shown} does not exist and cannot be made in {place}: {error}; make it")
+        };
+        self.note(severity, "data_dir", format!("{what}, and check as that user"));
     }
 
     fn at_token(&mut self) {
-        let Some(path) = self.config.http.token_file.clone() else {
-            return;
+        let Err(error) = http::check_token(&self.config.http) else { return };
+        let severity = match &error {
+            HttpError::TokenPrivate(error) => of_owner(error),
+            error if error.is_temporary() => Severity::Unavailable,
+            HttpError::Address { .. }
+            | HttpError::Socket(_)
+            | HttpError::TokenFile { .. }
+            | HttpError::TokenWeak { .. }
+            | HttpError::Thread(_) => Severity::Error,
         };
-        if let Err(error) = private_file::open(&path) {
-            self.note(of_owner(&error), "http.token_file", error.to_string());
-        }
+        self.note(severity, "http.token_file", error.to_string());
     }
 
-    /// Files that the agent makes need a directory.
+    /// Files that the agent makes need a directory. That of a socket may be made by the service
+    /// manager, together with the agent.
     fn at_parents(&mut self) {
-        let made = [("socket", &self.config.socket), ("trace", &self.config.trace)];
-        for (name, path) in made {
-            let parent = path.as_deref().and_then(Path::parent).filter(|path| !is_empty(path));
-            if let Some(parent) = parent.filter(|path| !path.is_dir()) {
-                let what = format!("the directory {} is not there; make it", parent.display());
-                self.note(Severity::Warning, name, what);
-            }
-        }
-    }
-
-    fn at_hooks(&mut self) {
-        let hooks = self.config.hooks.clone();
-        let all: [(&str, Option<PathBuf>); 7] = [
-            ("hooks.pre_leader", hooks.pre_leader),
-            ("hooks.leader", hooks.leader),
-            ("hooks.member", hooks.member),
-            ("hooks.suspended", hooks.suspended),
-            ("hooks.members", hooks.members),
-            ("hooks.stop", hooks.stop),
-            ("hooks.any", hooks.any),
+        let made = [
+            ("socket", &self.config.socket, Severity::Warning),
+            ("trace", &self.config.trace, Severity::Error),
         ];
-        for (name, path) in all {
-            if let Some(what) = path.as_deref().and_then(what_hinders) {
-                self.note(Severity::Error, name, what);
+        for (name, path, severity) in made {
+            let parent = path.as_deref().and_then(Path::parent);
+            let parent = parent.filter(|path| !path.as_os_str().is_empty() && !path.is_dir());
+            if let Some(parent) = parent {
+                let what = format!("the directory {} does not exist; make it", parent.display());
+                self.note(severity, name, what);
             }
         }
     }
 
-    fn at_health(&mut self) {
-        let Some(program) = self.config.health.as_ref().and_then(|health| health.command.first())
-        else {
-            return;
-        };
-        let found = if program.contains('/') {
-            what_hinders(Path::new(program))
-        } else {
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            let mut places = std::env::split_paths(&path).map(|place| place.join(program));
-            let is_there = places.any(|path| what_hinders(&path).is_none());
-            (!is_there).then(|| format!("`{program}` is not in PATH; give its whole path"))
-        };
-        if let Some(what) = found {
-            self.note(Severity::Error, "health.command", what);
+    fn at_programs(&mut self) {
+        for (severity, key, what) in programs::look(self.config) {
+            self.note(severity, key, what);
         }
     }
 
@@ -160,6 +144,7 @@ impl Look<'_> {
 fn of_key(error: &ReadKeyError) -> Severity {
     match error {
         ReadKeyError::Private(error) => of_owner(error),
+        error if error.is_temporary() => Severity::Unavailable,
         ReadKeyError::Read { .. }
         | ReadKeyError::NotText { .. }
         | ReadKeyError::Parse { .. }
@@ -171,33 +156,10 @@ fn of_key(error: &ReadKeyError) -> Severity {
 fn of_owner(error: &PrivateFileError) -> Severity {
     match error {
         PrivateFileError::Owner { user: 0, .. } => Severity::Warning,
+        error if error.is_temporary() => Severity::Unavailable,
         PrivateFileError::Owner { .. }
         | PrivateFileError::Open { .. }
         | PrivateFileError::NotAFile { .. }
         | PrivateFileError::Exposed { .. } => Severity::Error,
     }
-}
-
-/// Why a program cannot be run.
-fn what_hinders(program: &Path) -> Option<String> {
-    let shown = program.display();
-    match fs::metadata(program) {
-        Ok(found) if is_executable(&found) => None,
-        Ok(found) if found.is_file() => {
-            Some(format!("{shown} is not executable; run chmod +x {shown}"))
-        }
-        Ok(_) => Some(format!("{shown} is no file; name a program, without arguments")),
-        Err(error) if program.to_string_lossy().contains(' ') => {
-            Some(format!("{shown}: {error}; it is a path, not a command line"))
-        }
-        Err(error) => Some(format!("{shown}: {error}")),
-    }
-}
-
-fn is_executable(found: &Metadata) -> bool {
-    found.is_file() && found.permissions().mode() & 0o111 != 0
-}
-
-fn is_empty(path: &Path) -> bool {
-    path.as_os_str().is_empty()
 }

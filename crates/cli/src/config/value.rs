@@ -36,13 +36,12 @@ impl Value {
                 .map(Self::Bool)
                 .map_err(|_| format!("`{text}` is not a truth value; write true or false")),
             Kind::Duration => crate::duration::read(text).map(Self::Duration),
-            Kind::Address => text
-                .parse()
-                .map(Self::Address)
-                .map_err(|_| format!("`{text}` is no address to listen on; write {}", key.example)),
+            Kind::Address => text.parse().map(Self::Address).map_err(|_| {
+                format!("`{text}` is not an address to listen on; write {}", key.example)
+            }),
             Kind::Algorithm => commands::algorithm(text)
                 .map(Self::Algorithm)
-                .map_err(|known| format!("`{text}` is no algorithm; {known}")),
+                .map_err(|known| format!("`{text}` is not an algorithm; {known}")),
             Kind::Preempt => preempt(text).map(Self::Preempt),
             Kind::Choice(words) if words.contains(&text) => Ok(Self::Text(text.to_owned())),
             Kind::Choice(words) => Err(format!("`{text}` is none of {}", words.join(", "))),
@@ -173,16 +172,18 @@ fn number(digits: &str, radix: u32) -> Result<Value, String> {
     let digits = digits.trim_start_matches('+');
     u32::from_str_radix(digits, radix)
         .map(Value::Number)
-        .map_err(|_| format!("`{digits}` is no whole number between 0 and {}", u32::MAX))
+        .map_err(|_| format!("`{digits}` is not a whole number between 0 and {}", u32::MAX))
 }
 
 fn preempt(text: &str) -> Result<Preempt, String> {
     match text {
         "always" => Ok(Preempt::Always),
         "never" => Ok(Preempt::Never),
-        span => crate::duration::read(span).map(Preempt::After).map_err(|_| {
-            format!("`{span}` is neither always nor never nor a duration such as 30s")
-        }),
+        text => crate::duration::read(text.strip_prefix("after ").unwrap_or(text))
+            .map(Preempt::After)
+            .map_err(|_| {
+                format!("`{text}` is neither always nor never nor a duration such as 30s")
+            }),
     }
 }
 

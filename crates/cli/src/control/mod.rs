@@ -3,5 +3,6 @@
 pub(crate) mod client;
 pub(crate) mod connections;
 pub(crate) mod local_socket;
+pub(crate) mod place;
 pub(crate) mod protocol;
 pub(crate) mod server;

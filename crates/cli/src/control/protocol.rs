@@ -14,6 +14,8 @@ pub(crate) enum Ask {
     Status,
     /// All configured nodes as this one sees them.
     Members,
+    /// What each node says of itself, asked over the links.
+    Views,
     /// What the node counted.
     Metrics,
     /// What it was told at its start, and where its things are.
@@ -31,11 +33,14 @@ pub(crate) enum Ask {
     },
     /// For experiments: how far the shared work is.
     Work,
-    /// Every change of role, from here on or after a number.
+    /// Every change, from here on or after a number.
     Watch {
         /// The last number that the reader has seen.
         #[serde(default)]
         after: Option<u64>,
+        /// The incarnation that gave it; a number of another one is not one of this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        incarnation: Option<u64>,
     },
     /// For experiments: discard everything to and from these nodes.
     Cut {
@@ -81,6 +86,8 @@ pub(crate) enum JobOrder {
 pub(crate) enum JobNews {
     /// It was stopped, no process of it is left, and it could be started again.
     Stopped,
+    /// The client was told to end, or has nothing more to wait for, and no process is left.
+    Detached,
     /// It has ended by itself.
     Exited {
         /// With this code.

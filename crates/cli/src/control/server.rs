@@ -19,9 +19,10 @@ use tokio::time::{sleep, timeout};
 use super::connections::{ClientSlot, Connections, Full};
 use super::local_socket::{self, LocalSocketError, is_trusted};
 use super::protocol::{Answer, Ask, JobOrder};
+use crate::agent::Agent;
 use crate::agent::action::ActionError;
 use crate::agent::change::RoleChange;
-use crate::agent::{Agent, jobs};
+use crate::agent::jobs::{self, Conversation};
 
 /// A socket that answers for a node. Removed when it is dropped.
 pub(crate) struct Server {
@@ -106,13 +107,16 @@ pub(crate) async fn converse(
             return Ok(());
         }
         let answer = match serde_json::from_str(&line) {
-            Ok(Ask::Watch { after }) => match slot.as_mut().map_or(Ok(()), ClientSlot::watch) {
-                Ok(()) => return watch(agent, after, &mut to).await,
-                Err(full) => {
+            Ok(Ask::Watch { after, incarnation }) => {
+                if let Err(full) = slot.as_mut().map_or(Ok(()), ClientSlot::watch) {
                     warn(&full);
                     Answer::Error(full.to_string())
+                } else {
+                    let own = agent.history().incarnation();
+                    let is_own = incarnation.is_none_or(|incarnation| incarnation == own);
+                    return watch(agent, after.filter(|_| is_own), &mut to).await;
                 }
-            },
+            }
             Ok(Ask::Act { .. } | Ask::Attach { .. }) if !may_act => {
                 Answer::Refused(NOT_YOURS.to_owned())
             }
@@ -122,9 +126,16 @@ pub(crate) async fn converse(
                     let order = JobOrder::Refuse { reason: full.to_string() };
                     return timeout(CLOSING_MAX, put(&mut to, &order)).await?;
                 }
+                // A client that is told to end at once has said more than this line.
+                let unread = from.buffer().to_vec();
                 let halves = from.into_inner().into_inner().reunite(to);
                 let stream = halves.map_err(io::Error::other)?;
-                return jobs::attend(stream, Duration::from_millis(grace_ms), agent).await;
+                let grace = Duration::from_millis(grace_ms);
+                let conversation = Conversation { stream, unread, grace };
+                return match slot {
+                    Some(_) => jobs::attach(conversation, agent).await,
+                    None => jobs::attend_own(conversation, agent).await,
+                };
             }
             Ok(ask) => {
                 slot.iter().for_each(ClientSlot::begin);
@@ -158,7 +169,7 @@ async fn watch(
     to: &mut (impl AsyncWriteExt + Unpin),
 ) -> io::Result<()> {
     let newest = agent.history().last().map(|change| change.index);
-    // An index that was never given out belongs to an earlier incarnation: begin with the newest.
+    // An index that was never given out can only be one of another incarnation: begin with the newest.
     let mut seen = match after.filter(|after| Some(*after) <= newest) {
         Some(after) => Some(after),
         None => newest.and_then(|newest| newest.checked_sub(1)),
@@ -188,6 +199,7 @@ async fn answer(ask: Ask, agent: &Agent) -> Answer {
             Some(members) => value(&members),
             None => Err(ENDED.to_owned()),
         },
+        Ask::Views => value(&agent.views().await),
         Ask::Metrics => match group.metrics().await {
             Some(metrics) => value(&metrics),
             None => Err(ENDED.to_owned()),
@@ -196,7 +208,7 @@ async fn answer(ask: Ask, agent: &Agent) -> Answer {
             Some(keys) => value(&keys),
             None => Err(ENDED.to_owned()),
         },
-        Ask::Settings => value(&agent.settings()),
+        Ask::Settings => value(&agent.settings().await),
         Ask::History => value(&agent.history().all()),
         Ask::Events => {
             let recent = group.recent();

@@ -19,8 +19,8 @@ use tanist_core::Time;
 
 use super::harness::Harness;
 use super::places;
-use super::plan::{Plan, free_ports};
-use crate::agent::change::RoleChange;
+use super::plan::Plan;
+use crate::agent::change::{Changed, RoleChange};
 use crate::control::client::Client;
 use crate::control::protocol::Ask;
 
@@ -74,7 +74,7 @@ impl LocalGroup {
         let ids: Vec<NodeId> = (1..=plan.nodes).map(NodeId).collect();
         let peers: Vec<String> = ids
             .iter()
-            .zip(free_ports(ids.len())?)
+            .zip(plan.ports()?)
             .map(|(id, port)| format!("{id}=127.0.0.1:{port}"))
             .collect();
         let traces = directory.join("traces");
@@ -275,6 +275,9 @@ impl LocalGroup {
             Report::Change { node: id, incarnation, line } => {
                 let node = self.node(id)?;
                 if node.incarnation != incarnation || node.child.is_none() {
+                    return Ok(None);
+                }
+                if line.event == Changed::Activity {
                     return Ok(None);
                 }
                 let is_first = node.last.is_none();

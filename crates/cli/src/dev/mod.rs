@@ -4,6 +4,7 @@ pub(crate) mod agreement;
 pub(crate) mod directory;
 pub(crate) mod group;
 pub(crate) mod harness;
+pub(crate) mod logs;
 pub(crate) mod orders;
 pub(crate) mod places;
 pub(crate) mod plan;

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::problem::Problem;
 use crate::terminal::output;
 
-/// What can be done to the group that runs.
+/// What can be done to a group that runs.
 #[derive(Clone, Debug, Serialize, Deserialize, clap::Subcommand)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub(crate) enum Act {
@@ -114,24 +114,33 @@ impl Act {
     }
 }
 
-fn named(name: &str) -> anyhow::Result<NodeId> {
+/// The node of this name.
+pub(crate) fn named(name: &str) -> anyhow::Result<NodeId> {
     parse_node(name).with_context(|| format!("error: `{name}` is no node; nodes are n1, n2 …"))
 }
 
-/// Tells the group that runs.
-pub(crate) fn tell(act: &Act) -> anyhow::Result<Exit> {
-    let socket = places::dev()?.join("dev.sock");
-    let mut client = Client::connect(&socket).map_err(|_| {
-        Problem::Unreachable("no local group is running; start one with: tanist dev".to_owned())
-    })?;
+/// Tells the group of this name, or the one that runs.
+pub(crate) fn tell(act: &Act, name: Option<&str>) -> anyhow::Result<Exit> {
+    let socket = places::local_group(name)?.join(places::ORDERS);
+    let mut client = Client::connect(&socket).map_err(|_| not_running(name))?;
     let done: String = client.ask(act)?;
     output::print(&format!("{done}\n"))?;
     Ok(Exit::Well)
 }
 
+/// What to do about a group that is not there.
+pub(crate) fn not_running(name: Option<&str>) -> Problem {
+    Problem::Unreachable(match name {
+        Some(name) => format!(
+            "no local group called `{name}` is running; start one with: tanist dev --name {name}"
+        ),
+        None => "no local group is running; start one with: tanist dev".to_owned(),
+    })
+}
+
 /// Takes orders from other terminals.
 pub(crate) fn listen(directory: &Path) -> anyhow::Result<Receiver<Order>> {
-    let listener = UnixListener::bind(directory.join("dev.sock"))?;
+    let listener = UnixListener::bind(directory.join(places::ORDERS))?;
     let (sender, orders) = mpsc::channel();
     thread::Builder::new().name("orders".to_owned()).spawn(move || {
         for stream in listener.incoming().flatten() {

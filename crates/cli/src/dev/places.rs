@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -35,9 +36,46 @@ pub(crate) fn private(path: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("error: cannot make {}", path.display()))
 }
 
-/// The directory of the group that `tanist dev` runs.
-pub(crate) fn dev() -> anyhow::Result<PathBuf> {
-    Ok(runtime()?.join("dev"))
+/// Where a group that `tanist dev` runs under this name is found.
+pub(crate) fn dev(name: &str) -> anyhow::Result<PathBuf> {
+    let name = if name == DEV { DEV.to_owned() } else { format!("{DEV}-{name}") };
+    Ok(runtime()?.join(name))
+}
+
+/// The directory of the local group that the user means: the one named, else the one of the usual
+/// name, else the only one that runs.
+pub(crate) fn local_group(given: Option<&str>) -> anyhow::Result<PathBuf> {
+    if let Some(name) = given {
+        return dev(name);
+    }
+    let running = running()?;
+    match running.as_slice() {
+        [only] => dev(only),
+        names if names.is_empty() || names.iter().any(|name| name == DEV) => dev(DEV),
+        names => {
+            let names = names.join(", ");
+            let what = format!(
+                "several local groups run: {names}; name one, as in `tanist dev heal --name NAME` \
+                 or `tanist members --node NAME/n1`"
+            );
+            Err(Problem::Usage(what).into())
+        }
+    }
+}
+
+/// The names of the local groups that take orders.
+fn running() -> anyhow::Result<Vec<String>> {
+    let mut names: Vec<String> = fs::read_dir(runtime()?)?
+        .flatten()
+        .filter(|entry| UnixStream::connect(entry.path().join(ORDERS)).is_ok())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter_map(|file| match file.strip_prefix(DEV)? {
+            "" => Some(DEV.to_owned()),
+            rest => rest.strip_prefix('-').map(str::to_owned),
+        })
+        .collect();
+    names.sort();
+    Ok(names)
 }
 
 /// The socket of a node in a directory of a group.
@@ -45,28 +83,8 @@ pub(crate) fn socket_of(directory: &Path, node: &str) -> PathBuf {
     directory.join(format!("{node}.sock"))
 }
 
-/// The agent that the user means: the socket given, or a node of the group that `tanist dev` runs.
-pub(crate) fn socket(given: Option<&Path>, node: Option<&str>) -> anyhow::Result<PathBuf> {
-    if let Some(path) = given {
-        return Ok(path.to_owned());
-    }
-    let directory = dev()?;
-    if let Some(node) = node {
-        return Ok(socket_of(&directory, node));
-    }
-    let mut sockets: Vec<PathBuf> = fs::read_dir(&directory)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "sock"))
-        .filter(|path| path.file_name().is_some_and(|name| name != "dev.sock"))
-        .collect();
-    sockets.sort();
-    let alive =
-        sockets.into_iter().find(|path| std::os::unix::net::UnixStream::connect(path).is_ok());
-    alive.ok_or_else(|| {
-        let what = "no agent is running here. Start a local group with `tanist dev`, or name the \
-                    socket of an agent with --socket";
-        Problem::Unreachable(what.to_owned()).into()
-    })
-}
+/// The name of a local group whose user gives it none.
+pub(crate) const DEV: &str = "dev";
+
+/// The socket in a group's directory that takes orders for the group.
+pub(crate) const ORDERS: &str = "dev.sock";

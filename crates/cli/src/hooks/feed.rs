@@ -6,13 +6,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use tanist::{Activities, GroupNumber, NodeSet, RoleKind};
+use tanist::{Activities, GroupNumber, Lead, RoleKind};
 
 use super::event::Event;
 use super::pre_leader::{Question, Questions};
 use super::queue::{News, Queue};
 use crate::agent::Agent;
-use crate::agent::change::{Reason, RoleChange};
+use crate::agent::change::{Changed, RoleChange};
 
 /// Everything that happens to a node.
 #[derive(Debug)]
@@ -20,12 +20,12 @@ pub(super) struct Feed {
     agent: Agent,
     activity: Activities,
     questions: Questions,
-    /// The newest change that was queued.
+    /// The newest change that was taken.
     last: Option<Arc<RoleChange>>,
     /// A question whose change has not come yet.
     question: Option<Question>,
-    /// The number of the group for which `leader` was queued.
-    told: Option<GroupNumber>,
+    /// The leadership for which `leader` was queued.
+    told: Option<Lead>,
     is_over: bool,
 }
 
@@ -65,16 +65,19 @@ impl Feed {
     }
 
     fn take(&mut self, change: Arc<RoleChange>, queue: &mut Queue) {
+        if change.event == Changed::Activity {
+            // `leader` is queued when the node is active.
+            self.last = Some(change);
+            return;
+        }
         let event = match change.role {
-            // Queued when the node is active.
-            RoleKind::Leader => None,
+            // A leadership that goes on in another group; `leader` is queued when the node is active.
+            RoleKind::Leader => {
+                self.told.as_ref().is_some_and(Lead::is_leading).then_some(Event::Members)
+            }
             RoleKind::Member => Some(Event::Member),
             RoleKind::Suspended => Some(Event::Suspended),
         };
-        if self.last.is_none() && change.is_in_group() {
-            let (event, since) = (Event::Suspended, Instant::now());
-            queue.push(News { event, change: Arc::new(start(&change)), since, reply: None });
-        }
         self.last = Some(Arc::clone(&change));
         if let Some(event) = event {
             queue.push(News { event, change, since: Instant::now(), reply: None });
@@ -87,7 +90,12 @@ impl Feed {
         if question.reply.is_closed() {
             return;
         }
-        match self.leadership(question.lead.group_number()) {
+        let change = match &question.lead {
+            Some(lead) => self.leadership(lead.group_number()),
+            // The node takes no part, whatever the newest change says.
+            None => self.last(),
+        };
+        match change {
             Some(change) => {
                 let (since, reply) = (Instant::now(), Some(question.reply));
                 queue.push(News { event: Event::PreLeader, change, since, reply });
@@ -99,38 +107,24 @@ impl Feed {
     /// Queues that the node is active in the current leadership.
     fn activate(&mut self, queue: &mut Queue) {
         let Some(lead) = self.activity.active() else { return };
-        let number = lead.group_number();
-        if self.told == Some(number) {
+        // A leader that forms another group goes on leading, and is told nothing.
+        if self.told.as_ref().is_some_and(|told| told.is_same_leadership(&lead)) {
             return;
         }
-        if let Some(change) = self.leadership(number) {
+        let change = self.leadership(lead.group_number());
+        // The history may be a moment behind the activity.
+        if let Some(change) = change.filter(|change| change.active) {
             queue.push(News { event: Event::Leader, change, since: Instant::now(), reply: None });
-            self.told = Some(number);
+            self.told = Some(lead);
         }
     }
 
-    /// The newest change, if it says that the node leads this group.
+    /// The newest change, if it says that the node leads this group, or a later one of its own.
     fn leadership(&self, number: GroupNumber) -> Option<Arc<RoleChange>> {
         let is_this = |change: &&Arc<RoleChange>| {
-            change.role == RoleKind::Leader && change.group_number == Some(number)
+            let own = change.group_number.filter(|own| own.node == number.node);
+            change.role == RoleKind::Leader && own.is_some_and(|own| own >= number)
         };
         self.last.as_ref().filter(is_this).cloned()
-    }
-}
-
-/// The change before the first one: a node may be in a group before hooks are run, and hooks that
-/// clean up after a crash are told first that it started.
-fn start(first: &RoleChange) -> RoleChange {
-    RoleChange {
-        index: first.index.saturating_sub(1),
-        role: RoleKind::Suspended,
-        group_number: None,
-        coordinator: None,
-        members: NodeSet::new(),
-        reason: Reason::Start,
-        old_leader: None,
-        gap: None,
-        text: format!("{} starts", first.node),
-        ..first.clone()
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   History --changes-------------\
 //!   Activities --leaderships-------> Feed --News--> Queue --one at a time--> Runner --> processes
-//!   PreLeaderCheck --questions----/   in the order of the history
+//!   Gate --questions--------------/   in the order of the history
 //! ```
 //!
 //! Never two at once, always in the order of the history. No election waits for them: the node's
@@ -85,6 +85,7 @@ async fn work(mut feed: Feed, mut runner: Runner, ending: oneshot::Receiver<()>)
     }
     let is_clean = ending.await.is_ok();
     if let Some(change) = feed.last().filter(|_| is_clean) {
-        runner.run(Event::Stop, change).await;
+        // What went wrong was logged.
+        let _ = runner.run(Event::Stop, change).await;
     }
 }

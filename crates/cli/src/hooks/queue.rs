@@ -3,9 +3,10 @@
 //! In the order of the history, always. A hook that is slow makes others wait; what is old by the
 //! time its turn comes may be left out, so that hooks catch up with the node:
 //!
-//! - the newest news is never left out;
+//! - the first news of an incarnation, that the node starts, is never left out, nor is the newest;
 //! - `leader` is left out if anything newer waits, since then the leadership is over;
 //! - after a `leader` or a `pre_leader` that was run, the next `suspended` or `member` is run;
+//! - `members` of a leadership that goes on is never left out;
 //! - any other news is left out only if something newer waits and it has waited for too long.
 
 use std::collections::VecDeque;
@@ -27,7 +28,7 @@ pub(crate) struct News {
     /// Since when it waits.
     pub(crate) since: Instant,
     /// Who waits for the answer, if it is a question.
-    pub(crate) reply: Option<oneshot::Sender<bool>>,
+    pub(crate) reply: Option<oneshot::Sender<Result<(), String>>>,
 }
 
 /// What hooks have still to be told.
@@ -36,6 +37,8 @@ pub(crate) struct Queue {
     waiting: VecDeque<News>,
     /// A hook was told that the node is active or about to be, and none yet that this is over.
     has_led: bool,
+    /// Whether any hook was told anything.
+    has_begun: bool,
 }
 
 impl Queue {
@@ -52,6 +55,7 @@ impl Queue {
                 skipped.push(news.event);
                 continue;
             }
+            self.has_begun = true;
             self.has_led = match news.event {
                 Event::PreLeader | Event::Leader => true,
                 Event::Member | Event::Suspended | Event::Stop => false,
@@ -63,14 +67,16 @@ impl Queue {
     }
 
     fn is_worth_telling(&self, news: &News, now: Instant) -> bool {
-        let has_newer = self.waiting.iter().any(|later| later.reply.is_none());
+        // A question ends nothing, and other members end no leadership.
+        let is_newer = |later: &News| later.reply.is_none() && later.event != Event::Members;
+        let has_newer = self.waiting.iter().any(is_newer);
         match news.event {
             // The leadership is over when the answer is not waited for.
             Event::PreLeader => news.reply.as_ref().is_some_and(|reply| !reply.is_closed()),
             Event::Leader => !has_newer,
             Event::Member | Event::Suspended => {
                 let is_fresh = now.saturating_duration_since(news.since) <= STALE_AFTER;
-                !has_newer || self.has_led || is_fresh
+                !has_newer || self.has_led || !self.has_begun || is_fresh
             }
             Event::Members | Event::Stop => true,
         }
@@ -84,28 +90,13 @@ pub(crate) const STALE_AFTER: Duration = Duration::from_secs(1);
 mod tests {
     use std::time::SystemTime;
 
-    use tanist::{NodeId, NodeSet, RoleKind};
+    use tanist::NodeId;
     use tanist_core::Time;
 
     use super::*;
-    use crate::agent::change::Reason;
 
     fn change() -> Arc<RoleChange> {
-        Arc::new(RoleChange {
-            index: 0,
-            at: Time::ZERO,
-            when: SystemTime::UNIX_EPOCH,
-            node: NodeId(1),
-            role: RoleKind::Suspended,
-            group_number: None,
-            coordinator: None,
-            members: NodeSet::new(),
-            reason: Reason::Start,
-            old_leader: None,
-            gap: None,
-            missed: 0,
-            text: String::new(),
-        })
+        Arc::new(RoleChange::start(NodeId(1), Time::ZERO, SystemTime::UNIX_EPOCH))
     }
 
     struct Bench {
@@ -125,7 +116,7 @@ mod tests {
             }
         }
 
-        fn ask(&mut self) -> oneshot::Receiver<bool> {
+        fn ask(&mut self) -> oneshot::Receiver<Result<(), String>> {
             let (reply, answer) = oneshot::channel();
             let event = Event::PreLeader;
             self.queue.push(News { event, change: change(), since: self.now, reply: Some(reply) });
@@ -143,7 +134,7 @@ mod tests {
         }
     }
 
-    use Event::{Leader, Member, Suspended};
+    use Event::{Leader, Member, Members, Suspended};
 
     #[test]
     fn fresh_news_is_told_in_order_and_nothing_is_left_out() {
@@ -158,6 +149,8 @@ mod tests {
     #[test]
     fn of_old_news_the_last_is_told() {
         let mut bench = Bench::new();
+        bench.push(&[Suspended]);
+        assert_eq!(bench.told(), ["suspended"]);
         bench.push(&[Suspended, Member, Suspended, Member, Suspended, Member]);
         bench.later();
         let (first, skipped) = bench.queue.next(bench.now);
@@ -167,10 +160,28 @@ mod tests {
     }
 
     #[test]
+    fn that_the_node_starts_is_told_first_however_late_it_is() {
+        let mut bench = Bench::new();
+        bench.push(&[Suspended, Suspended, Member]);
+        bench.later();
+        assert_eq!(bench.told(), ["suspended", "member"]);
+    }
+
+    #[test]
     fn a_term_that_is_over_is_never_told_as_leading() {
         let mut bench = Bench::new();
         bench.push(&[Suspended, Leader, Suspended]);
         assert_eq!(bench.told(), ["suspended", "suspended"]);
+    }
+
+    #[test]
+    fn a_leadership_that_goes_on_with_other_members_is_told_as_leading() {
+        let mut bench = Bench::new();
+        bench.push(&[Suspended, Leader, Members, Members]);
+        assert_eq!(bench.told(), ["suspended", "leader", "members", "members"]);
+        bench.push(&[Members, Suspended]);
+        bench.later();
+        assert_eq!(bench.told(), ["members", "suspended"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
-use tanist::NodeSet;
+use tanist::{GroupNumber, NodeSet};
 
 use super::counters::{Counters, Outcome};
 use super::event::Event;
@@ -16,6 +16,7 @@ use crate::agent::Agent;
 use crate::agent::change::RoleChange;
 use crate::agent::environment::environment;
 use crate::config::{Config, HooksTable};
+use crate::terminal::moment;
 
 /// What a hook can read: the change that it is about, and the node as it is when the hook starts.
 #[derive(Debug, Serialize)]
@@ -45,19 +46,22 @@ impl Runner {
     pub(super) async fn tell(&mut self, news: News) {
         let News { event, change, reply, .. } = news;
         if let Some(reply) = reply {
-            let is_admitted = self.run(event, Arc::clone(&change)).await;
+            let answer = self.run(event, Arc::clone(&change)).await;
             // The leadership may be over; then the answer is not waited for.
-            let _ = reply.send(is_admitted);
+            let _ = reply.send(answer);
             return;
         }
         if event == Event::Leader && !self.is_active_in(&change) {
             self.skip(&[event]);
             return;
         }
-        self.run(event, Arc::clone(&change)).await;
+        if event != Event::Members {
+            // What went wrong was logged.
+            let _ = self.run(event, Arc::clone(&change)).await;
+        }
         if change.is_in_group() && change.members != self.members {
             self.members.clone_from(&change.members);
-            self.run(Event::Members, change).await;
+            let _ = self.run(Event::Members, change).await;
         }
     }
 
@@ -66,18 +70,18 @@ impl Runner {
         for event in events {
             for (hook, _) in event.programs(&self.hooks()) {
                 self.counters().skipped(hook);
-                tracing::info!(hook, event = event.name(), "skipped: there is newer news");
+                tracing::info!(hook, event = event.name(), "skipped: superseded");
             }
         }
     }
 
-    /// Runs the hooks of an event. False: one of them did not end well.
-    pub(super) async fn run(&self, event: Event, change: Arc<RoleChange>) -> bool {
-        let mut is_well = true;
+    /// Runs the hooks of an event. An error says what the first did that did not end well.
+    pub(super) async fn run(&self, event: Event, change: Arc<RoleChange>) -> Result<(), String> {
+        let mut answer = Ok(());
         for (hook, path) in event.programs(&self.hooks()) {
-            is_well &= self.run_one(hook, path, event, &change).await;
+            answer = answer.and(self.run_one(hook, path, event, &change).await);
         }
-        is_well
+        answer
     }
 
     async fn run_one(
@@ -86,7 +90,7 @@ impl Runner {
         path: &Path,
         event: Event,
         change: &RoleChange,
-    ) -> bool {
+    ) -> Result<(), String> {
         let status = self.agent.status();
         let shown = serde_json::to_value(&status).unwrap_or_default();
         let state = &status.state;
@@ -97,7 +101,14 @@ impl Runner {
             Ok(ran) => {
                 self.counters().ran(hook, outcome(ran.end), ran.took);
                 tell_end(hook, event, ran, limit);
-                outcome(ran.end) == Outcome::Well
+                match ran.end {
+                    End::Code(0) => Ok(()),
+                    End::Code(code) => Err(format!("it exited with {code}")),
+                    End::Signal(signal) => Err(format!("signal {signal} ended it")),
+                    End::TimedOut => {
+                        Err(format!("it took longer than {} and was ended", moment::span(limit)))
+                    }
+                }
             }
             Err(error) => {
                 match &error {
@@ -109,14 +120,20 @@ impl Runner {
                     }
                 }
                 tracing::error!(hook, event = event.name(), "{error}");
-                false
+                Err(error.to_string())
             }
         }
     }
 
+    /// Whether the node is active in this group, or in a later one of its own: a leadership goes on
+    /// while its node forms one group after the other.
     fn is_active_in(&self, change: &RoleChange) -> bool {
         let lead = self.agent.activity().active();
-        lead.is_some_and(|lead| change.group_number == Some(lead.group_number()))
+        let is_later =
+            |number: GroupNumber, lead: GroupNumber| number.node == lead.node && number <= lead;
+        lead.is_some_and(|lead| {
+            change.group_number.is_some_and(|number| is_later(number, lead.group_number()))
+        })
     }
 
     fn hooks(&self) -> HooksTable {
@@ -160,11 +177,11 @@ pub(crate) const fn outcome(end: End) -> Outcome {
 fn tell_end(hook: &'static str, event: Event, ran: Ran, limit: Duration) {
     let (event, took) = (event.name(), ran.took);
     match ran.end {
-        End::Code(0) => tracing::info!(hook, event, ?took, "ended well"),
-        End::Code(code) => tracing::warn!(hook, event, ?took, code, "ended with a code"),
-        End::Signal(signal) => tracing::warn!(hook, event, ?took, signal, "ended by a signal"),
+        End::Code(0) => tracing::info!(hook, event, ?took, "succeeded"),
+        End::Code(code) => tracing::warn!(hook, event, ?took, code, "failed with an exit code"),
+        End::Signal(signal) => tracing::warn!(hook, event, ?took, signal, "killed by a signal"),
         End::TimedOut => {
-            tracing::warn!(hook, event, ?took, ?limit, "took too long and was ended");
+            tracing::warn!(hook, event, ?took, ?limit, "took too long and was killed");
         }
     }
 }

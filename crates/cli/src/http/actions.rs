@@ -47,7 +47,10 @@ pub(super) async fn act(
     let action = timeout(ACTION_MAX, site.agent.act(&action));
     match action.await.map_err(|_| Refusal::Unfinished(ACTION_MAX))? {
         Ok(done) => {
-            let what = json!({"done": done.text, "status": site.agent.status()});
+            let mut what = json!({"done": done.text, "status": site.agent.status()});
+            if let Some(handover) = done.handover {
+                what["handover"] = json!(handover);
+            }
             Ok(json(StatusCode::ACCEPTED, &what))
         }
         Err(ActionError::Refused(why)) => Err(Refusal::Refused(why)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::exposition::Histogram;
-use crate::agent::change::{Reason, RoleChange};
+use crate::agent::change::{Changed, Reason, RoleChange};
 use crate::agent::history::History;
 
 /// Counts of one incarnation of a node.
@@ -70,7 +70,7 @@ impl Counters {
 
 impl Counts {
     fn take(&mut self, change: &RoleChange) {
-        if !change.is_in_group() {
+        if !change.is_in_group() || change.event == Changed::Activity {
             return;
         }
         let is_new_leader = change.coordinator != change.old_leader;
@@ -103,9 +103,6 @@ mod tests {
     ) -> RoleChange {
         RoleChange {
             index: 1,
-            at: Time::ZERO,
-            when: SystemTime::UNIX_EPOCH,
-            node: NodeId(1),
             role,
             group_number: None,
             coordinator: Some(NodeId(leader)),
@@ -113,8 +110,7 @@ mod tests {
             reason,
             old_leader: old.map(NodeId),
             gap: Some(Duration::from_millis(gap)),
-            missed: 0,
-            text: String::new(),
+            ..RoleChange::start(NodeId(1), Time::ZERO, SystemTime::UNIX_EPOCH)
         }
     }
 

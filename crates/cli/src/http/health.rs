@@ -19,10 +19,13 @@ pub(super) fn leader(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     let node = &status.node;
     Ok(match site.agent.activity().active() {
         Some(lead) => yes(format!("{node} leads {}", lead.view())),
-        None if status.role == RoleKind::Leader => {
-            no(format!("{node} leads and does not act yet: it asks whether anybody opposes"))
-        }
-        None => no(format!("{node} does not lead: it is {}", status.role)),
+        None => no(match (status.waiting(), status.role) {
+            (Some(waiting), _) => format!("{node} does not act: {waiting}"),
+            (None, RoleKind::Member) => format!("{node} does not lead: it is a member"),
+            (None, RoleKind::Leader | RoleKind::Suspended) => {
+                format!("{node} does not lead: it is in no group")
+            }
+        }),
     })
 }
 
@@ -33,8 +36,17 @@ pub(super) fn member(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     let (node, role) = (&status.node, status.role);
     Ok(match &status.leader {
         Some(leader) if is_member(site) => yes(format!("{node} is a member under {}", leader.node)),
-        Some(_) | None => no(format!("{node} is no member: it is {role}")),
+        Some(_) | None => no(format!("{node} is not a member: it is {}", standing(role))),
     })
+}
+
+/// A role as a sentence has it.
+const fn standing(role: RoleKind) -> &'static str {
+    match role {
+        RoleKind::Leader => "the leader",
+        RoleKind::Member => "a member",
+        RoleKind::Suspended => "suspended",
+    }
 }
 
 /// Whether the node is in a group that another one leads.

@@ -1,11 +1,11 @@
 //! `/metrics`: what the node is, what it counts, and what its transport counts.
 //!
 //! Counters begin with the node's start. How long a failover took is what this node saw of it: from
-//! the moment when it left the old group to the one when it was in the new.
+//! the last sign of life of the old leader to the moment when it was in the new group.
 
 use hyper::StatusCode;
 use serde_json::Value;
-use tanist::transport::Counters;
+use tanist::transport::{Counters, DatagramPath};
 use tanist::{Metrics, RoleKind};
 
 use super::answer::{Content, Reply, reply};
@@ -84,7 +84,7 @@ fn count(page: &mut Exposition, site: &Site, status: &StatusReport, metrics: &Me
     page.sample("tanist_elections_total", &[("algorithm", &status.algorithm)], metrics.elections);
     let help = "How long the node was in no group, each time.";
     page.histogram("tanist_election_duration_seconds", help, &counts.elections);
-    let help = "How long the node was in no group after its leader was lost, each time.";
+    let help = "From the last sign of life of a lost leader to the next one, each time.";
     page.histogram("tanist_failover_duration_seconds", help, &counts.failovers);
     let help = "Messages of the protocol, by direction and type.";
     page.family("tanist_messages_total", Kind::Counter, help);
@@ -157,11 +157,27 @@ fn peers(page: &mut Exposition, metrics: &Metrics) {
         let refuses = u8::from(peer.refusal.is_some());
         page.sample("tanist_peer_refuses", &[("peer", &name)], refuses);
     }
+    udp(page, metrics);
     page.family("tanist_peer_rtt_seconds", Kind::Gauge, "The way to the peer and back.");
     for peer in &metrics.peers {
         if let Some(rtt) = peer.round_trip {
             let name = peer.id.to_string();
             page.sample("tanist_peer_rtt_seconds", &[("peer", &name)], rtt.as_secs_f64());
+        }
+    }
+}
+
+/// Heartbeats that the links carry because UDP does not pass.
+fn udp(page: &mut Exposition, metrics: &Metrics) {
+    let help = "Whether no UDP packet from (in) or to (out) the peer arrives, so that the link \
+                carries heartbeats.";
+    page.family("tanist_peer_udp_blocked", Kind::Gauge, help);
+    for peer in &metrics.peers {
+        let name = peer.id.to_string();
+        for (direction, path) in [("in", peer.datagrams_in), ("out", peer.datagrams_out)] {
+            let labels = [("peer", name.as_str()), ("direction", direction)];
+            let is_blocked = path == Some(DatagramPath::Missing);
+            page.sample("tanist_peer_udp_blocked", &labels, u8::from(is_blocked));
         }
     }
 }

@@ -52,7 +52,7 @@ use self::listeners::Listeners;
 use self::question::Question;
 use self::turn::Turn;
 use crate::agent::Agent;
-use crate::config::Config;
+use crate::config::{Config, HttpTable};
 use crate::control::local_socket::{LocalSocketError, SocketPath};
 
 /// What runs as long as this is held. Dropping it waits a moment for answers that are on their way.
@@ -80,6 +80,11 @@ impl Listening {
         let (listeners, place) = Listeners::bind(&config.http, socket.as_deref())?;
         Ok(Self { token, listeners, place })
     }
+}
+
+/// Whether the token that a configuration names can be used.
+pub(crate) fn check_token(config: &HttpTable) -> Result<(), HttpError> {
+    Token::of(config).map(drop)
 }
 
 /// Why HTTP cannot be served.

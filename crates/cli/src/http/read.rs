@@ -28,7 +28,7 @@ pub(super) async fn status(site: &Site, query: &Query) -> Result<Reply, Refusal>
                 let what = format!("wait is at most {}s", WAIT_MAX.as_secs());
                 return Err(Refusal::BadQuery(what));
             }
-            if site.agent.group().index() == index {
+            if site.agent.history().index() == index {
                 let _place = watch::place(site)?;
                 // However it ends, the answer is what the node is then.
                 let _ = timeout(wait, site.agent.history().after(Some(index))).await;

@@ -28,6 +28,7 @@ pub(super) const ROUTES: &[(&str, Route)] = &[
     ("/v1/watch", Route::Watch),
     ("/v1/openapi.json", Route::OpenApi),
     ("/v1/step-down", Route::Act("step-down")),
+    ("/v1/switchover", Route::Act("switchover")),
     ("/v1/rejoin", Route::Act("rejoin")),
     ("/v1/pause", Route::Act("pause")),
     ("/v1/resume", Route::Act("resume")),
@@ -97,7 +98,7 @@ impl Route {
 /// The answer to a request, whatever it is.
 pub(super) async fn answer(site: &Arc<Site>, client: Client, request: Request<Incoming>) -> Reply {
     let is_versioned = request.uri().path().starts_with("/v1/");
-    let index = site.agent.group().index();
+    let index = site.agent.history().index();
     let (mut reply, origin) = match access::admit(site, client.socket, &request) {
         Ok(origin) => {
             let routed = route(site, client, request).await;
@@ -237,12 +238,13 @@ mod tests {
     fn every_action_has_a_route() {
         use crate::agent::action::Action;
         let all = [
-            Action::StepDown { hold_ms: 1 },
+            Action::StepDown { hold_ms: 1, force: false },
+            Action::Switchover { to: None, dry_run: true },
             Action::Rejoin,
             Action::Pause,
             Action::Resume,
             Action::Reload,
-            Action::Leave,
+            Action::Leave { force: false },
             Action::Priority { value: 1 },
         ];
         for action in all {

@@ -23,6 +23,7 @@ use super::Site;
 use super::answer::{Content, Reply, reply};
 use super::query::Query;
 use super::refusal::Refusal;
+use crate::agent::change::{ChangeId, ParseChangeIdError};
 
 /// How events are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ impl Form {
         }
     }
 
-    fn event(self, id: Id, name: &str, data: &impl Serialize) -> Bytes {
+    fn event(self, id: ChangeId, name: &str, data: &impl Serialize) -> Bytes {
         match self {
             Self::Sse => {
                 let data = serde_json::to_string(data).unwrap_or_default();
@@ -77,31 +78,11 @@ impl Form {
     }
 }
 
-/// Which change of which incarnation of the node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Id {
-    incarnation: u64,
-    index: u64,
-}
-
-impl Id {
-    fn parse(text: &str) -> Option<Self> {
-        let (incarnation, index) = text.split_once('.')?;
-        Some(Self { incarnation: incarnation.parse().ok()?, index: index.parse().ok()? })
-    }
-}
-
-impl std::fmt::Display for Id {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}.{}", self.incarnation, self.index)
-    }
-}
-
 /// What a watcher has seen already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
     Nothing,
-    UpTo(Id),
+    UpTo(ChangeId),
     /// Something that cannot be read.
     Unknown,
 }
@@ -117,10 +98,12 @@ pub(super) fn watch(
     let header = headers.get("last-event-id").filter(|id| !id.is_empty());
     // A browser that comes back repeats the address of its first visit, so the header is newer.
     let seen = match (header, query.text("after")) {
-        (Some(id), _) => id.to_str().ok().and_then(Id::parse).map_or(Seen::Unknown, Seen::UpTo),
+        (Some(id), _) => {
+            id.to_str().ok().and_then(|id| id.parse().ok()).map_or(Seen::Unknown, Seen::UpTo)
+        }
         (None, Some(id)) => {
-            let wrong = || Refusal::BadQuery(format!("after={id} is no id; ids are LIFE.INDEX"));
-            Seen::UpTo(Id::parse(id).ok_or_else(wrong)?)
+            let wrong = |what| Refusal::BadQuery(format!("after={id} is not an id: {what}"));
+            Seen::UpTo(id.parse().map_err(|error: ParseChangeIdError| wrong(error))?)
         }
         (None, None) => Seen::Nothing,
     };
@@ -154,7 +137,7 @@ impl Feeding {
     async fn feed(self, seen: Seen) -> Option<()> {
         let history = self.site.agent.history();
         let incarnation = history.incarnation();
-        let newest = self.site.agent.status().index;
+        let newest = history.index();
         let mut index = match seen {
             Seen::UpTo(id) if id.incarnation == incarnation && id.index <= newest => {
                 self.send(self.form.nothing()).await?;
@@ -175,7 +158,7 @@ impl Feeding {
                     }
                     for change in later.changes {
                         index = change.index;
-                        self.send(self.form.event(Id { incarnation, index }, "change", &*change)).await?;
+                        self.send(self.form.event(ChangeId { incarnation, index }, "change", &*change)).await?;
                     }
                 }
                 () = tokio::time::sleep(KEEP_ALIVE) => self.send(self.form.nothing()).await?,
@@ -186,7 +169,7 @@ impl Feeding {
     /// Sends the whole state; the number of the change that made it.
     async fn snapshot(&self, is_reset: bool) -> Option<u64> {
         let status = self.site.agent.status();
-        let id = Id { incarnation: status.incarnation, index: status.index };
+        let id = ChangeId { incarnation: status.incarnation, index: status.index };
         let data = json!({"reset": is_reset, "status": status});
         self.send(self.form.event(id, "snapshot", &data)).await?;
         Some(id.index)
@@ -214,15 +197,6 @@ mod tests {
             ("text/html, application/x-ndjson;q=0.5", Form::Ndjson),
         ] {
             assert_eq!(Form::accepted(accept), form, "{accept}");
-        }
-    }
-
-    #[test]
-    fn an_id_is_read_as_it_was_written_and_nothing_else_is_one() {
-        let id = Id { incarnation: 1_731_000_000_000, index: 7 };
-        assert_eq!(Id::parse(&id.to_string()), Some(id));
-        for text in ["", "7", "7.", ".7", "a.7", "1.2.3", "1.-2"] {
-            assert_eq!(Id::parse(text), None, "{text}");
         }
     }
 }

@@ -31,6 +31,11 @@ impl Channel {
         Self { stream, unread: Vec::new(), descriptors: Vec::new() }
     }
 
+    /// The same, after these bytes were read from it.
+    pub(crate) const fn after(stream: UnixStream, unread: Vec<u8>) -> Self {
+        Self { stream, unread, descriptors: Vec::new() }
+    }
+
     /// Says something, and hands descriptors over with it.
     pub(crate) async fn put(
         &self,
@@ -120,6 +125,15 @@ mod tests {
     use std::io::{Read, Write};
 
     use super::*;
+
+    #[tokio::test]
+    async fn what_was_read_before_is_not_lost() {
+        let (one, two) = UnixStream::pair().unwrap();
+        Channel::new(one).put(&"second", &[]).await.unwrap();
+        let mut two = Channel::after(two, b"\"first\"\n".to_vec());
+        assert_eq!(two.next::<String>().await.unwrap().as_deref(), Some("first"));
+        assert_eq!(two.next::<String>().await.unwrap().as_deref(), Some("second"));
+    }
 
     #[tokio::test]
     async fn a_descriptor_comes_with_its_line_and_works() {

@@ -63,7 +63,11 @@ pub(crate) async fn run(plan: &Plan, agent: &mut Channel, signals: &mut Signals)
     loop {
         let (environment, port) = match wait(plan, agent, signals).await {
             Waited::Start { environment, port } => (environment, port),
-            Waited::Exit(code) => return code,
+            Waited::Exit(code) => {
+                // An agent that is gone needs no news.
+                let _ = agent.put(&JobNews::Detached, &[]).await;
+                return code;
+            }
         };
         let held = Held { connection: agent.socket(), port };
         let started = Kept::start(&plan.command, &environment, plan.grace, held).await;
@@ -77,19 +81,21 @@ pub(crate) async fn run(plan: &Plan, agent: &mut Channel, signals: &mut Signals)
                 return OUR_FAILURE;
             }
         };
-        // An agent that is gone needs no news.
-        match over {
-            End::Own(code) => {
-                let _ = agent.put(&JobNews::Exited { code }, &[]).await;
-                return code;
-            }
+        let (news, code) = match over {
+            End::Own(code) => (JobNews::Exited { code }, Some(code)),
+            End::Asked(code) => (JobNews::Detached, Some(code)),
             End::Failed => return OUR_FAILURE,
-            End::Left => return plan.code_of_leaving(),
+            End::Left => (JobNews::Detached, Some(plan.code_of_leaving())),
             End::Lost => match plan.on_loss {
-                OnLoss::Restart => drop(agent.put(&JobNews::Stopped, &[]).await),
-                OnLoss::Exit => return LOST,
-                OnLoss::Stop => return 0,
+                OnLoss::Restart => (JobNews::Stopped, None),
+                OnLoss::Exit => (JobNews::Detached, Some(LOST)),
+                OnLoss::Stop => (JobNews::Detached, Some(0)),
             },
+        };
+        // An agent that is gone needs no news.
+        let _ = agent.put(&news, &[]).await;
+        if let Some(code) = code {
+            return code;
         }
     }
 }
@@ -152,8 +158,10 @@ async fn wait(plan: &Plan, agent: &mut Channel, signals: &mut Signals) -> Waited
 
 /// How the command's run ended.
 enum End {
-    /// By itself, or because a signal asked us to end.
+    /// By itself.
     Own(u8),
+    /// Because a signal asked us to end.
+    Asked(u8),
     /// Because leadership was lost.
     Lost,
     /// Because the node leaves its group.
@@ -217,8 +225,7 @@ async fn attend(mut kept: Kept, agent: &mut Channel, signals: &mut Signals) -> E
         (Over::Ended { .. }, Some(Why::AgentGone)) => End::Failed,
         (Over::Ended { was_told: true, .. }, Some(Why::Lost)) => End::Lost,
         (Over::Ended { was_told: true, .. }, Some(Why::Left)) => End::Left,
-        (Over::Ended { ending, .. }, Some(Why::Lost | Why::Left | Why::Asked) | None) => {
-            End::Own(ending.code())
-        }
+        (Over::Ended { ending, .. }, Some(Why::Asked)) => End::Asked(ending.code()),
+        (Over::Ended { ending, .. }, Some(Why::Lost | Why::Left) | None) => End::Own(ending.code()),
     }
 }

@@ -38,6 +38,16 @@ pub(crate) fn span(span: Duration) -> String {
     }
 }
 
+/// A span as it is typed: `250ms`, `10s`, `5m`, with the unit that needs no fraction.
+pub(crate) fn short(span: Duration) -> String {
+    let millis = span.as_millis();
+    match (millis % 1000, millis / 1000) {
+        (0, seconds) if seconds > 0 && seconds % 60 == 0 => format!("{}m", seconds / 60),
+        (0, seconds) => format!("{seconds}s"),
+        (_, _) => format!("{millis}ms"),
+    }
+}
+
 /// A span in milliseconds, likewise.
 pub(crate) fn millis(millis: f64) -> String {
     span(Duration::try_from_secs_f64(millis / 1000.0).unwrap_or_default())

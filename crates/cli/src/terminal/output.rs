@@ -9,6 +9,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 
 use anyhow::Context;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -145,6 +146,15 @@ pub(crate) fn complain(text: &str) {
         return lines.put(format!("{text}\n").into_bytes());
     }
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Whether stdout still has a reader; a pipe whose reader has ended has none. Asked without a write, since a command that waits may write nothing for hours.
+pub(crate) fn has_reader() -> bool {
+    let stdout = io::stdout();
+    let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
+    // What cannot be asked is taken to be there; the next write tells.
+    let _ = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+    !fds.iter().any(|fd| fd.revents().intersects(PollFlags::ERR | PollFlags::HUP))
 }
 
 fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {

@@ -11,7 +11,7 @@ use tanist_core::Timing;
 use crate::config::TimingTable;
 use crate::dev::agreement::Agreement;
 use crate::dev::group::LocalGroup;
-use crate::dev::plan::Plan;
+use crate::dev::plan::{Plan, check_flags};
 use crate::exit::Exit;
 use crate::process::interrupt;
 use crate::terminal::output::{self, Format};
@@ -92,16 +92,20 @@ struct Spread {
 impl Args {
     /// Measures it.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        check_flags(self.algorithm, &self.options, &self.timing)?;
         interrupt::listen();
         let directory = tempfile::tempdir()?;
         let plan = Plan {
+            name: "bench".to_owned(),
             nodes: self.nodes,
             algorithm: self.algorithm,
             options: self.options.clone(),
             racks: None,
             timing: self.timing.clone(),
+            preempt: Some("always".to_owned()),
             is_traced: false,
             work: None,
+            base_port: None,
             http: Vec::new(),
         };
         let detection = self.detection()?;

@@ -10,7 +10,7 @@ use tanist::{Algorithm, NodeId};
 use super::process::{Usage, usage};
 use crate::control::protocol::Ask;
 use crate::dev::group::{LocalGroup, Seen};
-use crate::dev::plan::Plan;
+use crate::dev::plan::{Plan, check_flags};
 use crate::exit::Exit;
 use crate::process::interrupt;
 use crate::terminal::output::{self, Format};
@@ -76,16 +76,20 @@ struct Sample {
 impl Args {
     /// Measures it.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        check_flags(self.algorithm, &[], &self.timing)?;
         interrupt::listen();
         let directory = tempfile::tempdir()?;
         let plan = Plan {
+            name: "bench".to_owned(),
             nodes: self.nodes,
             algorithm: self.algorithm,
             options: Vec::new(),
             racks: None,
             timing: self.timing.clone(),
+            preempt: None,
             is_traced: false,
             work: None,
+            base_port: None,
             http: Vec::new(),
         };
         let begun = Instant::now();

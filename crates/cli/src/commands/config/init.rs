@@ -57,11 +57,11 @@ impl Args {
         for peer in &self.nodes {
             let (name, _) = split_peer(peer).ok_or_else(|| {
                 Problem::Usage(format!(
-                    "`{peer}` names no node, so nothing was written; write n1=10.0.0.1:7400"
+                    "`{peer}` is not a node with its address, so nothing was written; write n1=10.0.0.1:7400"
                 ))
             })?;
             if names.contains(&name) {
-                let what = format!("{name} is there twice, so nothing was written");
+                let what = format!("{name} is listed twice, so nothing was written");
                 return Err(Problem::Usage(what));
             }
             names.push(name);

@@ -31,7 +31,7 @@ pub(super) enum Severity {
 impl Severity {
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::Well => "well",
+            Self::Well => "ok",
             Self::Note => "note",
             Self::Warning => "warning",
             Self::Problem => "PROBLEM",
@@ -74,7 +74,7 @@ impl Findings {
         let [problems, warnings, notes, well] =
             [Severity::Problem, Severity::Warning, Severity::Note, Severity::Well]
                 .map(|severity| self.count(severity));
-        format!("problems: {problems}, warnings: {warnings}, notes: {notes}, well: {well}")
+        format!("problems: {problems}, warnings: {warnings}, notes: {notes}, ok: {well}")
     }
 
     fn count(&self, severity: Severity) -> usize {

@@ -1,11 +1,13 @@
 //! What an agent's own counts and its view of the peers tell.
 
 use serde_json::Value;
+use tanist::Algorithm;
 
 use super::finding::Findings;
-use super::machine;
+use super::{acting, comparison, machine};
 use crate::agent::report::{MemberReport, MembersReport, SettingsReport};
 use crate::commands::query::alarms;
+use crate::config::why_inactive;
 use crate::terminal::moment::millis;
 
 /// Looks at everything that the agent says.
@@ -15,13 +17,14 @@ pub(super) fn look(
     metrics: &Value,
     findings: &mut Findings,
 ) {
-    let Counts { failed, .. } = Counts::of(metrics);
+    let counts = Counts::of(metrics);
     state(seen, settings, findings);
-    peers(seen, failed, findings);
+    peers(seen, settings, counts.failed, findings);
+    comparison::look(seen, settings, counts.wrong_node > 0, findings);
     round_trips(seen, settings, findings);
     silence(settings, findings);
-    refusals(&Counts::of(metrics), findings);
-    load(&Counts::of(metrics), findings);
+    refusals(&counts, findings);
+    load(&counts, findings);
     disk(metrics, findings);
     files(seen, settings, findings);
     lines(settings, findings);
@@ -75,8 +78,8 @@ fn disk(metrics: &Value, findings: &mut Findings) {
     let (failed, reserved) = (count("reservations_failed"), count("numbers_reserved"));
     if failed > 0 {
         let what = format!(
-            "Group numbers for later elections could not be put on disk {failed} times; {reserved} \
-             are there."
+            "Group numbers for later elections could not be written to disk {failed} times; \
+             {reserved} are in reserve."
         );
         let fix = "the agent's log has the reason: free space, or look for errors of the disk";
         if reserved == 0 {
@@ -96,32 +99,46 @@ fn disk(metrics: &Value, findings: &mut Findings) {
 
 fn state(seen: &MembersReport, settings: &SettingsReport, findings: &mut Findings) {
     let status = &seen.status;
+    let node = &status.node;
     for alarm in alarms(status) {
         findings.warn("state", format!("{alarm}."), "end it if it is not meant to last");
     }
-    match &status.leader {
-        Some(leader) => {
-            let what = format!("{} follows {}, state {}.", status.node, leader.node, status.state);
-            findings.well("state", what);
+    match (acting::judge(seen, settings), &status.leader) {
+        (Some(idle), _) if idle.is_wanted => {}
+        (Some(idle), _) => findings.problem("state", format!("{}.", idle.why), idle.fix),
+        (None, Some(leader)) if leader.node == *node => {
+            findings.well("state", format!("{node} leads and acts, state {}.", status.state));
         }
-        None if status.withdrawn => {}
-        None => {
-            let what = format!("{} is in no group: it is {}.", status.node, status.state);
-            findings.warn("state", what, "look again; if it lasts: tanist why");
+        (None, Some(leader)) => {
+            let leader = &leader.node;
+            let what = format!("{node} follows {leader}, state {}.", status.state);
+            findings.well("state", format!("{what} Whether {leader} acts, doctor says there."));
         }
+        (None, None) => {}
     }
+    inactive(seen, findings);
     let mine = env!("CARGO_PKG_VERSION");
     let theirs = &settings.version;
     if theirs != mine {
-        let what = format!("The agent is version {theirs}, this command {mine}.");
-        findings.note("version", what, "start the agent again with the newer one");
+        let what = format!("The agent runs tanist {theirs}, this command is {mine}.");
+        findings.note("version", what, "restart the agent with the newer one");
     }
-    let version = status.peers_version;
-    let what = format!("The list of peers is version {version} here; other nodes keep their own.");
-    findings.note("peers", what, "compare: tanist status -o wide on every node");
 }
 
-fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
+/// Whether the algorithm lets no leader of this group become active.
+fn inactive(seen: &MembersReport, findings: &mut Findings) {
+    let algorithm = Algorithm::from_name(&seen.status.algorithm);
+    let nodes = seen.members.len();
+    let Some(why) = algorithm.and_then(|algorithm| why_inactive(algorithm, nodes)) else { return };
+    let fix = "change `algorithm` on all nodes and restart them";
+    if seen.radio {
+        findings.note("algorithm", format!("By radio {why}."), fix);
+    } else {
+        findings.problem("algorithm", format!("{why}."), fix);
+    }
+}
+
+fn peers(seen: &MembersReport, settings: &SettingsReport, failed: u64, findings: &mut Findings) {
     if seen.radio {
         return neighbours(seen, findings);
     }
@@ -130,13 +147,17 @@ fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
         let is_refused = member.refusal.is_some() || member.refused_here.is_some();
         member.role.is_none() && !member.is_connected || is_refused
     };
-    let (lost, all) = (others().filter(is_lost).count(), others().count());
-    if lost == 0 {
-        findings.well("peers", format!("All {all} peers are in the group or connected."));
+    match (others().filter(is_lost).count(), others().count()) {
+        (0, 0) => findings.well("peers", "This node has no peers.".to_owned()),
+        (0, 1) => findings.well("peers", "The only peer is connected.".to_owned()),
+        (0, all) => findings.well("peers", format!("All {all} peers are connected.")),
+        (_, _) => {}
     }
     for member in others() {
         let (node, address) = (&member.node, &member.address);
-        if refused(member, findings) {
+        // What the two were told differently is named value by value.
+        let is_compared = comparison::of(settings, member).is_some_and(comparison::is_refused);
+        if is_compared || refused(member, findings) {
             continue;
         }
         // The agent's last word may be old: it dials again only when it has something to say.
@@ -145,16 +166,25 @@ fn peers(seen: &MembersReport, failed: u64, findings: &mut Findings) {
             findings.warn("peers", what, "start its agent, or correct its address in `peers`");
         } else if is_lost(&member) && failed > 0 {
             let what = format!(
-                "{node} at {address} is not reached, and {failed} handshakes came to nothing: most \
-                 often one side has another key."
+                "{node} at {address} is not connected, and {}: most often one side has another key.",
+                handshakes(failed)
             );
             findings.problem("key", what, "compare `tanist key status` on both nodes");
         } else if is_lost(&member) {
-            let what = format!("{node}: no answer from {address}, neither yes nor no.");
-            let fix = "look at the machine, the route and firewalls, for TCP and UDP";
+            let what = format!("{node}: no answer from {address} (timed out).");
+            let fix = "check the machine, the route and firewalls, for TCP and UDP";
             findings.warn("peers", what, fix);
         }
     }
+}
+
+/// `1 handshake failed`, `59 handshakes failed`.
+fn handshakes(failed: u64) -> String {
+    counted(failed, "handshake failed", "handshakes failed")
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Whether one of the two refuses the other although both have the right key: an operator's
@@ -179,7 +209,7 @@ fn neighbours(seen: &MembersReport, findings: &mut Findings) {
     let names: Vec<&str> = near.map(|member| member.node.as_str()).collect();
     if names.is_empty() {
         let what = "No neighbour was heard within suspect_after.".to_owned();
-        let fix = "look at the interface (ip -s link), the range, the firewall for UDP, and \
+        let fix = "check the interface (ip -s link), the range, the firewall for UDP, and \
                    whether port, group and key are the same there";
         return findings.warn("peers", what, fix);
     }
@@ -192,7 +222,7 @@ fn round_trips(seen: &MembersReport, settings: &SettingsReport, findings: &mut F
         let Some(rtt) = member.rtt_ms else { continue };
         let share = 100.0 * rtt / allowed;
         let what = format!(
-            "{}: there and back {}, allowed 2 x message_max = 2 x {} = {}: {share:.1} % of it.",
+            "{}: the round trip takes {}, and 2 x message_max = 2 x {} = {}: {share:.1} % of it.",
             member.node,
             millis(rtt),
             millis(settings.message_max_ms),
@@ -224,11 +254,11 @@ fn silence(settings: &SettingsReport, findings: &mut Findings) {
         millis(needed),
     );
     if silence < needed {
-        let what = format!("{what} One lost sign of life is enough for a false suspicion.");
+        let what = format!("{what} One lost heartbeat is enough for a false suspicion.");
         let fix = format!("set timing.suspect_after to {} or more", millis(needed));
         findings.warn("timing", what, &fix);
     } else {
-        findings.well("timing", format!("{what} One sign of life may be lost."));
+        findings.well("timing", format!("{what} One heartbeat may be lost."));
     }
 }
 
@@ -236,33 +266,34 @@ fn silence(settings: &SettingsReport, findings: &mut Findings) {
 fn refusals(counts: &Counts, findings: &mut Findings) {
     let before = findings.all().len();
     if counts.own_id > 0 {
-        let what = format!("{} times another process came with this node's own id.", counts.own_id);
+        let what =
+            format!("Another process with this node's own id connected {} times.", counts.own_id);
         findings.problem("id", what, "give every node its own `node`; look for a copied file");
     }
     if counts.wrong_node > 0 {
         let times = counts.wrong_node;
-        let what = format!("{times} times another node answered at a peer's address.");
+        let what = format!("Another node answered at a peer's address {times} times.");
         findings.problem("id", what, "correct the addresses in `peers`");
     }
     if counts.replaced >= REPLACED_MANY {
         let times = counts.replaced;
         let what = format!(
-            "{times} times a new process of some peer took the place of another: it is started \
-             again and again, or two processes have its id."
+            "The process of a peer was replaced by another one {times} times: it restarts again \
+             and again, or two processes have its id."
         );
         findings.problem("id", what, "look for a second agent with the same `node`");
     }
     if counts.group > 0 {
-        let what = format!("{} times a node of another group came.", counts.group);
+        let what = format!("Nodes of another group connected {} times.", counts.group);
         findings.warn("id", what, "give each group its own ports and its own key");
     }
     if counts.unknown_peer > 0 {
-        let what = format!("{} times a node came that is not configured.", counts.unknown_peer);
+        let what =
+            format!("Nodes that are not in `peers` connected {} times.", counts.unknown_peer);
         findings.warn("peers", what, "make `peers` and `peers_version` the same on all nodes");
     }
     if counts.version > 0 {
-        let what =
-            format!("{} times something came in a version that is not ours.", counts.version);
+        let what = format!("Nodes without a common version connected {} times.", counts.version);
         findings.warn("version", what, "run the same version of tanist on all nodes");
     }
     if counts.settings + counts.identity + counts.twin + counts.by_peers > 0 {
@@ -275,15 +306,15 @@ fn refusals(counts: &Counts, findings: &mut Findings) {
     }
     if counts.failed > 0 {
         let what = format!(
-            "{} handshakes came to nothing: another key, or a client that is no node (a port scan, \
-             a health check, doctor itself).",
-            counts.failed
+            "{}: another key, or a client that is not a node (a port scan, a health check, a doctor \
+             without an agent).",
+            handshakes(counts.failed)
         );
         findings.note("key", what, "if a node is missing too, compare the key files");
     }
     if counts.seal > 0 {
-        let what = format!("{} times bytes came whose seal does not open.", counts.seal);
-        findings.note("key", what, "keep strangers off the port; nodes are not disturbed by it");
+        let what = format!("{} packets could not be decrypted.", counts.seal);
+        findings.note("key", what, "limit who can reach the port; nodes are not disturbed by it");
     }
     if findings.all().len() == before {
         findings.well("id", "No node was refused.".to_owned());
@@ -294,12 +325,12 @@ fn load(counts: &Counts, findings: &mut Findings) {
     if counts.over_cap > 0 || counts.timed_out > 0 {
         let (over, late) = (counts.over_cap, counts.timed_out);
         let what =
-            format!("{over} connections were over the cap and {late} shook no hands in time.");
-        findings.warn("port", what, "find out who connects (ss -tn), and keep strangers off");
+            format!("{over} connections were over the limit, and {late} handshakes timed out.");
+        findings.warn("port", what, "see who connects (ss -tn), and limit who can reach the port");
     }
     if counts.overflows > 0 {
-        let what = format!("{} times a queue to a peer overflowed.", counts.overflows);
-        findings.warn("peers", what, "look whether that peer hangs, or the network is too slow");
+        let what = format!("Queues to peers overflowed {} times.", counts.overflows);
+        findings.warn("peers", what, "check whether that peer hangs, or the network is too slow");
     }
 }
 
@@ -309,7 +340,7 @@ fn files(seen: &MembersReport, settings: &SettingsReport, findings: &mut Finding
     let needed = peers.saturating_mul(FILES_PER_PEER).saturating_add(FILES_OF_STRANGERS);
     let what = format!(
         "The agent may open {limit} files; {peers} nodes x {FILES_PER_PEER} + {FILES_OF_STRANGERS} \
-         for strangers and itself = {needed}."
+         for clients and itself = {needed}."
     );
     if limit < needed {
         findings.warn("limits", what, "raise it: LimitNOFILE= in the unit, or ulimit -n");
@@ -345,4 +376,4 @@ const FILES_OF_STRANGERS: u64 = 64 + 64;
 const REPLACED_MANY: u64 = 10;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

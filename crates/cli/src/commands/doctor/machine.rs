@@ -40,6 +40,8 @@ pub(super) fn settings(config: &Config) -> SettingsReport {
         files_max: getrlimit(Resource::Nofile).current,
         log_lines_dropped: 0,
         stdout_lines_dropped: 0,
+        waits_for: None,
+        peers: Vec::new(),
     }
 }
 
@@ -81,15 +83,15 @@ fn disk(settings: &SettingsReport, findings: &mut Findings) {
     let path = &settings.data_dir;
     let shown = path.display();
     if !path.is_dir() {
-        let what = format!("{shown} is not there yet; the first start makes it.");
-        findings.note("disk", what, "nothing, if this node never ran");
+        let what = format!("{shown} does not exist yet; the first start makes it.");
+        findings.note("disk", what, "nothing, if this node never ran; else find its data_dir");
         return;
     }
     match sync_time(path) {
         Ok(took) => {
             let share = 100.0 * took.as_secs_f64() * 1000.0 / settings.processing_max_ms;
             let what = format!(
-                "{shown}: a write is safe after {}; processing_max is {}: {share:.0} % of it.",
+                "{shown}: a synced write takes {}; processing_max is {}: {share:.0} % of it.",
                 moment::span(took),
                 moment::millis(settings.processing_max_ms),
             );
@@ -102,17 +104,29 @@ fn disk(settings: &SettingsReport, findings: &mut Findings) {
         }
         Err(error) => {
             let what = format!("{shown} cannot be written: {error}.");
-            findings.problem("disk", what, "make room, or give it to the agent's user");
+            findings.problem("disk", what, "free some space, or give it to the agent's user");
         }
     }
     let Ok(room) = rustix::fs::statvfs(path) else { return };
     let free = room.f_bavail.saturating_mul(room.f_frsize);
-    let what = format!("{shown}: {} kB are free.", free / 1024);
+    let what = format!("{shown}: {} free.", size(free));
     match free {
-        0..ROOM_LEAST => findings.problem("disk", what, "make room: no election without it"),
-        ROOM_LEAST..ROOM_GOOD => findings.warn("disk", what, "make room"),
+        0..ROOM_LEAST => findings.problem("disk", what, "free some space: no election without it"),
+        ROOM_LEAST..ROOM_GOOD => findings.warn("disk", what, "free some space"),
         _ => findings.well("disk", what),
     }
+}
+
+/// `812 KiB`, `11.8 GiB`.
+fn size(bytes: u64) -> String {
+    for (unit, size) in [("TiB", 1_u64 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20)] {
+        if bytes >= size {
+            let size = u128::from(size);
+            let tenths = (u128::from(bytes) * 10 + size / 2) / size;
+            return format!("{}.{} {unit}", tenths / 10, tenths % 10);
+        }
+    }
+    format!("{} KiB", bytes / 1024)
 }
 
 fn sync_time(directory: &Path) -> std::io::Result<Duration> {
@@ -133,8 +147,12 @@ pub(super) fn ports(config: &Config, findings: &mut Findings) {
     match bound {
         Ok(_) => findings.well("port", format!("{address} is free.")),
         Err(error) if error.kind() == ErrorKind::AddrInUse => {
-            let what = format!("{address} is taken.");
-            findings.problem("port", what, "see who has it: ss -ltnup; end it or take another");
+            let what = format!("{address} is in use.");
+            findings.problem(
+                "port",
+                what,
+                "see which process has it: ss -ltnup; stop it, or choose another port",
+            );
         }
         Err(error) => {
             let what = format!("{address} cannot be listened on: {error}.");
@@ -153,7 +171,7 @@ pub(super) fn ports(config: &Config, findings: &mut Findings) {
 fn interfaces(reach: &Reach, findings: &mut Findings) {
     match Antennas::open(reach) {
         Ok(_) => {
-            let what = format!("{} on UDP port {} can be had.", reach.cast, reach.port);
+            let what = format!("{} on UDP port {} is available.", reach.cast, reach.port);
             findings.well("port", what);
         }
         Err(error) => findings.problem("port", format!("{error}."), "correct [radio]"),
@@ -169,7 +187,7 @@ pub(super) fn is_somebody_at(address: &str) -> bool {
 fn dial(node: &str, address: &str, findings: &mut Findings) {
     let found = address.to_socket_addrs().map(|mut found| found.next());
     let Ok(Some(found)) = found else {
-        let what = format!("{node}: {address} is not found.");
+        let what = format!("{node}: the name {address} does not resolve.");
         findings.problem("peers", what, "correct the name, or enter it in DNS or /etc/hosts");
         return;
     };
@@ -180,8 +198,8 @@ fn dial(node: &str, address: &str, findings: &mut Findings) {
             findings.warn("peers", what, "start its agent, or correct its address in `peers`");
         }
         Err(error) => {
-            let what = format!("{node}: {address} is not reached: {error}.");
-            let fix = "look at the machine, the route and firewalls, for TCP and UDP";
+            let what = format!("{node}: {address} cannot be reached: {error}.");
+            let fix = "check the machine, the route and firewalls, for TCP and UDP";
             findings.warn("peers", what, fix);
         }
     }
@@ -198,17 +216,18 @@ pub(super) fn clock(findings: &mut Findings) {
     };
     let (running, boot) = (read(ClockId::Monotonic), read(ClockId::Boottime));
     let asleep = boot.saturating_sub(running);
-    let wall = "Jumps of the wall clock do not matter: nothing waits by it.";
+    let wall = "Jumps of the wall clock do not matter: no deadline depends on it.";
     if asleep > SLEEP_MAX {
         let what = format!(
-            "The machine slept for {} of the {} since it was started; its node was silent then. {wall}",
+            "The machine was suspended for {} of the {} since it booted; its node was silent then. {wall}",
             moment::span(asleep),
             moment::span(boot),
         );
         findings.note("clock", what, "keep a machine awake whose node should lead");
     } else {
         let since = moment::span(boot);
-        findings.well("clock", format!("The machine did not sleep in the last {since}. {wall}"));
+        findings
+            .well("clock", format!("The machine was not suspended in the last {since}. {wall}"));
     }
 }
 
@@ -219,3 +238,17 @@ const SLEEP_MAX: Duration = Duration::from_secs(1);
 const ROOM_LEAST: u64 = 64 << 10;
 /// Room for logs that others write there.
 const ROOM_GOOD: u64 = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_the_unit_that_suits_them() {
+        assert_eq!(size(12_341_308 * 1024), "11.8 GiB");
+        assert_eq!(size(831_488), "812 KiB");
+        assert_eq!(size(1 << 20), "1.0 MiB");
+        assert_eq!(size(3 << 40), "3.0 TiB");
+        assert_eq!(size(0), "0 KiB");
+    }
+}

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tanist::NodeId;
 
 use super::watch::follow;
-use crate::agent::change::RoleChange;
+use crate::agent::change::{Changed, RoleChange};
 use crate::commands::agent::Form;
 use crate::commands::query::Agent;
 use crate::control::protocol::Ask;
@@ -36,7 +36,8 @@ impl History {
         let mut lines: Vec<Value> = self.agent.ask(&Ask::History)?;
         let surplus = self.last.map_or(0, |last| lines.len().saturating_sub(last));
         lines.drain(..surplus);
-        let newest = lines.last().and_then(|line| line["index"].as_u64());
+        let newest = lines.last().cloned().map(serde_json::from_value::<RoleChange>);
+        let newest = newest.transpose()?.map(|newest| newest.id());
         self.show(lines)?;
         if !self.watch {
             return Ok(Exit::Well);
@@ -55,16 +56,27 @@ impl History {
             return output::print_value(&Value::Array(lines), machine);
         }
         let lines = lines.into_iter().map(serde_json::from_value).collect::<Result<Vec<_>, _>>()?;
+        if self.output == LookFormat::Name {
+            return Ok(output::print(&leaders(&lines))?);
+        }
         Ok(output::print(&text(&lines, self.output == LookFormat::Wide))?)
     }
 }
 
+/// Who led the groups that the node was in, oldest first.
+fn leaders(lines: &[RoleChange]) -> String {
+    let in_group = lines.iter().filter(|line| line.is_in_group());
+    in_group.filter_map(|line| line.coordinator).map(|node| format!("{node}\n")).collect()
+}
+
 /// The changes as a table, oldest first.
 pub(crate) fn text(lines: &[RoleChange], is_wide: bool) -> String {
-    let mut columns: Vec<Column> = vec![right("INDEX"), left("WHEN"), left("ROLE"), left("GROUP")];
+    let mut columns: Vec<Column> =
+        vec![right("INDEX"), left("WHEN"), left("ROLE"), left("ACTIVE"), left("GROUP NUMBER")];
     columns.extend([left("LEADER"), left("CAUSE"), right("GAP"), left("MEMBERS")]);
     if is_wide {
-        columns.insert(5, left("BEFORE"));
+        columns.insert(6, left("BEFORE"));
+        columns.push(left("LOST"));
     }
     let mut table = Table::new(columns);
     let none = || "-".to_owned();
@@ -77,28 +89,44 @@ pub(crate) fn text(lines: &[RoleChange], is_wide: bool) -> String {
             line.index.to_string(),
             moment::utc(moment::unix_millis(line.when)),
             line.role.to_string(),
+            if line.active { "yes" } else { "-" }.to_owned(),
             group_number.map_or_else(none, |number| number.to_string()),
             coordinator.map_or_else(none, name),
-            line.reason.name().to_owned(),
+            cause(line).to_owned(),
             line.gap.map_or_else(none, |gap| format!("{}ms", gap.as_millis())),
             if line.is_in_group() { members.join(" ") } else { none() },
         ];
         if is_wide {
-            cells.insert(5, line.old_leader.map_or_else(none, name));
+            cells.insert(6, line.old_leader.map_or_else(none, name));
+            let lost = line.lost.iter();
+            let lost: Vec<String> =
+                lost.map(|lost| format!("{} {}", lost.node, lost.evidence.name())).collect();
+            cells.push(if lost.is_empty() { none() } else { lost.join(", ") });
         }
         table.row(cells);
     }
     table.to_string()
 }
 
+const fn cause(line: &RoleChange) -> &'static str {
+    match line.event {
+        Changed::Role => line.reason.name(),
+        Changed::Activity => "active",
+    }
+}
+
 const EXAMPLES: &str = "\
 CAUSE is why the node changed: start, election (one is on), failure (a member is gone), step-down,
-merge (groups met), stop. GAP is for how long the node was in no group before. An agent remembers
-its last thousand changes, of this life only; a trace file keeps everything.
+merge (groups met), stop, or active (the leader became active: every node that it can reach is in its
+group). GAP is for how long the node was in no group before; after the loss of a leader that fell
+silent it counts from the last sign of life. With -o wide, BEFORE is the leader before, and LOST has
+the nodes that are gone, with the evidence. An agent remembers its last thousand changes since it was
+started; a trace file keeps everything.
 
 Examples:
   tanist history
   tanist history -n 5 -o wide
+  tanist history -o name                         who led the groups that the node was in
   tanist history -w -o ndjson | jq -c '[.role, .reason, .gap_ms]'
 
 Exit codes:

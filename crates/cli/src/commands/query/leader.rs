@@ -4,7 +4,7 @@ use serde_json::json;
 use tanist::RoleKind;
 
 use crate::agent::report::StatusReport;
-use crate::commands::query::Agent;
+use crate::commands::query::{Agent, alarms};
 use crate::control::protocol::Ask;
 use crate::exit::Exit;
 use crate::terminal::output::{self, LookFormat};
@@ -45,16 +45,28 @@ impl Leader {
             None => (None, None),
         };
         if let Some(machine) = self.output.machine() {
-            let value = json!({ "leader": name, "address": address, "group_number": number });
+            let value = json!({
+                "leader": name,
+                "address": address,
+                "group_number": number,
+                "paused": status.paused,
+                "lost_leader": status.lost_leader,
+            });
             output::print_value(&value, machine)?;
         } else if let (Some(name), Some(address)) = (name, address) {
             let more = match (self.output, number) {
-                (LookFormat::Wide, Some(number)) => format!("  {address}  group {number}"),
+                (LookFormat::Wide, Some(number)) => format!("  {address}  group number {number}"),
                 _ => String::new(),
             };
             output::print(&format!("{name}{more}\n"))?;
         } else {
-            output::complain(&format!("{} is between groups and has no leader", status.node));
+            let alarms = alarms(&status);
+            let why = alarms.first().cloned();
+            output::complain(
+                &why.unwrap_or_else(|| {
+                    format!("{} is in no group and knows no leader", status.node)
+                }),
+            );
         }
         Ok(if status.leader.is_some() { Exit::Well } else { Exit::Violated })
     }
@@ -85,14 +97,14 @@ impl IsLeader {
         let text = match (status.active, status.role, leader) {
             (true, ..) => "yes".to_owned(),
             (false, RoleKind::Leader, _) => {
-                "no: it leads and is not active yet; see: tanist members".to_owned()
+                format!("no: {}", status.waiting().unwrap_or_default())
             }
             (false, RoleKind::Member | RoleKind::Suspended, Some(leader)) => {
                 format!("no: {leader} leads")
             }
-            (false, RoleKind::Member | RoleKind::Suspended, None) => {
-                "no: it is between groups".to_owned()
-            }
+            (false, RoleKind::Member | RoleKind::Suspended, None) => alarms(status)
+                .first()
+                .map_or_else(|| "no: it is in no group".to_owned(), |why| format!("no: {why}")),
         };
         Ok(output::print(&format!("{text}\n"))?)
     }
@@ -110,7 +122,7 @@ Exit codes:
 const IS_LEADER_EXAMPLES: &str = "\
 A leader is one here when every node that it can reach is in its group. The answer is true
 when it is given and may be old a moment later: what must not run twice belongs into `tanist run`,
-or carries the group's number.
+or carries the group number.
 
 Examples:
   tanist is-leader -q && ./report.sh

@@ -3,8 +3,9 @@
 use serde_json::Value;
 use tanist::RoleKind;
 
-use super::{Agent, alarms};
+use super::{Agent, alarms, views};
 use crate::agent::report::{MemberReport, MembersReport};
+use crate::agent::views::ViewsReport;
 use crate::control::protocol::Ask;
 use crate::exit::Exit;
 use crate::terminal::output::{self, LookFormat};
@@ -17,6 +18,9 @@ use crate::terminal::{colour, moment};
 pub(crate) struct Members {
     #[command(flatten)]
     agent: Agent,
+    /// Ask every node, over the links, and show what each says of itself.
+    #[arg(long)]
+    all: bool,
     /// How it is written.
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: LookFormat,
@@ -25,6 +29,9 @@ pub(crate) struct Members {
 impl Members {
     /// Shows them.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        if self.all {
+            return self.run_all();
+        }
         let value: Value = self.agent.ask(&Ask::Members)?;
         if let Some(machine) = self.output.machine() {
             // A line for each node is what a list in lines is for.
@@ -48,13 +55,40 @@ impl Members {
     }
 }
 
+impl Members {
+    /// Shows what every node says of itself. Nodes that say different things are exit code 1.
+    fn run_all(&self) -> anyhow::Result<Exit> {
+        let value: Value = self.agent.ask(&Ask::Views)?;
+        let seen: ViewsReport = serde_json::from_value(value.clone())?;
+        if let Some(machine) = self.output.machine() {
+            let is_list = self.output == LookFormat::Ndjson;
+            output::print_value(if is_list { &value["views"] } else { &value }, machine)?;
+        } else {
+            let text = match self.output {
+                LookFormat::Name => {
+                    seen.views.iter().map(|view| format!("{}\n", view.node)).collect()
+                }
+                LookFormat::Table
+                | LookFormat::Wide
+                | LookFormat::Json
+                | LookFormat::Ndjson
+                | LookFormat::Yaml => views::text(&seen),
+            };
+            output::print(&colour::words(&text, colour::ROLES))?;
+        }
+        let agree = views::disagreements(&seen).is_empty();
+        Ok(if agree { Exit::Well } else { Exit::Violated })
+    }
+}
+
 /// A line about the group and a table of its nodes.
 pub(crate) fn text(seen: &MembersReport, is_wide: bool) -> String {
     let status = &seen.status;
     let number = status.group_number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let (group, algorithm, node) = (&status.group, &status.algorithm, &status.node);
     let mut text: String = alarms(status).iter().map(|alarm| format!("{alarm}\n")).collect();
-    let head = format!("GROUP {group}  number {number}  algorithm {algorithm}  seen by {node}\n");
+    let head =
+        format!("GROUP {group}  GROUP NUMBER {number}  ALGORITHM {algorithm}  SEEN BY {node}\n");
     text.push_str(&head);
     text.push_str(&table(seen, is_wide).to_string());
     if is_wide {
@@ -75,13 +109,14 @@ fn reasons(seen: &MembersReport) -> Table {
 }
 
 fn table(seen: &MembersReport, is_wide: bool) -> Table {
-    let mut columns = vec![left("NODE"), left("ROLE"), left("STATE"), left("ADDRESS")];
+    let mut columns = vec![left("NODE"), left("ROLE"), left("ACTIVE"), left("STATE")];
+    columns.push(left("ADDRESS"));
     columns.extend([right("PRIORITY"), right("RTT"), right("SEEN")]);
     if seen.radio {
         columns.push(left("NEIGHBOUR"));
     }
     if is_wide {
-        columns.extend([left("LINK"), right("WIRE"), left("PEERS")]);
+        columns.extend([left("LINK"), right("WIRE"), left("UDP"), left("PEERS")]);
     }
     let mut table = Table::new(columns);
     for member in &seen.members {
@@ -91,6 +126,7 @@ fn table(seen: &MembersReport, is_wide: bool) -> Table {
         let mut cells = vec![
             member.node.clone(),
             format!("{mark}{role}"),
+            active(member).to_owned(),
             state(seen, member),
             Some(member.address.clone()).filter(|at| !at.is_empty()).unwrap_or_else(none),
             member.priority.to_string(),
@@ -105,11 +141,21 @@ fn table(seen: &MembersReport, is_wide: bool) -> Table {
             let version = format!("version {}", seen.status.peers_version);
             cells.push(link(member).to_owned());
             cells.push(member.wire_version.map_or_else(none, |version| version.to_string()));
+            cells.push(member.udp.map_or_else(none, |udp| udp.name().to_owned()));
             cells.push(if member.is_self { version } else { none() });
         }
         table.row(cells);
     }
     table
+}
+
+const fn active(member: &MemberReport) -> &'static str {
+    match (member.active, member.role) {
+        (Some(true), _) => "yes",
+        (Some(false), Some(RoleKind::Leader)) => "not yet",
+        (Some(false), _) | (None, None) => "-",
+        (None, Some(_)) => "unknown",
+    }
 }
 
 /// What this node knows of another one's state: its own exactly, and of the members that they
@@ -152,17 +198,27 @@ fn ago(millis: u64) -> String {
 }
 
 const EXAMPLES: &str = "\
+ACTIVE is `yes` for a leader that acts: every node that it can reach is in its group. It is `not yet`
+for one that waits for others, and `unknown` if the leader could not be asked.
 STATE is what the asked node knows: its own, `normal` for members of its group, `elsewhere` for
 nodes that it reaches and that are in another group, `refuses` for those that have the right key and
 give this node no link (-o wide says why), `down` where no process listens, else `unknown`.
 With [radio], a NEIGHBOUR was heard within suspect_after and is `in reach`, and ADDRESS is where
 that came from. With -o wide, LINK is `not given` by a node that is there and refuses, with
-the reason below the table, and WIRE is the version of the wire on the link.
+the reason below the table, and WIRE is the version of the wire on the link. UDP says whether
+heartbeats pass by UDP: `blocked-in` if those of that node do not arrive here, `blocked-out` if those
+of this node do not arrive there, `blocked` for both; then the link carries them. It is `-` for a
+node with which none was due within the last minute: only a leader and its members exchange them.
+With --all every node is asked over its link and says what it is: its role, group number and leader.
+Nodes that say different things are named below the table. A node of a release that cannot be asked
+is `too old to ask`; one that is cut off or hangs gives `no answer`.
 
 Examples:
   tanist members
+  tanist members --all
+  tanist members -c /etc/tanist/billing.toml
   tanist members --node n3 -o wide
   tanist members --socket /run/tanist/billing.sock -o ndjson | jq -r 'select(.is_refused).node'
 
 Exit codes:
-  0 they were told, 3 no agent there";
+  0 they were told, 1 with --all: they disagree, 3 no agent there";

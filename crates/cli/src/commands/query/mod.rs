@@ -7,6 +7,7 @@ pub(crate) mod history;
 mod leader;
 pub(crate) mod members;
 mod status;
+mod views;
 mod wait;
 mod watch;
 
@@ -22,17 +23,21 @@ pub(crate) use self::wait::Wait;
 pub(crate) use self::watch::Watch;
 use crate::agent::report::{MemberReport, StatusReport};
 use crate::control::client::Client;
+use crate::control::place::Place;
 use crate::control::protocol::Ask;
-use crate::dev::places;
 use crate::terminal::output;
 
 /// Which agent is meant.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Agent {
-    /// The agent's socket, as its file names it.
+    /// The agent's socket; this comes before -c.
     #[arg(long, value_name = "PATH", env = "TANIST_SOCKET")]
     socket: Option<PathBuf>,
-    /// A node of the group that `tanist dev` runs; without it, the first that answers.
+    /// The agent's file, which names its socket [default: /etc/tanist/tanist.toml].
+    #[arg(short, long, value_name = "FILE", env = "TANIST_CONFIG", hide_env_values = true)]
+    pub(crate) config: Option<PathBuf>,
+    /// A node of the group that `tanist dev` runs, or NAME/NODE of one of several; without it, the
+    /// first that answers.
     #[arg(long, value_name = "NODE", conflicts_with = "socket")]
     node: Option<String>,
 }
@@ -40,8 +45,8 @@ pub(crate) struct Agent {
 impl Agent {
     /// A connection to it.
     pub(crate) fn connect(&self) -> anyhow::Result<Client> {
-        let path = places::socket(self.socket.as_deref(), self.node.as_deref())?;
-        Ok(Client::connect(&path)?)
+        let (socket, config) = (self.socket.as_deref(), self.config.as_deref());
+        Place { socket, config, node: self.node.as_deref() }.connect()
     }
 
     /// Its answer to one question.
@@ -55,17 +60,29 @@ impl Agent {
     }
 }
 
-/// What must not be overlooked, in capitals: a node that was paused or is withdrawn.
+/// What must not be overlooked, in capitals: elections that are paused, a leader that is gone
+/// meanwhile, a node that is withdrawn.
 pub(crate) fn alarms(status: &StatusReport) -> Vec<String> {
     let mut alarms = Vec::new();
-    if status.paused {
-        let what = "PAUSED: a dead leader is not replaced. Go on with: tanist resume";
-        alarms.push(what.to_owned());
+    let resume = "End the pause: tanist resume";
+    match (status.paused, &status.lost_leader, &status.leader) {
+        (true, Some(lost), _) => alarms.push(format!(
+            "PAUSED and NO LEADER: {lost}, which led, is gone and is not replaced. {resume}"
+        )),
+        (true, None, None) => alarms.push(format!(
+            "PAUSED, and {} knows NO LEADER: it is {}. {resume}",
+            status.node, status.state
+        )),
+        (true, None, Some(_)) => {
+            alarms.push(format!("PAUSED: a dead leader is not replaced. {resume}"));
+        }
+        (false, ..) => {}
     }
     let node = &status.node;
-    if status.withdrawn && !status.healthy {
-        alarms.push(format!("{node} is WITHDRAWN: its health check fails"));
-    } else if status.withdrawn {
+    for objection in &status.objections {
+        alarms.push(format!("{node} is WITHDRAWN: {}", objection.text()));
+    }
+    if status.withdrawn && status.objections.is_empty() {
         alarms.push(format!("{node} is WITHDRAWN: it takes no part. Bring it back: tanist rejoin"));
     }
     alarms

@@ -52,8 +52,12 @@ impl Status {
         row("state", status.state.clone());
         if let Some(number) = status.group_number {
             let leader = status.leader.as_ref();
-            row("number", number.to_string());
-            row("leader", leader.map_or_else(|| "-".to_owned(), |leader| leader.node.clone()));
+            row("group number", number.to_string());
+            let none = || match &status.lost_leader {
+                Some(lost) => format!("none ({lost} is gone, and elections are paused)"),
+                None => "-".to_owned(),
+            };
+            row("leader", leader.map_or_else(none, |leader| leader.node.clone()));
             row("members", status.members.join(" "));
         }
         if let Some(hierarchy) = &status.hierarchy {
@@ -68,7 +72,12 @@ impl Status {
                 row("above", above.join(" "));
             }
         }
-        row("active", if status.active { "yes" } else { "no" }.to_owned());
+        let active = match (status.active, status.waiting()) {
+            (true, _) => "yes".to_owned(),
+            (false, Some(waiting)) => format!("no: {waiting}"),
+            (false, None) => "no".to_owned(),
+        };
+        row("active", active);
         row("since", format!("{} ago", moment::span(moment::ago(status.since_ms))));
         if self.output == LookFormat::Wide {
             row("at", moment::utc(status.since_ms));

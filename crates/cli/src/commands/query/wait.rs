@@ -1,4 +1,4 @@
-//! `tanist wait`: until there is a leader, a member, or one group of all; for scripts.
+//! `tanist wait`: for a leader, an active one, a member, or one group of all; for scripts.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::problem::Problem;
 use crate::terminal::output::{self, LookFormat};
 
-/// Wait until something is so, and exit with 4 if it takes too long.
+/// Wait for a condition, and exit with 4 if it takes too long.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Wait {
@@ -25,6 +25,9 @@ enum What {
     /// The node is in a group, so it knows a leader.
     #[command(after_help = EXAMPLES)]
     Leader(How),
+    /// The node is the active leader: every node that it can reach is in its group.
+    #[command(after_help = EXAMPLES)]
+    Active(How),
     /// A node is in the group.
     #[command(after_help = EXAMPLES)]
     Member {
@@ -45,7 +48,7 @@ struct How {
     /// For how long at most, such as 500ms, 30s or 5m.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = crate::duration::read)]
     timeout: Duration,
-    /// How the node's status is written when it is so; without it, nothing is.
+    /// How the node's status is written when the condition holds; without it, nothing is.
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<LookFormat>,
 }
@@ -95,19 +98,23 @@ impl How {
 impl What {
     const fn how(&self) -> &How {
         match self {
-            Self::Leader(how) | Self::Merged(how) | Self::Member { how, .. } => how,
+            Self::Leader(how)
+            | Self::Active(how)
+            | Self::Merged(how)
+            | Self::Member { how, .. } => how,
         }
     }
 
     fn words(&self) -> String {
         match self {
             Self::Leader(_) => "a leader".to_owned(),
+            Self::Active(_) => "this node to be the active leader".to_owned(),
             Self::Member { member, .. } => format!("{member} as a member"),
             Self::Merged(_) => "one group of all nodes".to_owned(),
         }
     }
 
-    /// Follows the agent until it is so, or goes, or time is up.
+    /// Follows the agent until the condition holds, or the agent stops, or time is up.
     fn watch(&self, end: Instant, last: &mut String) -> anyhow::Result<bool> {
         let agent = &self.how().agent;
         let seen: MembersReport = agent.ask(&Ask::Members)?;
@@ -116,11 +123,10 @@ impl What {
             && !all.contains(member)
         {
             let known = all.join(" ");
-            let what =
-                format!("{member} is no configured node, so it cannot come; there is {known}");
+            let what = format!("{member} is not in the peer list; that has {known}");
             return Err(Problem::Usage(what).into());
         }
-        let mut client = agent.connect()?.follow(&Ask::Watch { after: None })?;
+        let mut client = agent.connect()?.follow(&Ask::Watch { after: None, incarnation: None })?;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -143,6 +149,7 @@ impl What {
         change.is_in_group()
             && match self {
                 Self::Leader(_) => true,
+                Self::Active(_) => change.active,
                 Self::Member { member, .. } => is_member(member),
                 Self::Merged(_) => all.iter().all(is_member),
             }
@@ -156,8 +163,9 @@ An agent that is not there yet is waited for as well.
 
 Examples:
   tanist wait leader && ./start-clients.sh
+  tanist wait active --timeout 1m && ./leader-only.sh
   tanist wait member n3 --timeout 1m
   tanist wait merged --socket /run/tanist/billing.sock --timeout 10s -o json
 
 Exit codes:
-  0 it is so, 2 it cannot be so, 4 it took too long";
+  0 the condition holds, 2 it can never hold, 4 it took too long";

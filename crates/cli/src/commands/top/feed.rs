@@ -58,8 +58,9 @@ fn ask(agent: &Agent, client: &mut Option<Client>) -> anyhow::Result<Snapshot> {
 /// Tells of every change; an agent that is gone is looked for again.
 fn follow(agent: &Agent, changes: &Sender<()>) {
     loop {
-        let followed =
-            agent.connect().and_then(|client| client.follow(&Ask::Watch { after: None }));
+        let followed = agent
+            .connect()
+            .and_then(|client| client.follow(&Ask::Watch { after: None, incarnation: None }));
         if let Ok(mut client) = followed {
             while let Ok(Some(_)) = client.line() {
                 if changes.send(()).is_err() {

@@ -13,6 +13,8 @@ use tanist_core::membership::Member;
 use tanist_core::trace::{Entry, Event, Header, Kind, NodeState, Outcome, TimerName};
 
 use super::round::{Round, names};
+use crate::agent::change::RoleChange;
+use crate::agent::loss::{Evidence, LostNode};
 use crate::terminal::moment;
 
 /// One election of one node.
@@ -28,6 +30,8 @@ pub(super) struct Account {
     pub(super) coordinator: Option<NodeId>,
     /// Who was asked and did not answer.
     pub(super) silent: Vec<NodeId>,
+    /// Who was in the group before and is not in this one, with the evidence.
+    pub(super) lost: Vec<LostNode>,
 }
 
 /// One thing that happened in it.
@@ -38,6 +42,28 @@ pub(super) struct Step {
 }
 
 impl Account {
+    /// Adds what the agent's history knows of the nodes that were lost: connections and silence
+    /// are no messages, so the trace does not have them.
+    pub(super) fn explain(&mut self, history: &[RoleChange], me: NodeId) {
+        let is_this = |line: &&RoleChange| {
+            line.is_in_group() && line.group_number.is_some() && line.group_number == self.after
+        };
+        let Some(line) = history.iter().find(is_this) else { return };
+        self.lost.clone_from(&line.lost);
+        if self.lost.is_empty() {
+            return;
+        }
+        let is_vague = |step: &Step| step.text.ends_with(LEARNS);
+        self.steps.retain(|step| !is_vague(step));
+        let step = |lost: &LostNode| Step { at: self.began, text: format!("{me} finds: {lost}") };
+        self.steps.splice(0..0, self.lost.iter().map(step));
+        let is_dead = |node: &NodeId| {
+            let refused = Evidence::ConnectionRefused;
+            self.lost.iter().any(|lost| lost.node == *node && lost.evidence == refused)
+        };
+        self.silent.retain(|node| !is_dead(node));
+    }
+
     /// The whole for programs; it began at a moment of the wall clock.
     pub(super) fn json(&self, when_ms: u64) -> Value {
         let millis = |at: Time| at.since(self.began).as_secs_f64() * 1000.0;
@@ -52,6 +78,7 @@ impl Account {
             "before": self.before.map(|group| group.to_string()),
             "group_number": self.after.map(|group| group.to_string()),
             "coordinator": self.coordinator.map(|node| node.to_string()),
+            "lost": self.lost,
             "silent": self.silent.iter().map(NodeId::to_string).collect::<Vec<_>>(),
             "steps": steps,
             "result": self.result,
@@ -124,8 +151,7 @@ fn account(
     let mut teller = Teller { me, lines: Vec::new(), stopping: None };
     let began = entries.first().map_or(Time::ZERO, |entry| entry.at);
     if let Some(Event::State { .. }) = entries.first().map(|entry| &entry.event) {
-        let what = "learns from its connections that a node is gone, or is told to elect";
-        teller.say(began, what.to_owned());
+        teller.say(began, LEARNS.to_owned());
     }
     entries.iter().for_each(|entry| teller.take(entry));
     let silent = teller.silent(after.map(|state| &state.up));
@@ -139,6 +165,7 @@ fn account(
         after: after.and_then(|state| state.group),
         coordinator: after.and_then(|state| state.coordinator),
         silent,
+        lost: Vec::new(),
     }
 }
 
@@ -268,6 +295,9 @@ impl Teller {
         self.lines.into_iter().map(step).collect()
     }
 }
+
+/// What begins an election without a message or a timer, as far as a trace tells.
+const LEARNS: &str = "learns from its connections that a node is gone, or is told to elect";
 
 /// What comes so shortly before a step is what caused it.
 const AT_ONCE: Duration = Duration::from_millis(2);

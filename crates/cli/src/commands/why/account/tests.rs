@@ -18,6 +18,7 @@ fn header() -> Header {
         labels: Vec::new(),
         answer_us: 150_000,
         check_every_us: 2_000_000,
+        preempt: String::new(),
     }
 }
 
@@ -116,4 +117,26 @@ fn a_message_that_moves_the_node_is_where_its_election_begins() {
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].steps[0].text, "n2 hears Enter_Election from n3");
     assert!(told[0].result.starts_with("n3 leads group 2.n3 of n1 n2 n3"));
+}
+
+#[test]
+fn a_killed_leader_is_named_with_the_evidence() {
+    let header = header();
+    let killed = [
+        at(0, state(Phase::Normal, 1, 3, &[1, 2])),
+        at(1000, state(Phase::Election, 1, 3, &[1, 2])),
+        at(1003, state(Phase::Normal, 2, 2, &[1])),
+    ];
+    let mut told = accounts(&header, ME, &killed).pop().unwrap();
+    assert!(told.steps[0].text.ends_with(LEARNS), "{told:?}");
+    let line = r#"{"index":4,"at_us":0,"when_ms":0,"node":"n2","role":"leader","group_number":"2.n2",
+        "coordinator":"n2","members":["n1","n2"],"reason":"failure","old_leader":"n3",
+        "lost":[{"node":"n3","evidence":"connection-refused","silent_ms":300}],"text":""}"#;
+    told.silent = vec![NodeId(3)];
+    told.explain(&[serde_json::from_str(line).unwrap()], ME);
+    let first = "n2 finds: n3 is dead: connection refused, last heard 300.0 ms before";
+    assert_eq!(told.steps[0].text, first);
+    assert!(told.steps.iter().all(|step| !step.text.ends_with(LEARNS)), "{told:?}");
+    assert!(told.silent.is_empty(), "it is known why it did not answer: {told:?}");
+    assert_eq!(told.json(0)["lost"][0]["node"], "n3");
 }
