@@ -1,6 +1,8 @@
 //! A real HAProxy with the configuration that comes with tanist, in front of three agents and three
 //! services.
 
+mod switchover;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -10,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::http::agents::Agents;
 use crate::http::client::{get, head, raw};
@@ -37,7 +39,7 @@ fn requests_follow_the_leader_and_members_are_in_maintenance_and_never_down() {
         .map(|node| Some(Service::start(agents.fleet.spare(node), format!("n{node}"))))
         .collect();
     let places = [0, 1, 2].map(|at: usize| services[at].as_ref().unwrap().address);
-    let proxy = Proxy::start(&program, &agents, places);
+    let proxy = Proxy::start(&program, &agents, places, 3);
     let load = proxy.load();
     until("n3 answers", || load.has("n3").then_some(()));
 
@@ -132,7 +134,7 @@ struct Proxy {
 }
 
 impl Proxy {
-    fn start(program: &Path, agents: &Agents, places: [SocketAddr; 3]) -> Self {
+    fn start(program: &Path, agents: &Agents, places: [SocketAddr; 3], leader: usize) -> Self {
         let (address, socket) = (agents.fleet.spare(4), agents.fleet.file("admin.sock"));
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/haproxy/haproxy.cfg");
         let text = std::fs::read_to_string(file).unwrap();
@@ -160,10 +162,10 @@ impl Proxy {
             .unwrap();
         let (seen, is_over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
         let proxy = Self { child, address, socket, seen, is_over };
-        let wanted = [("n1", "MAINT"), ("n2", "MAINT"), ("n3", "UP")];
+        let wanted = |node| if node == leader { "UP" } else { "MAINT" };
         until("the first checks are done", || {
             let now = show(&proxy.socket)?;
-            wanted.iter().all(|(node, state)| now[*node] == *state).then_some(())
+            (1..=3).all(|node| now[&format!("n{node}")] == wanted(node)).then_some(())
         });
         let (socket, seen, is_over) =
             (proxy.socket.clone(), Arc::clone(&proxy.seen), Arc::clone(&proxy.is_over));
@@ -184,20 +186,22 @@ impl Proxy {
 
     /// Sends requests until it is stopped; a failed request is sent again.
     fn load(&self) -> Load {
-        let (answers, is_over) =
-            (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
-        let (to, put, told) = (self.address, Arc::clone(&answers), Arc::clone(&is_over));
+        let answers: Arc<Mutex<Vec<String>>> = Arc::default();
+        let failures: Arc<Mutex<Vec<Instant>>> = Arc::default();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (to, told) = (self.address, Arc::clone(&is_over));
+        let (put, failed) = (Arc::clone(&answers), Arc::clone(&failures));
         let thread = thread::spawn(move || {
             while !told.load(Ordering::SeqCst) {
                 let answer = raw(to, &head(to, "GET", "/", &[], ""));
                 match answer {
                     Ok(answer) if answer.status == 200 => put.lock().unwrap().push(answer.body),
-                    Ok(_) | Err(_) => {}
+                    Ok(_) | Err(_) => failed.lock().unwrap().push(Instant::now()),
                 }
                 thread::sleep(Duration::from_millis(2));
             }
         });
-        Load { answers, is_over, thread }
+        Load { answers, failures, is_over, thread }
     }
 }
 
@@ -212,6 +216,8 @@ impl Drop for Proxy {
 /// A client that sends requests all the time.
 struct Load {
     answers: Arc<Mutex<Vec<String>>>,
+    /// When a request failed.
+    failures: Arc<Mutex<Vec<Instant>>>,
     is_over: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }

@@ -10,6 +10,8 @@ mod http;
 mod job;
 mod live;
 mod look;
+mod network;
+mod operators_day;
 mod rolling;
 mod rotation;
 mod service;
@@ -17,3 +19,5 @@ mod soak;
 mod super_peers;
 #[path = "../support/mod.rs"]
 mod support;
+mod switchover;
+mod vip;

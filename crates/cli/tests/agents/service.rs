@@ -85,7 +85,7 @@ fn the_state_goes_to_the_log_on_request_as_json_if_the_log_is_json() {
     configure(&fleet, 1, "[hooks]\nleader = \"@/leader\"\n[log]\nformat = \"json\"\n");
     let mut agent = fleet.start("n1");
     agent.logs("it leads");
-    agent.logs("ended well");
+    agent.logs("succeeded");
     agent.signal("-USR1");
     let line: Value = serde_json::from_str(&agent.logs("SIGUSR1")).unwrap();
     assert_eq!(line["level"], "INFO");
@@ -119,7 +119,7 @@ fn the_units_are_hardly_exposed() {
 fn the_units_are_understood_by_systemd() {
     let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/systemd");
     let scratch = tempfile::tempdir().unwrap();
-    for unit in ["tanist.service", "tanist@.service"] {
+    for unit in ["tanist.service", "tanist@.service", "tanist-run@.service"] {
         let text = std::fs::read_to_string(units.join(unit)).unwrap();
         // The program is not installed where the test runs.
         let text = text.replace("/usr/bin/tanist", env!("CARGO_BIN_EXE_tanist"));
@@ -138,5 +138,15 @@ fn the_units_are_understood_by_systemd() {
         for line in of_unit {
             assert!(newer.iter().any(|name| line.contains(name)), "{unit}: {line}");
         }
+    }
+}
+
+/// A stop begins with SIGTERM, and `tanist run` exits as its command: with 143.
+#[test]
+fn a_job_that_is_stopped_is_no_failed_unit() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for place in ["deploy/systemd/tanist-run@.service", "docs/run.md"] {
+        let text = std::fs::read_to_string(root.join(place)).unwrap();
+        assert!(text.lines().any(|line| line == "SuccessExitStatus=143"), "{place}");
     }
 }

@@ -111,6 +111,9 @@ fn every_command_has_a_page_that_man_can_show() {
     for page in ["tanist.1", "tanist-agent.1", "tanist-config-check.1", "tanist-sim-run.1"] {
         assert!(pages.iter().any(|found| found == page), "no {page} in {pages:?}");
     }
+    // What `tanist help run` says is on the page of `tanist run`.
+    let helps: Vec<&String> = pages.iter().filter(|page| page.contains("help")).collect();
+    assert!(helps.is_empty(), "{helps:?}");
     assert_eq!(stdout(&["man"]), fs::read_to_string(out.join("tanist.1")).unwrap());
     for page in ["tanist.1", "tanist-agent.1", "tanist-config-init.1"] {
         let roff = fs::read_to_string(out.join(page)).unwrap();

@@ -30,6 +30,19 @@ impl Home {
         home
     }
 
+    /// One where hooks may be: below /tmp other users could replace them.
+    fn for_hooks() -> Self {
+        let home = Self(tempfile::tempdir_in(std::env::var_os("HOME").unwrap()).unwrap());
+        home.write("tanist.toml", FILE);
+        home.runs(&["keygen", "group.key"]);
+        home
+    }
+
+    fn set_mode(&self, name: &str, mode: u32) {
+        let path = self.path().join(name);
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
     fn path(&self) -> &Path {
         self.0.path()
     }
@@ -243,21 +256,21 @@ fn secrets_are_named_and_not_shown() {
 
 #[test]
 fn a_check_looks_at_what_is_around() {
-    let home = Home::new();
+    let home = Home::for_hooks();
     let (code, stderr) = home.checked(&[]);
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
-    let mode = |name: &str, mode| {
-        let path = home.path().join(name);
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    };
     home.write("hook", "#!/bin/sh\n");
-    mode("hook", 0o644);
-    home.write("token", "secret\n");
-    mode("token", 0o644);
-    mode("group.key", 0o640);
+    home.set_mode("hook", 0o644);
+    home.write("token", "a-secret-of-16-bytes-or-more\n");
+    home.set_mode("token", 0o644);
+    home.set_mode("group.key", 0o640);
+    let hook = home.path().join("hook");
+    let hook = hook.to_str().unwrap();
+    let leader = format!("hooks.leader={hook}");
     let sets = [
-        "hooks.leader=hook",
-        "hooks.stop=no hook here",
+        leader.as_str(),
+        "hooks.stop=/no hook here",
+        "hooks.member=hook",
         "data_dir=hook/data",
         "http.listen=127.0.0.1:7480",
         "http.token_file=token",
@@ -269,23 +282,116 @@ fn a_check_looks_at_what_is_around() {
     assert_eq!(code, Some(6));
     for part in [
         "tanist.toml:5: key_file: ",
-        "--set: data_dir: hook is no directory",
-        "--set: http.token_file: others can read or change token (mode 644)",
-        "--set: warning: socket: the directory nowhere is not there",
-        "--set: hooks.leader: hook is not executable; run chmod +x hook",
-        "--set: hooks.stop: no hook here: ",
+        "--set: data_dir: could not list hook/data",
+        "--set: http.token_file: the token of HTTP (token_file): others can read or change token",
+        "--set: warning: socket: the directory nowhere does not exist; make it",
+        &format!("--set: hooks.leader: {hook} is not executable; run chmod +x {hook}"),
+        "--set: hooks.stop: /no hook here is not run: ",
         "not a command line",
-        "--set: health.command: `no-such-program-here` is not in PATH",
+        "--set: hooks.member: hook is not run: it is no absolute path",
+        "--set: health.command: no-such-program-here is not run: it is no absolute path",
     ] {
         assert!(stderr.contains(part), "no {part} in\n{stderr}");
     }
-    mode("hook", 0o755);
-    mode("token", 0o600);
-    mode("group.key", 0o600);
-    let sets = ["--set", "hooks.leader=hook", "--set", "http.listen=127.0.0.1:7480"];
-    let token = ["--set", "http.token_file=token", "--set", "health.command=sh,-c,true"];
+    home.set_mode("hook", 0o755);
+    home.set_mode("token", 0o600);
+    home.set_mode("group.key", 0o600);
+    let sets = ["--set", leader.as_str(), "--set", "http.listen=127.0.0.1:7480"];
+    let token = ["--set", "http.token_file=token", "--set", "health.command=/bin/sh,-c,true"];
     let (code, stderr) = home.checked(&[&sets[..], &token[..]].concat());
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
+}
+
+/// What the check says with exit code 6, an agent says too, and does not start.
+#[test]
+fn what_a_check_refuses_no_agent_starts_with() {
+    let home = Home::for_hooks();
+    home.write("hook", "#!/bin/sh\n");
+    home.set_mode("hook", 0o777);
+    let hook = home.path().join("hook");
+    let node = tanist_core::NodeId(1);
+    let original = home.path().join("original");
+    drop(tanist::store::Store::open(&original, node, "billing").unwrap());
+    fs::create_dir(home.path().join("copy")).unwrap();
+    home.set_mode("copy", 0o700);
+    for name in ["lock", "identity", "counter"] {
+        fs::copy(original.join(name), home.path().join("copy").join(name)).unwrap();
+    }
+    let leader = format!("hooks.leader={}", hook.display());
+    let cases: [(&[&str], &str); 5] = [
+        (&["preempt=never", "options.policy=only-lower"], "preempt: "),
+        (&["data_dir=missing/data"], "data_dir: could not make missing/data"),
+        (&["data_dir=copy"], "data_dir: copy is a copy of a store"),
+        (&[&leader], "can write to it (mode 777)"),
+        (&["trace=missing/trace.jsonl"], "trace: the directory missing does not exist"),
+    ];
+    for (sets, words) in cases {
+        let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", *set]).collect();
+        let (code, stderr) = home.checked(&sets);
+        assert_eq!(code, Some(6), "{stderr}");
+        assert!(stderr.contains(words), "{words}: {stderr}");
+        let agent = [&["agent", "-c", "tanist.toml", "--listen", "127.0.0.1:0"], &sets[..]];
+        let (code, told) = told(&home.tanist(&agent.concat()).output().unwrap());
+        assert_eq!(code, Some(6), "{told}");
+        assert!(told.contains(stderr.trim_end()), "{told}\nand not\n{stderr}");
+    }
+}
+
+/// Every line of the sample that is a comment with a value, and every other value that its words
+/// name, as a check of the whole configuration sees it.
+#[test]
+fn every_comment_of_the_sample_is_accepted_when_it_is_uncommented() {
+    let home = Home::for_hooks();
+    for (name, text, mode) in
+        [("hook", "#!/bin/sh\n", 0o755), ("token", "a-secret-of-16-bytes-or-more\n", 0o600)]
+    {
+        home.write(name, text);
+        home.set_mode(name, mode);
+    }
+    let printed = home.runs(&["keygen", "--node", "n1", "node.key"]);
+    let sample = home.runs(&["config", "init"]);
+    let place = home.path().to_str().unwrap();
+    let here = |text: &str| {
+        let places = ["/etc/tanist/", "/var/lib/tanist/", "/run/tanist/", "/var/log/"];
+        let text = places.iter().fold(text.to_owned(), |text, from| {
+            text.replace(&format!("\"{from}"), &format!("\"{place}/"))
+        });
+        text.replace("\"/usr/bin/check\"", &format!("\"{place}/hook\""))
+            .replace("n1 = \"tanist-node-1:…\"", printed.lines().next().unwrap())
+    };
+    let mut count = 0;
+    let is_value = |line: &str| {
+        let name = line.strip_prefix("# ").and_then(|rest| rest.split_once(" = "));
+        name.is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
+    };
+    let check = |text: &str, what: &str| {
+        home.write("sample.toml", &here(text));
+        let (code, stderr) =
+            told(&home.tanist(&["config", "check", "-c", "sample.toml"]).output().unwrap());
+        // A table of keys needs the file of the own one, and the other way round.
+        let is_pair = what.starts_with("identity");
+        assert!(code == Some(0) || is_pair, "{what}: {stderr}");
+    };
+    let lines: Vec<&str> = sample.lines().collect();
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| is_value(line)) {
+        let mut text = lines.clone();
+        text[at] = &line[2..];
+        let table = lines[..at].iter().rev().find(|line| line.starts_with('['));
+        let table = table.map_or("", |table| table.trim_matches(['[', ']']));
+        check(&text.join("\n"), &format!("{table} {line}"));
+        count += 1;
+    }
+    assert!(count > 30, "only {count} values");
+    let all: Vec<&str> =
+        lines.iter().map(|line| if is_value(line) { &line[2..] } else { line }).collect();
+    let (all, before) = (all.join("\n"), "preempt = \"never\"");
+    check(&all, "all of them");
+    for other in ["always", "after 30s", "30s"] {
+        let text = all.replace(before, &format!("preempt = \"{other}\""));
+        assert!(text != all, "no {before} in\n{all}");
+        check(&text, other);
+    }
+    check(&all.replace("require = true", "require = false"), "to migrate");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use assert_cmd::cargo_bin_cmd;
 const COMMANDS: &[&[&str]] = &[
     &[],
     &["dev"],
+    &["dev", "logs"],
     &["agent"],
     &["run"],
     &["status"],
@@ -97,6 +98,7 @@ fn alone_it_says_what_it_is_in_eight_lines() {
 fn slips_exit_with_2_and_say_what_there_is() {
     for (args, hint) in [
         (&["sim"][..], "Usage"),
+        (&["doctor", "-o", "name"], "no names to print; choose table"),
         (&["elect"], "unrecognized subcommand"),
         (&["take-part"], "`take-part` is called `rejoin`"),
         (&["take-part", "--node", "n3"], "`take-part` is called `rejoin`"),

@@ -94,7 +94,7 @@ fn names_in_json_are_those_of_a_simulated_run() {
     };
     // The scenario also reports its cuts, which a recording does not contain.
     assert!(verdicts(&simulated).starts_with(&verdicts(&report)), "{report}");
-    assert_eq!(verdicts(&report).len(), 24);
+    assert_eq!(verdicts(&report).len(), 25);
     assert_eq!(report["recording"]["files"], 6);
     assert_eq!(report["recording"]["gaps"], serde_json::json!([]));
 }

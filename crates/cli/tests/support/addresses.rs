@@ -25,9 +25,12 @@ impl Host {
             let [_, a, b, c] =
                 first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)).to_be_bytes();
             // 127.0.0.0/16 has localhost in it, which other programs use.
-            Ipv4Addr::new(127, a.max(1), b, c.clamp(1, 254))
+            Ipv4Addr::new(127, a.max(1), b, c)
         };
-        let mut hosts = std::iter::repeat_with(address).take(TRIES as usize);
+        // Networks and broadcasts are left out, not changed: a node of a fleet that has ended may
+        // still listen at its host, so no host is used twice.
+        let is_host = |address: &Ipv4Addr| (1..255).contains(&address.octets()[3]);
+        let mut hosts = std::iter::repeat_with(address).filter(is_host).take(TRIES as usize);
         let host = hosts.find_map(|address| Self::at(address, 0));
         host.expect("one of a thousand hosts is not claimed")
     }

@@ -42,7 +42,9 @@ impl Dev {
     pub(crate) fn start_within(arguments: &[&str], limit: Duration) -> Self {
         let home = tempfile::tempdir().unwrap();
         let mut command = tanist(home.path());
-        let mut process = Process::start(command.arg("dev").args(arguments).stdout(Stdio::piped()));
+        // As in the other groups of tests, the highest node takes over.
+        command.args(["dev", "--preempt", "always"]).args(arguments).stdout(Stdio::piped());
+        let mut process = Process::start(&mut command);
         let stdout = process.child().stdout.take().unwrap();
         Self { process, lines: lines_of(stdout), told: Vec::new(), home, limit }
     }
@@ -125,7 +127,7 @@ impl Dev {
 }
 
 /// The children of a process that are agents.
-fn agents_of(parent: u32) -> Vec<u32> {
+pub(crate) fn agents_of(parent: u32) -> Vec<u32> {
     let parent = format!("PPid:\t{parent}");
     let is_agent = |process: &u32| {
         let read = |name| std::fs::read_to_string(format!("/proc/{process}/{name}"));

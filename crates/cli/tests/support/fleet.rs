@@ -122,7 +122,9 @@ impl Fleet {
     /// directory. Returns the name of the file.
     pub(crate) fn configure(&self, node: usize, more: &str) -> String {
         let name = format!("n{node}");
-        let text = self.base(&name, &name).iter().fold(String::new(), line);
+        let mut all = self.base(&name, &name);
+        all.retain(|(key, _)| *key != "preempt" || !more.contains("preempt ="));
+        let text = all.iter().fold(String::new(), line);
         self.write(&name, &(text + &more.replace('@', self.path().to_str().unwrap())))
     }
 
@@ -149,6 +151,8 @@ impl Fleet {
             ("data_dir", path(&format!("data-{name}"))),
             ("key_file", path("group.key")),
             ("socket", path(&format!("{name}.sock"))),
+            // Most tests let the highest node take over; those of leaders that stay say so.
+            ("preempt", "\"always\"".to_owned()),
         ]
     }
 

@@ -6,5 +6,7 @@ pub(crate) mod dev;
 pub(crate) mod fleet;
 pub(crate) mod heavy;
 pub(crate) mod job;
+pub(crate) mod jobs;
+pub(crate) mod lan;
 pub(crate) mod namespaces;
 pub(crate) mod wait;

@@ -161,5 +161,5 @@ fn a_taken_port_is_refused_at_the_start_and_named_by_doctor() {
     let is_port = |finding: &&Value| finding["place"] == "port";
     let port = report["findings"].as_array().unwrap().iter().find(is_port).unwrap();
     assert_eq!(port["severity"], "problem");
-    assert!(port["what"].as_str().unwrap().contains("is taken"), "{port}");
+    assert!(port["what"].as_str().unwrap().contains("is in use"), "{port}");
 }

@@ -270,6 +270,7 @@ fn says(fleet: &Fleet, settings: Settings, node: u32, to: u32, messages: &[Messa
             .unwrap(),
         settings,
         versions: transport::version::Versions::RELEASED,
+        about: transport::introduction::About::release(),
         peers: (1..=3).map(|node| (NodeId(node), address(node))).collect(),
         limits: transport::Limits::default(),
     };

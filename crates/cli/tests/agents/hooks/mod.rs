@@ -3,6 +3,7 @@
 
 pub(crate) mod ending;
 pub(crate) mod gate;
+pub(crate) mod leadership;
 pub(crate) mod order;
 pub(crate) mod program;
 

@@ -60,6 +60,19 @@ fn without_an_agent_it_exits_with_125() {
 }
 
 #[test]
+fn a_key_that_no_file_would_take_is_not_ignored() {
+    let fleet = Fleet::configured(1, "");
+    for more in [&[][..], &["--socket", "n1.sock"], &["--node", "n1"]] {
+        let mut run = fleet.tanist(&["run", "--set", "timing.heartbeat=1s"]);
+        let output = run.args(more).args(["--", "touch", "started"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(125), "{more:?}: {output:?}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains("--set timing.heartbeat=1s") && stderr.contains("-c"), "{stderr}");
+    }
+    assert!(!fleet.file("started").exists());
+}
+
+#[test]
 fn a_node_of_another_group_is_refused() {
     let fleet = Fleet::configured(1, "");
     let output = fleet.job(1, &["--group", "shipping"], "touch started").output().unwrap();

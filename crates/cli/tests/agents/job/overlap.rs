@@ -4,11 +4,11 @@
 use std::time::{Duration, Instant};
 
 use rustix::process::{getpid, set_child_subreaper};
-use serde_json::Value;
 
 use crate::support::agent::{Process, signal};
 use crate::support::fleet::Fleet;
 use crate::support::job::JOB;
+use crate::support::jobs::Jobs;
 use crate::support::wait::until;
 
 /// Groups merge quickly, for many kills. On a busy machine no silent node is suspected, since none
@@ -16,64 +16,12 @@ use crate::support::wait::until;
 const TIMING: &str =
     "[timing]\nheartbeat = \"100ms\"\nsuspect_after = \"5s\"\ncheck_every = \"500ms\"\n";
 
-struct Jobs {
-    fleet: Fleet,
-    runs: Vec<Process>,
-}
-
-impl Jobs {
-    fn start(nodes: usize, algorithm: &str) -> Self {
-        let fleet = Fleet::configured(nodes, &format!("algorithm = {algorithm:?}\n{TIMING}"));
-        let mut jobs = Self { fleet, runs: Vec::new() };
-        jobs.runs = (1..=nodes).map(|node| jobs.spawn(node)).collect();
-        jobs
-    }
-
-    fn spawn(&self, node: usize) -> Process {
-        Process::start(&mut self.fleet.job(node, &["--grace", "2s"], JOB))
-    }
-
-    /// How many jobs have started, and on which node the newest one runs.
-    fn newest(&self) -> Option<(usize, usize)> {
-        let starts = self.fleet.read("starts");
-        let node = starts.lines().last()?.strip_prefix('n')?.split(' ').next()?.parse().ok()?;
-        Some((starts.lines().count(), node))
-    }
-
-    /// Waits until the newest job is as wanted.
-    fn newest_when(&self, is_wanted: impl Fn(usize, usize) -> bool) -> (usize, usize) {
-        let look = || self.newest().filter(|(count, node)| is_wanted(*count, *node));
-        until("a job to start", look)
-    }
-
-    /// Kills the node of the newest job, and restarts it when another node runs the job.
-    fn kill_leader(&mut self) -> usize {
-        let (_, leader) = self.newest_when(|_, _| true);
-        self.runs[leader - 1].signal("-KILL");
-        self.runs[leader - 1].ends();
-        self.newest_when(|_, node| node != leader);
-        self.runs[leader - 1] = self.spawn(leader);
-        leader
-    }
-
-    /// Waits until a node is in one group with all others.
-    fn is_joined(&self, node: usize) {
-        let socket = format!("n{node}.sock");
-        until("the node to join", || {
-            let asked = self.fleet.tanist(&["status", "-o", "json", "--socket", &socket]).output();
-            let status: Value = serde_json::from_slice(&asked.unwrap().stdout).ok()?;
-            let members = status["members"].as_array().map_or(0, Vec::len);
-            (members == self.runs.len() && status["role"] != "suspended").then_some(())
-        });
-    }
-
-    fn check(&self) {
-        self.fleet.no_overlap();
-    }
+fn lines(algorithm: &str) -> String {
+    format!("algorithm = {algorithm:?}\n{TIMING}")
 }
 
 fn survives_kills(nodes: usize, algorithm: &str, kills: usize) {
-    let mut jobs = Jobs::start(nodes, algorithm);
+    let mut jobs = Jobs::start(nodes, &lines(algorithm));
     for round in 0..kills {
         let killed = jobs.kill_leader();
         // Every other time the next one is killed while the last one is still joining.
@@ -104,7 +52,7 @@ fn leaders_by_bully_are_killed_and_no_two_jobs_run_at_once() {
 
 #[test]
 fn a_leader_that_steps_down_has_ended_its_job_before_the_next_one_starts() {
-    let jobs = Jobs::start(3, "bully");
+    let jobs = Jobs::start(3, &lines("bully"));
     jobs.newest_when(|_, node| node == 3);
     jobs.is_joined(3);
     let told = jobs.fleet.tanist(&["step-down", "--socket", "n3.sock"]).output().unwrap();
@@ -116,7 +64,7 @@ fn a_leader_that_steps_down_has_ended_its_job_before_the_next_one_starts() {
 /// Agents and attached runs are killed in turn.
 #[test]
 fn agents_and_runs_are_killed_and_no_two_jobs_run_at_once() {
-    let fleet = Fleet::configured(3, &format!("algorithm = \"invitation\"\n{TIMING}"));
+    let fleet = Fleet::configured(3, &lines("invitation"));
     let mut jobs = Jobs { fleet, runs: Vec::new() };
     let agent = |fleet: &Fleet, node: usize| {
         let file = format!("n{node}.toml");
@@ -157,9 +105,7 @@ fn agents_and_runs_are_killed_and_no_two_jobs_run_at_once() {
 #[test]
 fn nobody_starts_while_the_keeper_of_a_killed_node_has_not_ended_the_job() {
     let patient = TIMING.replace("\"5s\"", "\"30s\"");
-    let fleet = Fleet::configured(3, &format!("algorithm = \"bully\"\n{patient}"));
-    let mut jobs = Jobs { fleet, runs: Vec::new() };
-    jobs.runs = (1..=3).map(|node| jobs.spawn(node)).collect();
+    let mut jobs = Jobs::start(3, &format!("algorithm = \"bully\"\n{patient}"));
     jobs.newest_when(|_, node| node == 3);
     jobs.is_joined(3);
     let (before, _) = jobs.newest_when(|_, node| node == 3);

@@ -1,11 +1,15 @@
 //! Signals to `tanist run`.
 
+use std::fs;
 use std::process::Stdio;
+use std::time::Instant;
+
+use rustix::process::Signal;
 
 use crate::support::agent::Process;
 use crate::support::dev::Dev;
 use crate::support::fleet::Fleet;
-use crate::support::wait::until;
+use crate::support::wait::{LIMIT, until};
 
 /// A node that waits, since another one leads.
 fn waiting(fleet: &Fleet, dev: &mut Dev) -> Process {
@@ -20,11 +24,11 @@ fn waiting(fleet: &Fleet, dev: &mut Dev) -> Process {
 
 /// Whether a process has more sockets than those of its runtime.
 fn is_attached(process: u32) -> bool {
-    let links = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
-    let targets = links.filter_map(|link| std::fs::read_link(link.path()).ok());
+    let links = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let targets = links.filter_map(|link| fs::read_link(link.path()).ok());
     let sockets = targets.filter(|target| target.to_string_lossy().starts_with("socket:"));
-    // Three are the runtime's, for signals, and exist before the process handles signals.
-    sockets.count() >= 4
+    // Four are of its two runtimes, for signals.
+    sockets.count() >= 5
 }
 
 // consul#4439: a stop while waiting hangs; consul#800: a child is started during the shutdown.
@@ -43,6 +47,30 @@ fn asked_to_end_while_it_waits_it_ends_and_starts_nothing() {
     }
 }
 
+/// Seen: a signal in the moment between two of its listeners was heard by nobody.
+#[test]
+fn asked_to_end_in_its_first_moments_it_ends() {
+    let fleet = Fleet::configured(1, "");
+    for _ in 0..20 {
+        let mut run = Process::start(&mut fleet.job(1, &[], "exec sleep 1000"));
+        // Without a pause: the moment is short.
+        let deadline = Instant::now() + LIMIT;
+        while !catches_term(run.id()) {
+            assert!(Instant::now() < deadline, "no handler for SIGTERM");
+        }
+        run.signal("-TERM");
+        run.ends();
+    }
+}
+
+/// Whether a process has its own handler for SIGTERM.
+fn catches_term(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    caught.is_some_and(|mask| mask & (1 << (Signal::TERM.as_raw() - 1)) != 0)
+}
+
 #[test]
 fn asked_to_end_it_exits_as_the_command_does() {
     let fleet = Fleet::configured(1, "");
@@ -53,7 +81,7 @@ fn asked_to_end_it_exits_as_the_command_does() {
             until("the command", || fleet.file("ready").exists().then_some(()));
             run.signal(name);
             assert_eq!(run.code(), wanted, "{name}");
-            std::fs::remove_file(fleet.file("ready")).unwrap();
+            fs::remove_file(fleet.file("ready")).unwrap();
             fleet.no_process_runs();
         }
     }
@@ -116,6 +144,6 @@ fn a_stopped_command_hears_that_it_must_end() {
 }
 
 fn is_stopped(process: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status"));
+    let status = fs::read_to_string(format!("/proc/{process}/status"));
     status.is_ok_and(|status| status.contains("State:\tT"))
 }

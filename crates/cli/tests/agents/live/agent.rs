@@ -129,7 +129,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_line() {
     let fleet = Fleet::new(2);
     let (code, stderr) = refused(&fleet, &fleet.configure(1, "algorythm = \"bully\"\n"));
     assert_eq!(code, Some(6));
-    assert!(stderr.starts_with("n1.toml:7:") && stderr.contains("algorithm"), "{stderr}");
+    assert!(stderr.starts_with("n1.toml:8:") && stderr.contains("algorithm"), "{stderr}");
     let (code, stderr) =
         refused(&fleet, &fleet.configure(1, "[timing]\nsuspect_after = \"10ms\"\n"));
     assert_eq!(code, Some(6));

@@ -153,16 +153,16 @@ fn without_a_group_the_commands_say_what_to_start() {
 
 #[test]
 fn a_group_that_cannot_start_says_why_and_leaves_nothing_behind() {
-    for (arguments, why) in [
-        (["--option", "nonsense=1"], "nonsense"),
-        (["--timing", "heartbeat=2s"], "at least"),
-        (["--timing", "heartbeet=2s"], "heartbeet"),
-        (["--algorithm", "bully-lecture"], "hands no state"),
+    for (arguments, code, why) in [
+        (["--option", "nonsense=1"], 2, "--option nonsense=1: "),
+        (["--timing", "heartbeat=2s"], 2, "--timing heartbeat=2s: suspect_after = 1s"),
+        (["--timing", "heartbeet=2s"], 2, "--timing heartbeet=2s: there is no key"),
+        (["--algorithm", "bully-lecture"], 6, "hands no state"),
     ] {
         let home = tempfile::tempdir().unwrap();
         let mut command = tanist(home.path());
         let output = command.args(["dev", "--work", "10"]).args(arguments).output().unwrap();
-        assert_eq!(output.status.code(), Some(6), "{arguments:?}: {output:?}");
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(stderr.contains(why), "{arguments:?}: {stderr}");
         assert!(!home.path().join("tanist/dev").exists(), "{arguments:?}");

@@ -90,7 +90,11 @@ fn in_a_paused_group_a_dead_leader_is_replaced_only_after_the_pause() {
         let members = &dev.json(&["members", "--node", "n2"])["members"];
         (members[2]["is_connected"] != true).then_some(())
     });
-    assert_eq!(dev.json(&["leader", "--node", "n2"])["leader"], "n3");
+    // It is replaced by no node, and named as lost, not as the leader.
+    let lost = dev.run(&["leader", "--node", "n2", "-o", "json"]);
+    assert_eq!(lost.status.code(), Some(1), "{lost:?}");
+    let lost: Value = serde_json::from_slice(&lost.stdout).unwrap();
+    assert_eq!((&lost["leader"], &lost["lost_leader"]), (&Value::Null, &"n3".into()), "{lost}");
     let done = dev.run(&["resume", "--node", "n2"]);
     assert!(done.status.success(), "{done:?}");
     dev.status_when("n1", |status| status["leader"]["node"] == "n2");

@@ -61,6 +61,12 @@ fn lists_in_lines_are_a_line_for_each_and_yaml_says_the_same() {
     }
     let names = dev.run(&["members", "-o", "name"]);
     assert_eq!(names.stdout, b"n1\nn2\nn3\n");
+    for command in ["history", "why"] {
+        let names = dev.run(&[command, "--node", "n2", "-o", "name"]);
+        let names = String::from_utf8(names.stdout).unwrap();
+        assert!(names.lines().all(|name| ["n1", "n2", "n3"].contains(&name)), "{command}: {names}");
+        assert_eq!(names.lines().last(), Some("n3"), "{command}: {names}");
+    }
     for arguments in [&["leader"][..], &["history", "--node", "n2"]] {
         let json = dev.json(arguments);
         let yaml = dev.run(&[arguments, &["-o", "yaml"]].concat());

@@ -1,7 +1,10 @@
 //! Querying a group and acting on it from the command line.
 
 mod acting;
+mod faults;
+mod finding;
 mod forms;
 mod reloading;
 mod top;
+mod views;
 mod watching;

@@ -1,0 +1,104 @@
+//! A day of a virtual address: its leader is killed, cut off, healed and upgraded.
+
+use super::client::Client;
+use super::machines::{Machines, NODES};
+
+const ALL: &[usize] = &[1, 2, 3];
+
+#[test]
+fn the_address_follows_the_leader_and_clients_follow_the_address() {
+    let Some(mut machines) = Machines::start(2) else { return };
+    let clients = [Client::start(&machines, NODES + 1), Client::start(&machines, NODES + 2)];
+    let mut told = Vec::new();
+
+    let first = machines.leader_of(ALL);
+    settled(&machines, &clients, first);
+    told.push(format!("n{first} leads"));
+
+    let second = agent_is_killed(&mut machines, &clients, first);
+    told.push(format!("kill -9 of the agent of n{first}: n{second} leads; then n{first} restarts"));
+
+    let third = machine_is_killed(&mut machines, &clients, second);
+    told.push(format!("n{second} loses its power: n{third} leads; then n{second} boots"));
+
+    let fourth = network_is_cut(&machines, &clients, third);
+    told.push(format!("n{third} is cut off with the second client; healed, n{fourth} leads"));
+
+    machines.stop_agent(fourth);
+    let left: Vec<usize> = ALL.iter().copied().filter(|node| *node != fourth).collect();
+    let fifth = machines.leader_of(&left);
+    settled(&machines, &clients, fifth);
+    machines.launch(fourth);
+    assert_eq!(machines.leader_of(ALL), fifth, "a node that comes back does not take over");
+    settled(&machines, &clients, fifth);
+    told.push(format!("n{fourth} is upgraded: n{fifth} leads and keeps the address"));
+
+    println!("{}", told.join("\n"));
+    for (client, number) in clients.iter().zip(1..) {
+        println!("client {number} sees\n{}", client.timeline());
+    }
+}
+
+/// One machine has the address, and all clients reach it there.
+fn settled(machines: &Machines, clients: &[Client], leader: usize) {
+    machines.held_by(&[leader]);
+    for client in clients {
+        client.reaches(&format!("n{leader}"));
+    }
+}
+
+/// The machine of a killed agent keeps the address and answers for it. Clients follow the
+/// announcement of the new leader; nothing else would tell them.
+fn agent_is_killed(machines: &mut Machines, clients: &[Client], leader: usize) -> usize {
+    clients.iter().for_each(|client| machines.remember(client.at, leader));
+    let before: Vec<usize> = clients.iter().map(Client::count).collect();
+    machines.kill_agent(leader);
+    let left: Vec<usize> = ALL.iter().copied().filter(|node| *node != leader).collect();
+    let next = machines.leader_of(&left);
+    let mut both = [leader, next];
+    both.sort_unstable();
+    machines.held_by(&both);
+    for client in clients {
+        client.reaches(&format!("n{next}"));
+        machines.remembers(client.at, next);
+    }
+    // The first hook of the next incarnation removes what was left.
+    machines.launch(leader);
+    assert_eq!(machines.leader_of(ALL), next, "a node that comes back does not take over");
+    settled(machines, clients, next);
+    for (client, before) in clients.iter().zip(before) {
+        client.never_returns_to(&format!("n{leader}"), before);
+    }
+    next
+}
+
+fn machine_is_killed(machines: &mut Machines, clients: &[Client], leader: usize) -> usize {
+    machines.kill_machine(leader);
+    let left: Vec<usize> = ALL.iter().copied().filter(|node| *node != leader).collect();
+    let next = machines.leader_of(&left);
+    clients.iter().for_each(|client| client.reaches(&format!("n{next}")));
+    machines.boot(leader);
+    assert_eq!(machines.leader_of(ALL), next, "a node that comes back does not take over");
+    settled(machines, clients, next);
+    next
+}
+
+/// Both sides have the address, each for its own clients; after the cut one has it, for all.
+fn network_is_cut(machines: &Machines, clients: &[Client], leader: usize) -> usize {
+    let [near, far] = clients else { panic!("two clients") };
+    machines.switch.cut(&[leader, far.at]);
+    let left: Vec<usize> = ALL.iter().copied().filter(|node| *node != leader).collect();
+    let other = machines.leader_of(&left);
+    assert_eq!(machines.leader_of(&[leader]), leader);
+    let mut both = [leader, other];
+    both.sort_unstable();
+    machines.held_by(&both);
+    near.reaches(&format!("n{other}"));
+    far.reaches(&format!("n{leader}"));
+
+    machines.switch.heal();
+    let last = machines.leader_of(ALL);
+    settled(machines, clients, last);
+    clients.iter().for_each(|client| machines.remembers(client.at, last));
+    last
+}
