@@ -13,6 +13,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use serde::Serialize;
+use tanist_core::membership::NodeNames;
 use tanist_core::time::micros;
 use tanist_core::trace::{Entry, Header, SCHEMA, Source};
 use tanist_core::{GroupConfig, Membership};
@@ -160,6 +161,7 @@ fn header(group: &str, config: &GroupConfig, members: &Membership) -> Header {
         seed: 0,
         nodes: members.all().to_vec(),
         labels: members.labelled().to_vec(),
+        names: NodeNames::clone(members.names()),
         answer_us: micros(config.timing().answer()),
         check_every_us: micros(config.timing().check_every()),
         preempt: config.preempt().in_header(),

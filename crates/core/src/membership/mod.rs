@@ -7,6 +7,7 @@
 mod grouping;
 mod hierarchy;
 mod labels;
+mod names;
 mod set;
 
 use alloc::collections::BTreeMap;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use hierarchy::{Hierarchy, HierarchyError};
 pub use labels::{LABEL_BYTES_MAX, Label, LabelError, Labels};
+pub use names::{DuplicateName, NAME_BYTES_MAX, Named, NodeName, NodeNameError, NodeNames};
 pub use set::NodeSet;
 
 use crate::config::GroupConfig;
@@ -69,7 +71,7 @@ pub struct Member {
     // Field order is rank order: derived Ord compares priority first.
     /// The election attribute.
     pub priority: Priority,
-    /// The name.
+    /// Its number, by which the protocols know it.
     pub id: NodeId,
 }
 
@@ -81,6 +83,8 @@ pub struct Membership {
     rank_by_id: Vec<(NodeId, usize)>,
     /// Labels of nodes, in order of id; nodes without labels are left out.
     labels: Vec<(NodeId, Labels)>,
+    /// What people call the nodes.
+    names: Arc<NodeNames>,
     is_configured: bool,
     /// The peer groups, if the algorithm has any.
     hierarchy: Option<Arc<Hierarchy>>,
@@ -104,8 +108,8 @@ impl Membership {
             return Err(MembershipError::Duplicate(pair[0].0));
         }
         let version = MembershipVersion(1);
-        let (labels, hierarchy) = (Vec::new(), None);
-        Ok(Self { version, by_rank, rank_by_id, labels, is_configured: true, hierarchy })
+        let (labels, names, hierarchy) = (Vec::new(), Arc::default(), None);
+        Ok(Self { version, by_rank, rank_by_id, labels, names, is_configured: true, hierarchy })
     }
 
     /// The same nodes with labels. If a node is named twice the last labels count; nodes that are
@@ -130,7 +134,19 @@ impl Membership {
         &self.labels
     }
 
-    /// The node of this name as it is configured.
+    /// The same nodes with names for people.
+    #[must_use]
+    pub fn with_names(self, names: NodeNames) -> Self {
+        Self { names: Arc::new(names), ..self }
+    }
+
+    /// What people call the nodes.
+    #[must_use]
+    pub const fn names(&self) -> &Arc<NodeNames> {
+        &self.names
+    }
+
+    /// The node of this id as it is configured.
     #[must_use]
     pub fn member(&self, id: NodeId) -> Option<Member> {
         self.rank(id).map(|rank| self.by_rank[rank])

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use names::{Kind, TimerName};
 
 use crate::group::{GroupNumber, Status};
-use crate::membership::{Labels, Member, NodeId, NodeSet};
+use crate::membership::{Labels, Member, NodeId, NodeNames, NodeSet};
 use crate::payload::Definition;
 use crate::time::Time;
 
@@ -43,6 +43,9 @@ pub struct Header {
     /// Their labels, as far as they are configured.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub labels: Vec<(NodeId, Labels)>,
+    /// What people call them, as far as they have names.
+    #[serde(skip_serializing_if = "NodeNames::is_empty", default)]
+    pub names: NodeNames,
     /// T, in microseconds: what a reader needs to judge silence.
     pub answer_us: u64,
     /// Period of Check, in microseconds.

@@ -272,6 +272,7 @@ const DEFINITION_MAX: usize = 32;
 
 #[cfg(test)]
 mod tests {
+    use tanist_core::membership::NodeNames;
     use tanist_core::trace::{Kind, Source, TimerName};
     use tanist_core::{GroupNumber, Member, NodeSet, Priority, Status, Time};
 
@@ -287,6 +288,7 @@ mod tests {
             seed: 7,
             nodes: (1..=3).map(|i| Member { priority: Priority(i), id: NodeId(i) }).collect(),
             labels: Vec::new(),
+            names: NodeNames::default(),
             answer_us: 25_000,
             check_every_us: 100_000,
             preempt: String::new(),

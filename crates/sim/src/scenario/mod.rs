@@ -19,6 +19,7 @@ mod unknown;
 use std::time::Duration;
 
 use tanist_core::election::EstablishedGroup;
+use tanist_core::membership::NodeNames;
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
 use tanist_core::trace::{Header, SCHEMA, Source};
@@ -124,6 +125,7 @@ impl Scenario {
             seed,
             nodes: self.members.all().to_vec(),
             labels: self.members.labelled().to_vec(),
+            names: NodeNames::clone(self.members.names()),
             answer_us: micros(self.settings.timing.answer()),
             check_every_us: micros(self.settings.timing.check_every()),
             preempt: self.settings.preempt.in_header(),

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use tanist_core::election::Algorithm;
+use tanist_core::membership::NodeNames;
 use tanist_core::options::{OptionError, Options};
 use tanist_core::time::micros;
 use tanist_core::timing::TimingConfig;
@@ -199,6 +200,7 @@ fn header(config: &GroupConfig, members: &Membership) -> Header {
         seed: 1,
         nodes: members.all().to_vec(),
         labels: Vec::new(),
+        names: NodeNames::default(),
         answer_us: micros(config.timing().answer()),
         check_every_us: micros(config.timing().check_every()),
         preempt: config.preempt().in_header(),

@@ -1,5 +1,6 @@
 //! Pictures of small traces: every event is in them, once, and nothing else.
 
+use tanist_core::membership::NodeNames;
 use tanist_core::trace::{Kind, Link, Loss, MessageFacts, NodeState, Outcome, Source, TimerName};
 use tanist_core::{GroupNumber, Member, NodeId, NodeSet, Priority, Status, Time};
 
@@ -16,6 +17,7 @@ fn header(algorithm: &str) -> Header {
         seed: 7,
         nodes: (1..=3).map(|i| Member { priority: Priority(i), id: NodeId(i) }).collect(),
         labels: Vec::new(),
+        names: NodeNames::default(),
         answer_us: 25_000,
         check_every_us: 100_000,
         preempt: String::new(),

@@ -1,6 +1,7 @@
 //! Elections as one node lives through them.
 
 use tanist_core::Priority;
+use tanist_core::membership::NodeNames;
 use tanist_core::trace::{MessageFacts, Source};
 
 use super::*;
@@ -16,6 +17,7 @@ fn header() -> Header {
         seed: 0,
         nodes: (1..=3).map(member).collect(),
         labels: Vec::new(),
+        names: NodeNames::default(),
         answer_us: 150_000,
         check_every_us: 2_000_000,
         preempt: String::new(),
