@@ -151,6 +151,7 @@ fn check_settings(texts: &str) {
         digest: [0; DIGEST_LENGTH],
         text: text.to_owned(),
         defaults: defaults.clone(),
+        names: Default::default(),
     };
     let there = told(ours).differences(theirs);
     let back = told(theirs).differences(ours);

@@ -127,7 +127,7 @@ pub(crate) fn any_hello(source: &mut Unstructured<'_>) -> Result<Hello> {
 
 /// Settings as they are said.
 pub(crate) fn settings(digest: [u8; DIGEST_LENGTH], text: String) -> Settings {
-    Settings { digest, text, defaults: String::new() }
+    Settings { digest, text, defaults: String::new(), names: Default::default() }
 }
 
 /// Any answer that a listener could give.

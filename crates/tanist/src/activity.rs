@@ -212,7 +212,7 @@ impl Group {
                 tracing::info!(
                     "elected; waiting for {} before acting: reachable, or not known to be gone, \
                      and not in this group",
-                    opposed.to_string().trim_matches(['{', '}'])
+                    self.names().list(opposed.iter())
                 );
                 tell(&opposed);
                 told = opposed;

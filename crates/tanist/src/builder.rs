@@ -16,7 +16,7 @@ use tanist_core::{GroupConfig, GroupSettings, Member, Membership, Priority};
 use crate::error::StartError;
 use crate::group::{Group, NetworkKind, Setup};
 use crate::key::{Identities, Keyring};
-use crate::names::{labels, parse_node, parse_peer};
+use crate::names::{Peer, PeerError, PeerList, known, labels};
 use crate::task::GroupTask;
 use crate::transport::introduction::About;
 use crate::transport::radio::Reach;
@@ -100,13 +100,15 @@ impl Builder {
         }
     }
 
-    /// Which of the nodes this one is: `n1`, `n2` and so on.
+    /// Which of the nodes this one is: its name in the list of peers, or `n1`, `n2` and so on.
     pub fn node(mut self, node: impl Into<String>) -> Self {
         self.node = Some(node.into());
         self
     }
 
-    /// All nodes with their addresses, this one included: `n1=10.0.0.1:7400`.
+    /// All nodes with their addresses, this one included: `db-east-1=10.0.0.1:7400`, in the same order
+    /// on all nodes, since a node's number is its place in the list. `n7:db-east-1=10.0.0.1:7400` says
+    /// the number, and `n7=10.0.0.1:7400` is a node without a name.
     pub fn peers(mut self, peers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.peers.extend(peers.into_iter().map(Into::into));
         self
@@ -268,7 +270,7 @@ impl Builder {
     /// # async fn main() {
     /// let refused = Group::builder("billing").node("first").start().await.unwrap_err();
     /// assert!(matches!(refused, StartError::Name(_)));
-    /// assert_eq!(refused.to_string(), "`first` names no node: nodes are n1, n2, n3 and so on");
+    /// assert_eq!(refused.to_string(), "`first` is not a node: write its name in the list of peers, or n1, n2 and so on");
     /// # }
     /// ```
     ///
@@ -354,26 +356,24 @@ impl Builder {
     /// The nodes and the settings of the group, if they fit together.
     fn plan(&self) -> Result<Plan, StartError> {
         let name = self.node.clone().ok_or(StartError::Missing(NO_NODE))?;
-        let me = parse_node(&name).ok_or_else(|| StartError::Name(name.clone()))?;
-        let mut peers = Vec::new();
-        for peer in &self.peers {
-            // By radio nodes have no addresses.
-            let named = self.radio.as_ref().and_then(|_| parse_node(peer));
-            let parsed = named.map(|id| (id, String::new())).or_else(|| parse_peer(peer));
-            peers.push(parsed.ok_or_else(|| StartError::Peer(peer.clone()))?);
-        }
+        let list = self.peer_list()?;
+        let me = known(&list, &name)?;
         let mut priorities = Vec::new();
         for (name, priority) in &self.priorities {
-            let node = parse_node(name).ok_or_else(|| StartError::Name(name.clone()))?;
-            priorities.push((node, *priority));
+            priorities.push((known(&list, name)?, *priority));
         }
+        let peers: Vec<(NodeId, String)> =
+            list.all().iter().map(|peer| (peer.id, peer.address.clone())).collect();
         let members = peers.iter().map(|(id, _)| {
             let given = priorities.iter().rev().find(|(node, _)| node == id);
             Member { priority: Priority(given.map_or(id.0, |(_, priority)| *priority)), id: *id }
         });
         let version = MembershipVersion(self.peers_version);
-        let labels = labels(&self.zones, &self.racks)?;
-        let members = Membership::new(members)?.with_version(version).with_labels(labels);
+        let labels = labels(&list, &self.zones, &self.racks)?;
+        let members = Membership::new(members)?
+            .with_version(version)
+            .with_labels(labels)
+            .with_names(list.names().clone());
         let address = match peers.iter().find(|(id, _)| *id == me) {
             Some((_, address)) => address.clone(),
             None => return Err(StartError::Stranger(name)),
@@ -392,6 +392,21 @@ impl Builder {
         })?;
         let members = members.arranged(&config)?;
         Ok(Plan { me, address, peers, members, config, timing })
+    }
+
+    fn peer_list(&self) -> Result<PeerList, StartError> {
+        let mut peers = Vec::new();
+        for (place, entry) in (1..).zip(&self.peers) {
+            let peer = Peer::parse(entry, place)
+                // By radio nodes have no addresses.
+                .and_then(|peer| match peer.address.is_empty() && self.radio.is_none() {
+                    true => Err(PeerError::Address),
+                    false => Ok(peer),
+                });
+            let wrong = |cause| StartError::Peer { entry: entry.clone(), cause };
+            peers.push(peer.map_err(wrong)?);
+        }
+        Ok(PeerList::new(peers)?)
     }
 }
 

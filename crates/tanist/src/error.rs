@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use tanist_core::config::ConfigError;
 use tanist_core::membership::HierarchyError;
-use tanist_core::membership::{LabelError, MembershipError, NodeId};
+use tanist_core::membership::{LabelError, MembershipError};
 use tanist_core::options::OptionError;
 use tanist_core::policy::PreemptError;
 use tanist_core::timing::TimingError;
 
 use crate::key::{GenerateKeyError, ReadKeyError};
+use crate::names::{PeerError, PeerListError};
 use crate::store::{OpenError, SaveError};
 use crate::task::TaskError;
 use crate::transport::radio::AntennaError;
@@ -21,11 +22,19 @@ use crate::transport::{self, BindError};
 #[non_exhaustive]
 pub enum StartError {
     /// A node is not named as nodes are.
-    #[error("`{0}` names no node: nodes are n1, n2, n3 and so on")]
+    #[error("`{0}` is not a node: write its name in the list of peers, or n1, n2 and so on")]
     Name(String),
     /// A peer is not given as name and address.
-    #[error("`{0}` is no peer: give each as NODE=HOST:PORT, for example n1=10.0.0.1:7400")]
-    Peer(String),
+    #[error("`{entry}` is not a peer: {cause}")]
+    Peer {
+        /// The entry of the list.
+        entry: String,
+        /// What is wrong with it.
+        cause: PeerError,
+    },
+    /// Two peers have the same name or number.
+    #[error(transparent)]
+    Peers(#[from] PeerListError),
     /// Something that must be said was not.
     #[error("{0}")]
     Missing(&'static str),
@@ -124,7 +133,8 @@ impl StartError {
         };
         match self {
             Self::Name(_)
-            | Self::Peer(_)
+            | Self::Peer { .. }
+            | Self::Peers(_)
             | Self::Missing(_)
             | Self::Stranger(_)
             | Self::Members(_)
@@ -226,10 +236,10 @@ pub enum Failure {
          or give this one an id of its own"
     )]
     Twin {
-        /// The id that both have.
-        node: NodeId,
+        /// What the node that both claim to be is called.
+        node: String,
         /// Who says so.
-        peer: NodeId,
+        peer: String,
         /// Where the other process is.
         at: String,
     },

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tanist_core::membership::NodeNames;
 use tanist_core::trace::Header;
 use tanist_core::{NodeId, NodeSet};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -67,6 +68,13 @@ impl Group {
     #[must_use]
     pub const fn me(&self) -> NodeId {
         self.identity.me
+    }
+
+    /// What people call the nodes, as far as they have names: [`NodeNames::of`] for output,
+    /// [`NodeNames::find`] for input.
+    #[must_use]
+    pub fn names(&self) -> &NodeNames {
+        &self.identity.names
     }
 
     /// What it is at the moment. True when it was asked; [`Group::roles`] tells when it changes.
@@ -349,7 +357,7 @@ impl Group {
             Some(Err(failure)) => failure.to_string(),
             None => Failure::Panicked.to_string(),
         };
-        NodeStopped { node: self.me(), reason }
+        NodeStopped { node: self.names().of(self.me()).to_string(), reason }
     }
 }
 
@@ -357,8 +365,8 @@ impl Group {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{node} has stopped: {reason}")]
 pub struct NodeStopped {
-    /// Which node.
-    pub node: NodeId,
+    /// What the node is called.
+    pub node: String,
     /// Why.
     pub reason: String,
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
+use tanist_core::membership::NodeNames;
 use tanist_core::{GroupNumber, NodeId, NodeSet};
 
 use crate::lead::Lead;
@@ -67,9 +68,18 @@ impl View {
     }
 }
 
+impl View {
+    /// The group in words that call nodes by their names.
+    #[must_use]
+    pub fn called(&self, names: &NodeNames) -> String {
+        let (members, leader) = (names.list(self.members.iter()), names.of(self.coordinator));
+        format!("group {} of {{{members}}} under {leader}", self.group)
+    }
+}
+
 impl fmt::Display for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "group {} of {} under {}", self.group, self.members, self.coordinator)
+        f.write_str(&self.called(&NodeNames::default()))
     }
 }
 
@@ -148,16 +158,24 @@ impl Role {
     }
 }
 
+impl Role {
+    /// The role in words that call nodes by their names: [`Group::names`](crate::Group::names).
+    #[must_use]
+    pub fn called(&self, names: &NodeNames) -> String {
+        match self {
+            Self::Leader(lead) => format!("leads {}", lead.view().called(names)),
+            Self::Member(view) => format!("is in {}", view.called(names)),
+            Self::Suspended(Suspension { why, left: Some(left) }) => {
+                format!("{why}, after group {}", left.group)
+            }
+            Self::Suspended(Suspension { why, left: None }) => why.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Leader(lead) => write!(f, "leads {}", lead.view()),
-            Self::Member(view) => write!(f, "is in {view}"),
-            Self::Suspended(Suspension { why, left: Some(left) }) => {
-                write!(f, "{why}, after group {}", left.group)
-            }
-            Self::Suspended(Suspension { why, left: None }) => write!(f, "{why}"),
-        }
+        f.write_str(&self.called(&NodeNames::default()))
     }
 }
 

@@ -6,9 +6,11 @@
 //! machine may be reached in several ways, and so is what may differ from node to node.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use tanist_core::membership::NodeNames;
 use tanist_core::options::Options;
 use tanist_core::{GroupConfig, Membership, Timing};
 
@@ -24,6 +26,8 @@ pub struct Settings {
     pub text: String,
     /// The defaults of all options, by which a line that is left out is told to people.
     pub defaults: String,
+    /// What people call the nodes, for messages about peers.
+    pub names: Arc<NodeNames>,
 }
 
 impl Settings {
@@ -32,7 +36,8 @@ impl Settings {
     pub fn of(config: &GroupConfig, members: &Membership) -> Self {
         let defaults = Options::default().of(config.algorithm()).into_iter();
         let defaults = defaults.map(|(name, value)| format!("options.{name}={value}\n"));
-        Self { defaults: defaults.collect(), ..Self::from_pairs(&pairs(config, members)) }
+        let names = Arc::clone(members.names());
+        Self { defaults: defaults.collect(), names, ..Self::from_pairs(&pairs(config, members)) }
     }
 
     fn from_pairs(pairs: &[(String, String)]) -> Self {
@@ -44,7 +49,8 @@ impl Settings {
         let mut digest = [0; DIGEST_LENGTH];
         digest.copy_from_slice(&whole[..DIGEST_LENGTH]);
         let lines = pairs.iter().map(|(key, value)| format!("{key}={}\n", short(value)));
-        Self { digest, text: lines.collect(), defaults: String::new() }
+        let (text, names) = (lines.collect(), Arc::default());
+        Self { digest, text, defaults: String::new(), names }
     }
 
     /// Where another node's settings differ, in the order of ours.
@@ -125,7 +131,9 @@ fn pairs(config: &GroupConfig, members: &Membership) -> Vec<(String, String)> {
         ("priorities", priorities.join(" ")),
         ("zones and racks", labels(members)),
     ];
-    let all = config.compared().into_iter().chain(rest);
+    // A group without names compares none, as releases that know of none do.
+    let named = (!members.names().is_empty()).then(|| ("names", names(members)));
+    let all = config.compared().into_iter().chain(rest).chain(named);
     pairs.extend(all.map(|(key, value)| (key.to_owned(), value)));
     pairs
 }
@@ -140,6 +148,12 @@ fn labels(members: &Membership) -> String {
         })
         .collect();
     if all.is_empty() { "none".to_owned() } else { all.join(" ") }
+}
+
+fn names(members: &Membership) -> String {
+    let names = members.names();
+    let all: Vec<String> = names.iter().map(|(id, name)| format!("{id}:{name}")).collect();
+    all.join(" ")
 }
 
 fn others(timing: &Timing) -> String {

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use futures_core::Stream;
 use serde::Serialize;
+use tanist_core::membership::NodeNames;
 use tanist_core::trace::{NodeState, SuperPeerStatus};
 use tanist_core::{NodeId, NodeSet, Status as Phase, Time};
 
@@ -152,6 +153,7 @@ impl Shared {
 pub(crate) struct Identity {
     pub(crate) group: Arc<str>,
     pub(crate) me: NodeId,
+    pub(crate) names: Arc<NodeNames>,
     pub(crate) algorithm: &'static str,
     pub(crate) peers_version: u32,
     /// Silence that is suspicious.

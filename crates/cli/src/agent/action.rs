@@ -99,7 +99,7 @@ impl Agent {
     /// Does it.
     pub(crate) async fn act(&self, action: &Action) -> Result<Done, ActionError> {
         tracing::info!("{}", action.requested());
-        let (group, me) = (self.group(), self.group().me());
+        let (group, me) = (self.group(), self.my_name());
         let text = match action {
             Action::StepDown { force: false, .. } | Action::Leave { force: false }
                 if group.is_paused() && group.role().is_leader() =>
@@ -149,7 +149,7 @@ impl Agent {
 
     /// Takes part again, unless a check still says no. The gate is asked at once.
     async fn rejoin(&self) -> Result<(), ActionError> {
-        let (group, me) = (self.group(), self.group().me());
+        let (group, me) = (self.group(), self.my_name());
         if !self.health().is_healthy() {
             let what = format!(
                 "{me} is withdrawn because its health check fails, and stays so; nothing was done. \

@@ -5,15 +5,20 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use tanist::{Change, GroupNumber, NodeId, NodeSet, RoleKind, View};
+use tanist::{Change, GroupNumber, NodeId, NodeNames, RoleKind, View};
 use tanist_core::Time;
 
 use super::json_form;
 use super::loss::LostNode;
 
-/// What an agent says when its role changes. Names stay as they are.
+/// What an agent says when its role changes. Inside an agent nodes are numbers; outside, and in
+/// JSON, they are what people call them: `RoleChange<String>`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RoleChange {
+#[serde(bound(
+    serialize = "N: AsRef<str> + Serialize",
+    deserialize = "N: From<String> + Deserialize<'de>"
+))]
+pub(crate) struct RoleChange<N = NodeId> {
     /// Counts the changes of this incarnation of the node.
     pub(crate) index: u64,
     /// Which incarnation; indexes of another one mean nothing in this one.
@@ -26,8 +31,7 @@ pub(crate) struct RoleChange {
     #[serde(rename = "when_ms", with = "json_form::unix_millis")]
     pub(crate) when: SystemTime,
     /// Whose role it is.
-    #[serde(with = "json_form::text")]
-    pub(crate) node: NodeId,
+    pub(crate) node: N,
     /// What changed.
     #[serde(default)]
     pub(crate) event: Changed,
@@ -40,20 +44,18 @@ pub(crate) struct RoleChange {
     #[serde(with = "json_form::optional_text")]
     pub(crate) group_number: Option<GroupNumber>,
     /// Its coordinator.
-    #[serde(with = "json_form::optional_text")]
-    pub(crate) coordinator: Option<NodeId>,
-    /// The members of it.
-    #[serde(with = "json_form::names")]
-    pub(crate) members: NodeSet,
+    pub(crate) coordinator: Option<N>,
+    /// The members of it, in order of number.
+    pub(crate) members: Vec<N>,
     /// Why it changed.
     #[serde(default)]
     pub(crate) reason: Reason,
     /// Who led the group that the node was in before.
-    #[serde(default, with = "json_form::optional_text")]
-    pub(crate) old_leader: Option<NodeId>,
+    #[serde(default = "none")]
+    pub(crate) old_leader: Option<N>,
     /// Who was in the group before and is not in this one, and why as far as this node knows.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) lost: Vec<LostNode>,
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lost: Vec<LostNode<N>>,
     /// For how long the node was in no group before this one; after the loss of a leader that fell
     /// silent, from its last sign of life on.
     #[serde(default, rename = "gap_ms", with = "json_form::optional_millis")]
@@ -97,6 +99,10 @@ impl FromStr for ChangeId {
      change that was seen. An index alone could be one of an earlier run of the agent"
 )]
 pub(crate) struct ParseChangeIdError;
+
+const fn none<N>() -> Option<N> {
+    None
+}
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 const fn is_zero(count: &u64) -> bool {
@@ -161,26 +167,61 @@ impl RoleChange {
             active: false,
             group_number: None,
             coordinator: None,
-            members: NodeSet::new(),
+            members: Vec::new(),
             reason: Reason::Start,
             old_leader: None,
             lost: Vec::new(),
             gap: None,
             missed: 0,
-            text: format!("{me} starts"),
+            text: String::new(),
         }
     }
 
-    /// The line for a change; its index is that of the history.
+    /// The line for a change; its index is that of the history, and its words are added there.
     pub(crate) fn new(me: NodeId, change: &Change) -> Self {
         let view = change.role.view();
         Self {
             role: change.role.kind(),
             group_number: view.map(View::group_number),
             coordinator: view.map(View::coordinator),
-            members: view.map(|view| view.members().clone()).unwrap_or_default(),
-            text: format!("{me} {}", change.role),
+            members: view.map(|view| view.members().iter().collect()).unwrap_or_default(),
             ..Self::start(me, change.at, change.when)
+        }
+    }
+
+    /// The same with nodes as people call them.
+    pub(crate) fn called(&self, names: &NodeNames) -> RoleChange<String> {
+        self.with_nodes(|node| names.of(*node).to_string())
+    }
+}
+
+impl RoleChange<String> {
+    /// The same with nodes as numbers; nodes of unknown names get the number 0, which none has.
+    pub(crate) fn numbered(&self, names: &NodeNames) -> RoleChange {
+        self.with_nodes(|node| names.find(node).unwrap_or(NodeId(0)))
+    }
+}
+
+impl<N> RoleChange<N> {
+    fn with_nodes<M>(&self, convert: impl Fn(&N) -> M) -> RoleChange<M> {
+        RoleChange {
+            index: self.index,
+            incarnation: self.incarnation,
+            at: self.at,
+            when: self.when,
+            node: convert(&self.node),
+            event: self.event,
+            role: self.role,
+            active: self.active,
+            group_number: self.group_number,
+            coordinator: self.coordinator.as_ref().map(&convert),
+            members: self.members.iter().map(&convert).collect(),
+            reason: self.reason,
+            old_leader: self.old_leader.as_ref().map(&convert),
+            lost: self.lost.iter().map(|lost| lost.with_node(&convert)).collect(),
+            gap: self.gap,
+            missed: self.missed,
+            text: self.text.clone(),
         }
     }
 
@@ -202,16 +243,22 @@ mod tests {
     #[test]
     fn a_change_is_read_from_the_line_that_it_is_written_as() {
         let line = r#"{"index":7,"incarnation":9,"at_us":5000001,"when_ms":1700000000123,"node":"n2","event":"role","role":"member","active":false,"group_number":"42.n3","coordinator":"n3","members":["n2","n3","n10"],"reason":"step-down","old_leader":"n1","lost":[{"node":"n1","evidence":"silence","silent_ms":2100}],"gap_ms":31,"missed":2,"text":"n2 is in a group"}"#;
-        let change: RoleChange = serde_json::from_str(line).unwrap();
+        let change: RoleChange<String> = serde_json::from_str(line).unwrap();
         assert_eq!(change.group_number, Some(GroupNumber { counter: 42, node: NodeId(3) }));
-        assert_eq!(change.members, [2, 3, 10].map(NodeId).into_iter().collect());
+        assert_eq!(change.members, ["n2", "n3", "n10"]);
         assert_eq!(serde_json::to_string(&change).unwrap(), line);
+        let names = NodeNames::new([(NodeId(3), "db-east-1".parse().unwrap())]).unwrap();
+        let numbered = change.numbered(&names);
+        assert_eq!(numbered.members, [2, 3, 10].map(NodeId));
+        let called = numbered.called(&names);
+        assert_eq!(called.members, ["n2", "db-east-1", "n10"]);
+        assert_eq!(called.numbered(&names), numbered);
     }
 
     #[test]
     fn a_node_between_groups_has_nulls() {
         let line = r#"{"index":0,"incarnation":9,"at_us":0,"when_ms":0,"node":"n2","event":"role","role":"suspended","active":false,"group_number":null,"coordinator":null,"members":[],"reason":"start","old_leader":null,"gap_ms":null,"text":"n2 starts"}"#;
-        let change: RoleChange = serde_json::from_str(line).unwrap();
+        let change: RoleChange<String> = serde_json::from_str(line).unwrap();
         assert!(!change.is_in_group());
         assert_eq!(serde_json::to_string(&change).unwrap(), line);
     }

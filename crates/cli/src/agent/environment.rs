@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use tanist::NodeId;
 
 use crate::agent::change::RoleChange;
-use crate::config::{Config, split_peer};
+use crate::config::Config;
 
 /// The variables for an event at a node that this file describes: its state, as the textbook has
 /// it, and the change that brought the event about.
@@ -19,9 +19,9 @@ pub(crate) fn environment(
     state: &str,
     change: &RoleChange,
 ) -> BTreeMap<String, String> {
-    let text = |node: Option<NodeId>| node.map(|node| node.to_string()).unwrap_or_default();
-    let leader = text(change.coordinator);
-    let members: Vec<String> = change.members.iter().map(|node| node.to_string()).collect();
+    let names = config.peers.names();
+    let text = |node: Option<NodeId>| node.map(|node| names.of(node).to_string());
+    let address = change.coordinator.and_then(|leader| config.peers.address(leader));
     let counter = change.group_number.map(|number| number.counter.to_string());
     let mut variables = BTreeMap::new();
     let mut set = |name: &str, value: String| {
@@ -29,16 +29,17 @@ pub(crate) fn environment(
     };
     set("EVENT", event.to_owned());
     set("GROUP", config.group.clone());
-    set("NODE", change.node.to_string());
+    set("NODE", names.of(change.node).to_string());
     set("ROLE", change.role.to_string());
     set("STATE", state.to_owned());
     set("GROUP_NUMBER", change.group_number.map(|number| number.to_string()).unwrap_or_default());
     set("GROUP_COUNTER", counter.unwrap_or_default());
-    set("LEADER_ADDR", address(config, &leader));
-    set("LEADER", leader);
-    set("OLD_LEADER", text(change.old_leader));
+    // By radio nodes have no addresses.
+    set("LEADER_ADDR", address.unwrap_or_default().to_owned());
+    set("LEADER", text(change.coordinator).unwrap_or_default());
+    set("OLD_LEADER", text(change.old_leader).unwrap_or_default());
     set("REASON", change.reason.name().to_owned());
-    set("MEMBERS", members.join(" "));
+    set("MEMBERS", names.list(change.members.iter().copied()));
     set("INDEX", change.index.to_string());
     if let Some(socket) = &config.socket {
         // The process may go to another directory.
@@ -48,18 +49,11 @@ pub(crate) fn environment(
     variables
 }
 
-fn address(config: &Config, node: &str) -> String {
-    // By radio nodes have no addresses, and the variable is empty.
-    let mut peers = config.peers.iter().filter_map(|peer| split_peer(peer));
-    let found = peers.find(|(name, _)| *name == node);
-    found.map(|(_, address)| address.to_owned()).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::SystemTime;
 
-    use tanist::{GroupNumber, NodeSet, RoleKind};
+    use tanist::{GroupNumber, RoleKind};
     use tanist_core::Time;
 
     use super::*;
@@ -86,7 +80,7 @@ key_file = "key"
             role: RoleKind::Leader,
             group_number: Some(GroupNumber { counter: 42, node: NodeId(2) }),
             coordinator: Some(NodeId(2)),
-            members: [NodeId(1), NodeId(2)].into_iter().collect(),
+            members: vec![NodeId(1), NodeId(2)],
             reason: Reason::Failure,
             old_leader: Some(NodeId(1)),
             gap: None,
@@ -109,7 +103,7 @@ key_file = "key"
     #[test]
     fn what_a_node_between_groups_does_not_know_is_set_to_nothing() {
         let config = config();
-        let (group_number, coordinator, members) = (None, None, NodeSet::new());
+        let (group_number, coordinator, members) = (None, None, Vec::new());
         let nowhere = RoleChange { group_number, coordinator, members, ..change() };
         let variables = environment(&config, "suspended", "election", &nowhere);
         for name in

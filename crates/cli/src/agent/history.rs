@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use tanist::{Activities, Change, Group, Lead, NodeId, Role, Suspension, Why};
+use tanist::{Activities, Change, Group, Lead, NodeId, NodeNames, Role, Suspension, Why};
 use tokio::sync::watch;
 
 use super::recorder::ChangeRecorder;
@@ -44,8 +44,10 @@ impl History {
         let incarnation = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
         let shared = Arc::new(Shared { incarnation, changes: Mutex::default() });
         let (numbers, newest) = watch::channel(None);
-        let recorder = ChangeRecorder::new(group.me(), incarnation, group.patience());
-        let mut writer = Writer { shared: Arc::clone(&shared), numbers, recorder };
+        let names = Arc::new(group.names().clone());
+        let recorder =
+            ChangeRecorder::new(group.me(), Arc::clone(&names), incarnation, group.patience());
+        let mut writer = Writer { shared: Arc::clone(&shared), names, numbers, recorder };
         let (mut changes, mut activity) = (group.changes(), activity.clone());
         // What the node is at the moment is there at once.
         if let Some(first) = changes.next().await {
@@ -129,6 +131,7 @@ impl Shared {
 /// Who writes a history: what it adds is numbered, told in the log, and seen by all readers.
 struct Writer {
     shared: Arc<Shared>,
+    names: Arc<NodeNames>,
     numbers: watch::Sender<Option<u64>>,
     recorder: ChangeRecorder,
 }
@@ -146,7 +149,7 @@ impl Writer {
 
     fn take(&mut self, change: &Change, farewells: &[NodeId]) {
         let entry = self.recorder.take(change, farewells);
-        log_leader(&entry);
+        log_leader(&entry.called(&self.names));
         self.push(entry);
     }
 
@@ -166,21 +169,20 @@ impl Writer {
 }
 
 /// Says that the node has another leader than before, and why.
-fn log_leader(entry: &RoleChange) {
-    let (Some(new), Some(number)) = (entry.coordinator, entry.group_number) else { return };
-    if !entry.is_in_group() || entry.old_leader == Some(new) {
+fn log_leader(entry: &RoleChange<String>) {
+    let (Some(new), Some(number)) = (&entry.coordinator, entry.group_number) else { return };
+    if !entry.is_in_group() || entry.old_leader.as_ref() == Some(new) {
         return;
     }
-    let name = |node: NodeId| node.to_string();
-    let old = entry.old_leader.map_or_else(|| "none".to_owned(), name);
-    let evidence = entry.lost.iter().find(|lost| Some(lost.node) == entry.old_leader);
+    let old = entry.old_leader.as_deref().unwrap_or("none");
+    let evidence = entry.lost.iter().find(|lost| Some(&lost.node) == entry.old_leader.as_ref());
     let cause = match evidence {
         Some(lost) => format!("{}: {lost}", entry.reason.name()),
         None => entry.reason.name().to_owned(),
     };
     let gap = entry.gap.map_or_else(|| "none".to_owned(), moment::span);
     tracing::info!(
-        old_leader = old, new_leader = %new, cause, gap, group_number = %number,
+        old_leader = old, new_leader = new, cause, gap, group_number = %number,
         "leader changed"
     );
 }
@@ -190,6 +192,8 @@ const REMEMBERED_MAX: usize = 1024;
 
 #[cfg(test)]
 mod tests {
+    use tanist_core::Time;
+
     use super::*;
 
     /// A history as a node's changes would make it.
@@ -197,11 +201,8 @@ mod tests {
         let shared = Arc::new(Shared { incarnation: 7, changes: Mutex::default() });
         let (numbers, newest) = watch::channel(None);
         for index in indices {
-            let line = format!(
-                r#"{{"index":{index},"at_us":0,"when_ms":0,"node":"n1","role":"member","group_number":null,
-                "coordinator":null,"members":[],"text":""}}"#
-            );
-            shared.push(serde_json::from_str(&line).unwrap());
+            let start = RoleChange::start(NodeId(1), Time::ZERO, SystemTime::UNIX_EPOCH);
+            shared.push(RoleChange { index, ..start });
             numbers.send_replace(Some(index));
         }
         (History { shared, newest }, numbers)

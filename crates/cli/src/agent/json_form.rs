@@ -26,31 +26,7 @@ pub(super) mod role_or_dash {
     const NONE: &str = "-";
 }
 
-/// A name as people write it: `n3`, `42.n3`.
-pub(super) mod text {
-    use std::fmt::Display;
-    use std::str::FromStr;
-
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(crate) fn serialize<T: Display, S: Serializer>(
-        value: &T,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        to.collect_str(value)
-    }
-
-    pub(crate) fn deserialize<'de, T, D>(from: D) -> Result<T, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
-    }
-}
-
-/// The same, or null.
+/// A number as people write it, such as `42.n3`, or null.
 pub(super) mod optional_text {
     use std::fmt::Display;
     use std::str::FromStr;
@@ -73,23 +49,6 @@ pub(super) mod optional_text {
     {
         let text = Option::<String>::deserialize(from)?;
         text.map(|text| text.parse()).transpose().map_err(D::Error::custom)
-    }
-}
-
-/// Nodes as a list of their names.
-pub(super) mod names {
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-    use tanist::{NodeId, NodeSet};
-
-    pub(crate) fn serialize<S: Serializer>(nodes: &NodeSet, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(nodes.iter().map(|node| node.to_string()))
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<NodeSet, D::Error> {
-        let names = Vec::<String>::deserialize(from)?;
-        let nodes = names.iter().map(|name| name.parse::<NodeId>());
-        nodes.collect::<Result<NodeSet, _>>().map_err(D::Error::custom)
     }
 }
 

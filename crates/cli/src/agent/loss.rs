@@ -12,10 +12,13 @@ use crate::terminal::moment;
 
 /// A node that was in the last group and is not in this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LostNode {
+#[serde(bound(
+    serialize = "N: AsRef<str> + Serialize",
+    deserialize = "N: From<String> + Deserialize<'de>"
+))]
+pub(crate) struct LostNode<N = NodeId> {
     /// Which.
-    #[serde(with = "json_form::text")]
-    pub(crate) node: NodeId,
+    pub(crate) node: N,
     /// What speaks for its loss.
     pub(crate) evidence: Evidence,
     /// How long nothing had come from it when this node left the last group.
@@ -78,7 +81,12 @@ impl Signs<'_> {
     }
 }
 
-impl LostNode {
+impl<N> LostNode<N> {
+    /// The same with the node in another form.
+    pub(super) fn with_node<M>(&self, convert: impl Fn(&N) -> M) -> LostNode<M> {
+        LostNode { node: convert(&self.node), evidence: self.evidence, silent: self.silent }
+    }
+
     /// How long before the group was left its last sign of life was: a closed connection is one,
     /// and the group is left when that is noticed.
     pub(super) fn unnoticed(&self) -> Duration {
@@ -89,7 +97,7 @@ impl LostNode {
     }
 }
 
-impl fmt::Display for LostNode {
+impl<N: fmt::Display> fmt::Display for LostNode<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { node, evidence, silent } = self;
         let heard = silent.map(|silent| format!("last heard {} before", moment::span(silent)));

@@ -80,7 +80,7 @@ impl Agent {
         takes_experiments: bool,
     ) -> Result<(Self, Hooks), Problem> {
         // Before anything is opened that clients could use up.
-        let budget = Budget::claim(config.peers.len());
+        let budget = Budget::claim(config.peers.all().len());
         acceptance::ask(&config).await?;
         let bad = |is_temporary, error: &dyn Display| {
             Problem::of_start(is_temporary, format!("{}: {error}", sources.name()))

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use tanist::{Change, Lead, NodeId, NodeSet, PeerSign, Role, RoleKind, View, Why, clock};
+use tanist::{
+    Change, Lead, NodeId, NodeNames, NodeSet, PeerSign, Role, RoleKind, View, Why, clock,
+};
 use tanist_core::Time;
 
 use super::change::{Changed, Reason, RoleChange};
@@ -14,6 +16,7 @@ use super::loss::{LostNode, Signs};
 #[derive(Debug)]
 pub(super) struct ChangeRecorder {
     me: NodeId,
+    names: Arc<NodeNames>,
     incarnation: u64,
     /// Silence that is suspicious.
     patience: Duration,
@@ -35,21 +38,29 @@ struct Left {
 }
 
 impl ChangeRecorder {
-    pub(super) const fn new(me: NodeId, incarnation: u64, patience: Duration) -> Self {
+    pub(super) const fn new(
+        me: NodeId,
+        names: Arc<NodeNames>,
+        incarnation: u64,
+        patience: Duration,
+    ) -> Self {
         let (before, left, active, last) = (None, None, None, None);
-        Self { me, incarnation, patience, next: 0, before, left, active, last }
+        Self { me, names, incarnation, patience, next: 0, before, left, active, last }
     }
 
     /// The entry that an incarnation begins with, also if the node is in a group by the time that
     /// its first change is read.
     pub(super) fn start(&mut self, first: &Change) -> RoleChange {
         self.left = Some(Left { at: first.at, peers: Arc::clone(&first.peers) });
-        self.number(RoleChange::start(self.me, first.at, first.when))
+        let text = format!("{} starts", self.names.of(self.me));
+        self.number(RoleChange { text, ..RoleChange::start(self.me, first.at, first.when) })
     }
 
     /// The entry for a change; these peers had said farewell before it.
     pub(super) fn take(&mut self, change: &Change, farewells: &[NodeId]) -> RoleChange {
         let mut entry = RoleChange::new(self.me, change);
+        let me = self.names.of(self.me);
+        entry.text = format!("{me} {}", change.role.called(&self.names));
         entry.old_leader = self.before.as_ref().map(|before| before.coordinator());
         self.active.take_if(|lead| !lead.is_leading());
         entry.active = self.active.is_some();
@@ -95,7 +106,7 @@ impl ChangeRecorder {
             active: true,
             lost: Vec::new(),
             gap: None,
-            text: format!("{} is active as the leader of group {number}", self.me),
+            text: format!("{} is active as the leader of group {number}", self.names.of(self.me)),
             ..last.clone()
         };
         self.active = Some(lead);

@@ -7,13 +7,12 @@ use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
 use tanist::transport::{DatagramPath, PeerView};
 use tanist::{
-    Activity, GroupNumber, Metrics, NodeId, Phase, RoleKind, SuperPeerStatus, View, parse_node,
+    Activity, GroupNumber, Metrics, NodeId, NodeNames, Peer, Phase, RoleKind, SuperPeerStatus, View,
 };
 
 use super::Agent;
 use super::json_form;
 use super::objections::ObjectionReport;
-use crate::config::read_peer;
 
 /// A node at a glance. Names stay as they are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,6 +93,9 @@ pub(crate) struct LeaderReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MemberReport {
     pub(crate) node: String,
+    /// Its number, as in a group number; the short form of 3 is `n3`.
+    #[serde(default)]
+    pub(crate) number: u32,
     pub(crate) address: String,
     /// What it is in the group of the asked node; none if it is not in it.
     #[serde(with = "json_form::role_or_dash")]
@@ -228,12 +230,12 @@ pub(crate) struct ToldReport {
     pub(crate) clock_ahead_ms: i64,
 }
 
-impl From<&PeerView> for PeerReport {
-    fn from(peer: &PeerView) -> Self {
+impl PeerReport {
+    fn of(peer: &PeerView, names: &NodeNames) -> Self {
         let differences = peer.differences.iter().map(|difference| DifferenceReport {
             key: difference.key.clone(),
-            ours: difference.ours.clone(),
-            theirs: difference.theirs.clone(),
+            ours: with_names(&difference.key, &difference.ours, names),
+            theirs: with_names(&difference.key, &difference.theirs, names),
         });
         let told = peer.told.as_ref().map(|told| ToldReport {
             program: told.program.clone(),
@@ -241,8 +243,21 @@ impl From<&PeerView> for PeerReport {
             port: told.port,
             clock_ahead_ms: told.clock_ahead_ms,
         });
-        Self { node: peer.id.to_string(), differences: differences.collect(), told }
+        Self { node: names.of(peer.id).to_string(), differences: differences.collect(), told }
     }
+}
+
+/// A value that nodes compare, with names in place of short forms. Values about nodes are lists of
+/// `n3` or `n3:value`.
+fn with_names(key: &str, value: &str, names: &NodeNames) -> String {
+    if names.is_empty() || !matches!(key, "peers" | "priorities" | "zones and racks") {
+        return value.to_owned();
+    }
+    let item = |item: &str| {
+        let (node, rest) = item.split_at(item.find(':').unwrap_or(item.len()));
+        node.parse().map_or_else(|_| item.to_owned(), |id| format!("{}{rest}", names.of(id)))
+    };
+    value.split(' ').map(item).collect::<Vec<_>>().join(" ")
 }
 
 /// The whole group, as one node sees it.
@@ -279,19 +294,20 @@ impl Agent {
         let is_in_group = status.role != RoleKind::Suspended;
         let lost = self.group().lost_leader().filter(|_| is_in_group);
         let has_leader = is_in_group && lost.is_none();
+        let called = |node| self.name(node);
         let leader = view.as_ref().filter(|_| has_leader).map(|view| LeaderReport {
-            node: view.coordinator().to_string(),
+            node: self.name(view.coordinator()),
             address: self.address(view.coordinator()).unwrap_or_default(),
         });
         StatusReport {
             group: status.group,
-            node: status.node.to_string(),
+            node: self.name(status.node),
             algorithm: status.algorithm.to_owned(),
             role: status.role,
             state: status.phase.to_string().to_lowercase(),
             active: self.activity().active().is_some(),
             waiting_for: match self.activity().now() {
-                Activity::Waiting { for_nodes } => for_nodes.iter().map(name).collect(),
+                Activity::Waiting { for_nodes } => for_nodes.iter().map(called).collect(),
                 Activity::Standby | Activity::Active(_) => Vec::new(),
             },
             paused: self.group().is_paused(),
@@ -300,8 +316,8 @@ impl Agent {
             objections: self.objections(),
             group_number: view.as_ref().map(View::group_number),
             leader,
-            lost_leader: lost.map(name),
-            members: view.iter().flat_map(|view| view.members().iter()).map(name).collect(),
+            lost_leader: lost.map(called),
+            members: view.iter().flat_map(|view| view.members().iter()).map(called).collect(),
             hierarchy: status.super_peer.map(|super_peer| self.hierarchy(&super_peer)),
             peers_version: status.peers_version,
             since_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
@@ -312,16 +328,17 @@ impl Agent {
 
     fn hierarchy(&self, super_peer: &SuperPeerStatus) -> HierarchyReport {
         let (group, seats) = (self.group(), &super_peer.seats);
+        let called = |node| self.name(node);
         let top_level = group.levels() - 1;
         let leads = match seats.last() {
             Some(seat) => seat.coordinator == Some(group.me()) && seat.status == Phase::Normal,
             None => group.role().is_leader(),
         };
         HierarchyReport {
-            super_peers: super_peer.super_peers.iter().map(name).collect(),
+            super_peers: super_peer.super_peers.iter().map(called).collect(),
             level: seats.len(),
             top_level,
-            coordinators: seats.iter().map(|seat| seat.coordinator.map(name)).collect(),
+            coordinators: seats.iter().map(|seat| seat.coordinator.map(called)).collect(),
             is_top: leads && seats.len() == top_level,
         }
     }
@@ -340,7 +357,7 @@ impl Agent {
         let is_radio = self.config().radio.is_some();
         let rows = self.peers().into_iter().map(|(node, address)| {
             let peer = metrics.peers.iter().find(|peer| peer.id == node);
-            let name = node.to_string();
+            let name = self.name(node);
             let is_leader = status.leader.as_ref().is_some_and(|leader| leader.node == name);
             let is_lost = status.lost_leader.as_ref() == Some(&name);
             let has_group = status.leader.is_some() || status.lost_leader.is_some();
@@ -375,6 +392,7 @@ impl Agent {
                 refused_here: peer.and_then(|peer| peer.refused_here.clone()),
                 udp: peer.and_then(UdpReport::of),
                 node: name,
+                number: node.0,
             }
         });
         let members = rows.collect();
@@ -384,12 +402,15 @@ impl Agent {
     /// What it was told at its start, and where its things are.
     pub(crate) async fn settings(&self) -> SettingsReport {
         let waits_for = match self.activity().now() {
-            Activity::Waiting { for_nodes } => Some(for_nodes.iter().map(name).collect()),
+            Activity::Waiting { for_nodes } => {
+                Some(for_nodes.iter().map(|node| self.name(node)).collect())
+            }
             Activity::Standby | Activity::Active(_) => None,
         };
         // A node that has stopped knows no peers.
         let metrics = self.group().metrics().await;
-        let peers = metrics.iter().flat_map(|metrics| &metrics.peers).map(PeerReport::from);
+        let peers = metrics.iter().flat_map(|metrics| &metrics.peers);
+        let peers = peers.map(|peer| PeerReport::of(peer, self.group().names()));
         let config = self.config();
         let timing = config.timing.config();
         let mine = self.address(self.group().me()).unwrap_or_default();
@@ -423,12 +444,19 @@ impl Agent {
     /// All configured nodes with their addresses.
     pub(super) fn peers(&self) -> Vec<(NodeId, String)> {
         let config = self.config();
-        let split = |peer: &String| {
-            let (name, address) = read_peer(peer)?;
-            let address = if config.radio.is_some() { "" } else { address };
-            Some((parse_node(name)?, address.to_owned()))
-        };
-        config.peers.iter().filter_map(split).collect()
+        let is_radio = config.radio.is_some();
+        let address = |peer: &Peer| if is_radio { String::new() } else { peer.address.clone() };
+        config.peers.all().iter().map(|peer| (peer.id, address(peer))).collect()
+    }
+
+    /// What this node is called.
+    pub(crate) fn my_name(&self) -> String {
+        self.name(self.group().me())
+    }
+
+    /// What a node is called.
+    pub(crate) fn name(&self, node: NodeId) -> String {
+        self.group().names().of(node).to_string()
     }
 }
 
@@ -443,8 +471,4 @@ fn millis(span: Duration) -> f64 {
 
 const fn is_healthy_unless_told() -> bool {
     true
-}
-
-fn name(node: NodeId) -> String {
-    node.to_string()
 }

@@ -122,7 +122,7 @@ impl Agent {
         let metrics = self.group().metrics().await?;
         let used = self.inner.secrets.now();
         let peers = metrics.peers.into_iter().map(|peer| PeerKeysReport {
-            node: peer.id.to_string(),
+            node: self.name(peer.id),
             is_connected: peer.is_connected,
             key: peer.key.map(|key| key.to_string()),
             proof: peer.proof.map(|proof| proof_name(proof).to_owned()),
@@ -131,7 +131,7 @@ impl Agent {
             refused_here: peer.refused_here,
         });
         Some(KeysReport {
-            node: self.group().me().to_string(),
+            node: self.my_name(),
             keys: key_reports(&used.keyring),
             key_file: whole(&self.config().key_file),
             identity: used.is_configured.then(|| IdentityReport {

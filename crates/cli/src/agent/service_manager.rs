@@ -94,7 +94,8 @@ pub(crate) async fn report(manager: Manager, agent: Agent) {
             // If several changes wait, only the newest is told.
             if let Some(change) = later.changes.last() {
                 let group = &agent.config().group;
-                manager.tell(&format!("STATUS={}", sentence(group, change)));
+                let called = change.called(agent.group().names());
+                manager.tell(&format!("STATUS={}", sentence(group, &called)));
                 seen = Some(change.index);
             }
         }
@@ -117,13 +118,13 @@ async fn has_answered<T>(answer: impl Future<Output = Option<T>>, limit: Duratio
 }
 
 /// `leader of billing, group number 42.n3, 3 members`.
-fn sentence(group: &str, change: &RoleChange) -> String {
+fn sentence(group: &str, change: &RoleChange<String>) -> String {
     let number = change.group_number.map_or_else(|| "none".to_owned(), |number| number.to_string());
     let members = match change.members.len() {
         1 => "1 member".to_owned(),
         members => format!("{members} members"),
     };
-    match (change.role, change.coordinator) {
+    match (change.role, &change.coordinator) {
         (RoleKind::Leader, _) => format!("leader of {group}, group number {number}, {members}"),
         (RoleKind::Member, Some(leader)) => {
             format!("member of {group} under {leader}, group number {number}, {members}")
@@ -164,7 +165,7 @@ const TELL_MAX: Duration = Duration::from_millis(100);
 mod tests {
     use std::time::SystemTime;
 
-    use tanist::{GroupNumber, NodeId};
+    use tanist::{GroupNumber, NodeId, NodeNames};
     use tanist_core::Time;
 
     use super::*;
@@ -218,17 +219,17 @@ mod tests {
             ..RoleChange::start(NodeId(3), Time::ZERO, SystemTime::UNIX_EPOCH)
         };
         assert_eq!(
-            sentence("billing", &change),
+            sentence("billing", &change.called(&NodeNames::default())),
             "leader of billing, group number 42.n3, 3 members"
         );
         change.role = RoleKind::Member;
         assert_eq!(
-            sentence("billing", &change),
+            sentence("billing", &change.called(&NodeNames::default())),
             "member of billing under n3, group number 42.n3, 3 members"
         );
         change.role = RoleKind::Suspended;
         assert_eq!(
-            sentence("billing", &change),
+            sentence("billing", &change.called(&NodeNames::default())),
             "in no group of billing (failure), last group number 42.n3"
         );
     }

@@ -10,7 +10,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tanist::{Acting, GroupNumber, HandOverError, NodeId, NotHandedOver, clock, parse_node};
+use tanist::{Acting, GroupNumber, HandOverError, NodeId, NodeNames, NotHandedOver, clock};
 use tanist_core::Time;
 use tokio::time::timeout;
 
@@ -76,9 +76,10 @@ impl Agent {
 
     async fn pass_on(&self, leader: NodeId, ask: &PeerAsk) -> Result<Done, ActionError> {
         let address = self.address(leader).unwrap_or_default();
+        let called = self.name(leader);
         let elsewhere = |why: String| {
             ActionError::Refused(format!(
-                "{leader} leads, and could not be asked from here: {why}. Ask there, at {address}"
+                "{called} leads, and could not be asked from here: {why}. Ask there, at {address}"
             ))
         };
         match self.ask_agent(leader, ask, LEADER_MAX).await.map_err(elsewhere)? {
@@ -91,10 +92,10 @@ impl Agent {
     }
 
     async fn hand_over_to(&self, to: NodeId, dry_run: bool) -> Result<Done, ActionError> {
-        let (group, me) = (self.group(), self.group().me());
+        let (group, me, called) = (self.group(), self.my_name(), self.name(to));
         self.is_linked_with(to).await?;
         if dry_run {
-            let text = format!("{me} would hand over to {to}; nothing was done");
+            let text = format!("{me} would hand over to {called}; nothing was done");
             return Ok(done(text, self.report(to, None, true)));
         }
         if self.activity().active().is_none() {
@@ -103,25 +104,27 @@ impl Agent {
                  was done. See: tanist members"
             )));
         }
-        let seen = self.hand_over(async { group.hand_over(to).await.map_err(ActionError::of) });
+        let names = group.names();
+        let refused = |error| ActionError::of(error, names);
+        let seen = self.hand_over(async { group.hand_over(to).await.map_err(refused) });
         match seen.await? {
             Next::Acts { acting, gap } if acting.node == to => {
                 let (gap_ms, number) = (millis(gap), acting.group_number);
                 let text = format!(
-                    "{to} leads and acts in group {number}. Gap: {gap_ms:.1} ms without an acting \
+                    "{called} leads and acts in group {number}. Gap: {gap_ms:.1} ms without an acting \
                      leader; {me} rejoins by itself"
                 );
                 Ok(done(text, self.report(to, Some((gap_ms, number)), false)))
             }
             Next::Acts { acting, gap } => Err(ActionError::Refused(format!(
-                "{me} handed over to {to}, but {} acts now, in group {}, after {:.1} ms: {to} was \
-                 lost, or its pre_leader hook refused. See on {to}: tanist why",
-                acting.node,
+                "{me} handed over to {called}, but {} acts now, in group {}, after {:.1} ms: {called} \
+                 was lost, or its pre_leader hook refused. See on {called}: tanist why",
+                self.name(acting.node),
                 acting.group_number,
                 millis(gap),
             ))),
             Next::NotYet => Err(ActionError::Refused(format!(
-                "{me} handed over to {to}, and no node has begun to act within {}. See on {to}: \
+                "{me} handed over to {called}, and no node has begun to act within {}. See on {called}: \
                  tanist status, tanist why",
                 moment::span(ACTING_MAX),
             ))),
@@ -130,7 +133,7 @@ impl Agent {
 
     /// Steps down, and tells which node took over.
     pub(super) async fn step_down(&self, hold: Duration) -> Result<String, ActionError> {
-        let (group, me) = (self.group(), self.group().me());
+        let (group, me) = (self.group(), self.my_name());
         let withdrawn = format!("{me} is withdrawn for {}", moment::span(hold));
         let rejoin = "Rejoin earlier: tanist rejoin";
         let has_acted = self.activity().active().is_some();
@@ -147,8 +150,8 @@ impl Agent {
         let seen = self.hand_over(async { Ok(group.step_down(hold).await?) }).await?;
         Ok(match seen {
             Next::Acts { acting: Acting { node, group_number, .. }, gap } => format!(
-                "{withdrawn}; {node} took over and acts in group {group_number}, {:.1} ms later. \
-                 {rejoin}",
+                "{withdrawn}; {} took over and acts in group {group_number}, {:.1} ms later. {rejoin}",
+                self.name(node),
                 millis(gap),
             ),
             Next::NotYet => format!(
@@ -188,10 +191,9 @@ impl Agent {
     }
 
     fn in_peer_list(&self, name: &str) -> Result<NodeId, ActionError> {
-        let known: Vec<NodeId> = self.peers().into_iter().map(|(node, _)| node).collect();
-        parse_node(name).filter(|node| known.contains(node)).ok_or_else(|| {
-            let known: Vec<String> = known.iter().map(NodeId::to_string).collect();
-            let known = known.join(" ");
+        let config = self.config();
+        config.peers.find(name).ok_or_else(|| {
+            let known = config.peers.called().join(" ");
             ActionError::Refused(format!(
                 "{name} is not in the peer list, which has {known}; nothing was done"
             ))
@@ -210,9 +212,10 @@ impl Agent {
             |heard| format!("it was last heard {} ago", moment::span(clock::now().since(heard))),
         );
         Err(ActionError::Refused(format!(
-            "{node} is not reachable from {}: there is no link, and {heard}; nothing was done. \
-             See: tanist doctor",
-            self.group().me(),
+            "{} is not reachable from {}: there is no link, and {heard}; nothing was done. See: \
+             tanist doctor",
+            self.name(node),
+            self.my_name(),
         )))
     }
 
@@ -233,7 +236,9 @@ impl Agent {
             | HandOverError::Already(_)
             | HandOverError::Paused
             | HandOverError::Alone
-            | HandOverError::WouldNotLast { .. } => ActionError::Refused(why.to_string()),
+            | HandOverError::WouldNotLast { .. } => {
+                ActionError::Refused(why.called(self.group().names()))
+            }
         }
     }
 
@@ -247,13 +252,14 @@ impl Agent {
             None if self.group().farewells().contains(&node) => "it is withdrawn".to_owned(),
             None => "see: tanist members".to_owned(),
         };
+        let node = self.name(node);
         format!("{node} is not in the group, so nothing was done: {why}")
     }
 
     fn report(&self, to: NodeId, seen: Option<(f64, GroupNumber)>, dry_run: bool) -> Handover {
         Handover {
-            from: self.group().me().to_string(),
-            to: to.to_string(),
+            from: self.my_name(),
+            to: self.name(to),
             gap_ms: seen.map(|(gap, _)| gap),
             group_number: seen.map(|(_, number)| number),
             dry_run,
@@ -270,9 +276,9 @@ enum Next {
 }
 
 impl ActionError {
-    fn of(error: NotHandedOver) -> Self {
+    fn of(error: NotHandedOver, names: &NodeNames) -> Self {
         match error {
-            NotHandedOver::Refused(why) => Self::Refused(why.to_string()),
+            NotHandedOver::Refused(why) => Self::Refused(why.called(names)),
             NotHandedOver::Stopped(_) => Self::Ended,
         }
     }

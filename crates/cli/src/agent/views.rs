@@ -93,13 +93,13 @@ impl Agent {
                     Ok(status) => (Some(status), None),
                     Err(problem) => (None, Some(problem)),
                 };
-                (position, ViewReport { node: node.to_string(), address, status, problem })
+                (position, ViewReport { node: agent.name(node), address, status, problem })
             });
         }
         let mut views = asking.join_all().await;
         views.sort_by_key(|(position, _)| *position);
         let views = views.into_iter().map(|(_, view)| view).collect();
-        ViewsReport { asked_by: me.to_string(), views }
+        ViewsReport { asked_by: self.my_name(), views }
     }
 
     /// Adds to the report whether the leader is active, if another node leads: only it knows.
@@ -107,7 +107,7 @@ impl Agent {
         let leader = seen.status.leader.as_ref().map(|leader| leader.node.clone());
         let row = seen.members.iter_mut().find(|member| Some(&member.node) == leader.as_ref());
         let Some(row) = row.filter(|row| !row.is_self) else { return };
-        let Some(node) = tanist::parse_node(&row.node) else { return };
+        let Some(node) = self.config().peers.find(&row.node) else { return };
         if let Ok(said) = self.status_of(node, LEADER_ANSWER_MAX).await {
             row.active = Some(said.active);
         }

@@ -120,7 +120,7 @@ impl Args {
             tokio::select! {
                 later = agent.history().after(seen) => match later {
                     Some(later) => for change in later.changes {
-                        self.write(&change, stdout)?;
+                        self.write(&change.called(agent.group().names()), stdout)?;
                         seen = Some(change.index);
                     },
                     None => {
@@ -141,7 +141,7 @@ impl Args {
         Ok(())
     }
 
-    fn write(&self, change: &RoleChange, to: &Lines) -> io::Result<()> {
+    fn write(&self, change: &RoleChange<String>, to: &Lines) -> io::Result<()> {
         let text = match self.output {
             Form::Text => format!("{}\n", change.text),
             Form::Ndjson => format!("{}\n", serde_json::to_string(change)?),
@@ -212,7 +212,7 @@ impl Signals {
 /// A service manager cannot be asked, so the log says what follows.
 fn warn_if_unreplaced(agent: &Agent) {
     if agent.group().is_paused() && agent.group().role().is_leader() {
-        let leader = agent.group().me().to_string();
+        let leader = agent.my_name();
         tracing::warn!("told to end: {}: tanist resume", unreplaced(&leader));
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use tanist::{Algorithm, GroupNumber, RoleKind};
+use tanist::{Algorithm, GroupNumber, NodeId, RoleKind};
 
 use crate::control::protocol::Ask;
 use crate::dev::directory::DevDirectory;
@@ -221,8 +221,8 @@ impl Show<'_> {
     fn tell(&self, seen: &Seen) -> anyhow::Result<()> {
         match seen {
             Seen::Change(line) if line.role == RoleKind::Leader => {
-                let others = line.members.iter().filter(|member| *member != line.node);
-                let others: Vec<String> = others.map(|member| member.to_string()).collect();
+                let others = line.members.iter().filter(|member| **member != line.node);
+                let others: Vec<String> = others.map(NodeId::to_string).collect();
                 let with = match others.len() {
                     0 => "alone".to_owned(),
                     _ => format!("with {}", others.join(" ")),

@@ -1,15 +1,14 @@
 //! `tanist hook`: hooks tried without a group.
 
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use tanist::{GroupNumber, NodeId, RoleKind, parse_node};
+use tanist::{GroupNumber, NodeId, RoleKind};
 use tanist_core::Time;
 
 use crate::agent::change::{Reason, RoleChange};
-use crate::config::{Config, ConfigArgs, Sources, read_peer};
+use crate::config::{Config, ConfigArgs, Sources};
 use crate::exit::Exit;
 use crate::hooks::counters::Outcome;
 use crate::hooks::event::Event;
@@ -174,9 +173,9 @@ impl std::fmt::Display for Tried {
 
 /// A change as it could be: all nodes are there, and the event's role is this node's.
 fn made_up(config: &Config, event: Event) -> RoleChange {
-    let names = config.peers.iter().filter_map(|peer| read_peer(peer));
-    let members: Vec<NodeId> = names.filter_map(|(name, _)| parse_node(name)).collect();
-    let me = parse_node(&config.node).expect("the configuration was checked");
+    let mut members: Vec<NodeId> = config.peers.all().iter().map(|peer| peer.id).collect();
+    members.sort_unstable();
+    let me = config.me;
     let other = members.iter().copied().find(|node| *node != me).unwrap_or(me);
     let (role, leader, reason) = match event {
         Event::PreLeader | Event::Leader => (RoleKind::Leader, me, Reason::Failure),
@@ -187,12 +186,12 @@ fn made_up(config: &Config, event: Event) -> RoleChange {
     let number = GroupNumber { counter: 42, node: leader };
     RoleChange {
         index: 7,
-        text: format!("{me} is {role} in group {number} (made up by tanist hook test)"),
+        text: format!("{} is {role} in group {number} (made up by tanist hook test)", config.node),
         role,
         active: event == Event::Leader,
         group_number: Some(number),
         coordinator: Some(leader),
-        members: members.into_iter().collect(),
+        members,
         reason,
         old_leader: Some(other),
         ..RoleChange::start(me, Time::ZERO, SystemTime::UNIX_EPOCH)
@@ -200,10 +199,8 @@ fn made_up(config: &Config, event: Event) -> RoleChange {
 }
 
 fn status(config: &Config, line: &RoleChange, state: &str, event: Event) -> Value {
-    let text = |name: &dyn Display| name.to_string();
-    let leader = line.coordinator.map(|leader| text(&leader)).unwrap_or_default();
-    let number = line.group_number.map(|number| text(&number));
-    let members: Vec<String> = line.members.iter().map(|node| text(&node)).collect();
+    let line = line.called(config.peers.names());
+    let number = line.group_number.map(|number| number.to_string());
     json!({
         "group": config.group,
         "node": config.node,
@@ -213,8 +210,8 @@ fn status(config: &Config, line: &RoleChange, state: &str, event: Event) -> Valu
         "active": event == Event::Leader,
         "healthy": true,
         "group_number": number,
-        "leader": { "node": leader },
-        "members": members,
+        "leader": { "node": line.coordinator.unwrap_or_default() },
+        "members": line.members,
         "peers_version": config.peers_version,
         "since_ms": 0,
         "index": line.index,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use tanist::key::NodeKey;
-use tanist::{GroupKey, parse_node};
+use tanist::{GroupKey, NodeName, parse_node};
 
 use crate::exit::Exit;
 use crate::terminal::output;
@@ -46,9 +46,9 @@ impl Args {
 }
 
 fn node(name: &str) -> Result<String, String> {
-    match parse_node(name) {
-        Some(_) => Ok(name.to_owned()),
-        None => Err("nodes are n1, n2, n3 and so on".to_owned()),
+    match (parse_node(name), name.parse::<NodeName>()) {
+        (Some(_), _) | (None, Ok(_)) => Ok(name.to_owned()),
+        (None, Err(error)) => Err(error.to_string()),
     }
 }
 
@@ -56,4 +56,4 @@ const EXAMPLES: &str = "\
 Examples:
   tanist keygen group.key
   tanist keygen /etc/tanist/group.key
-  tanist keygen --node n1 /etc/tanist/node.key";
+  tanist keygen --node db-east-1 /etc/tanist/node.key";

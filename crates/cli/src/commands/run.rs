@@ -172,7 +172,7 @@ impl Run {
         mut signals: Signals,
     ) -> anyhow::Result<u8> {
         self.refuse_other(&config.group)?;
-        refuse_inactive(config.algorithm, config.peers.len())?;
+        refuse_inactive(config.algorithm, config.peers.all().len())?;
         // Orphans of hooks come to this process, which is a subreaper for the sake of the job.
         tokio::spawn(reaper::reap_orphans());
         let listening = Listening::bind(&sources, &config)?;

@@ -32,7 +32,7 @@ impl Command {
 pub(crate) struct Adopt {
     /// The data directory.
     directory: PathBuf,
-    /// The node that it belongs to.
+    /// The node that it belongs to, by its short form: n3.
     #[arg(long)]
     node: String,
     /// The name of its group.
@@ -42,7 +42,12 @@ pub(crate) struct Adopt {
 
 impl Adopt {
     fn run(&self) -> anyhow::Result<Exit> {
-        let wrong = || Problem::Usage(format!("`{}` is no node; nodes are n1, n2 …", self.node));
+        let wrong = || {
+            Problem::Usage(format!(
+                "`{}` is not the short form of a node; write the one that the agent named, such as n3",
+                self.node
+            ))
+        };
         let node = parse_node(&self.node).ok_or_else(wrong)?;
         Store::adopt(&self.directory, node, &self.group)?;
         let directory = self.directory.display();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
-use tanist::{NodeId, clock, parse_node};
+use tanist::{NodeId, NodeNames, clock};
 use tanist_core::Time;
 use tanist_core::trace::{Entry, Header};
 
@@ -51,13 +51,15 @@ impl Args {
         let events: Events = client.ask(&Ask::Events)?;
         let seen: MembersReport = client.ask(&Ask::Members)?;
         let refusals = refusals(&seen.members);
-        let me = parse_node(&status.node).unwrap_or(NodeId(0));
+        let names = &events.header.names;
+        let me = names.find(&status.node).unwrap_or(NodeId(0));
         let mut told = accounts(&events.header, me, &events.entries);
         told.drain(..told.len().saturating_sub(self.last));
-        let history: Vec<RoleChange> = client.ask(&Ask::History)?;
-        told.iter_mut().for_each(|one| one.explain(&history, me));
+        let history: Vec<RoleChange<String>> = client.ask(&Ask::History)?;
+        told.iter_mut().for_each(|one| one.explain(&history, &status.node, names));
         if let Some(machine) = self.output.machine() {
-            let elections: Vec<_> = told.iter().map(|one| one.json(wall(one.began))).collect();
+            let elections: Vec<_> =
+                told.iter().map(|one| one.json(names, wall(one.began))).collect();
             let value = json!({
                 "node": status.node,
                 "algorithm": status.algorithm,
@@ -65,7 +67,7 @@ impl Args {
                 "elections": elections,
                 "refusals": refusals,
                 "alarms": alarms(&status),
-                "unknown": unknown(&told, me, events.forgotten),
+                "unknown": unknown(&told, &status.node, names, events.forgotten),
             });
             output::print_value(&value, machine)?;
             return Ok(Exit::Well);
@@ -82,7 +84,8 @@ impl Args {
             return Ok(Exit::Violated);
         }
         if self.output == LookFormat::Name {
-            let winner = |one: &Account| one.coordinator.map(|node| format!("{node}\n"));
+            let winner =
+                |one: &Account| one.coordinator.map(|node| format!("{}\n", names.of(node)));
             output::print(&told.iter().filter_map(winner).collect::<String>())?;
             return Ok(Exit::Well);
         }
@@ -94,7 +97,7 @@ impl Args {
             text.push_str(&format!("{refusal}\n\n"));
         }
         text.push_str("What this node cannot know:\n");
-        for line in unknown(&told, me, events.forgotten) {
+        for line in unknown(&told, &status.node, names, events.forgotten) {
             let mut item = Table::list(0);
             item.row(["-".to_owned(), line]);
             text.push_str(&item.to_string());
@@ -123,20 +126,20 @@ fn tell(status: &StatusReport, account: &Account) -> String {
 }
 
 /// What would have to be asked elsewhere.
-fn unknown(told: &[Account], me: NodeId, forgotten: u64) -> Vec<String> {
+fn unknown(told: &[Account], me: &str, names: &NodeNames, forgotten: u64) -> Vec<String> {
     let mut lines = Vec::new();
     let silent: Vec<String> = told
         .last()
-        .map(|one| one.silent.iter().map(NodeId::to_string).collect())
+        .map(|one| one.silent.iter().map(|node| names.of(*node).to_string()).collect())
         .unwrap_or_default();
     if !silent.is_empty() {
-        let names = silent.join(" ");
+        let silent = silent.join(" ");
         lines.push(format!(
-            "whether {names} did not answer because of a crash, a cut, or slowness: from here all \
+            "whether {silent} did not answer because of a crash, a cut, or slowness: from here all \
              three look the same"
         ));
     }
-    if told.last().is_some_and(|one| one.coordinator != Some(me)) {
+    if told.last().is_some_and(|one| one.coordinator != names.find(me)) {
         lines.push(
             "whom the winner asked, and who answered it: ask there with tanist why".to_owned(),
         );

@@ -3,15 +3,16 @@
 //!
 //! Left out: whether files and directories are there. That is surroundings.rs, and only asked for.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tanist::{Algorithm, StartError, parse_node};
+use tanist::{Algorithm, NodeId, Peer, PeerError, PeerList, PeerListError, StartError};
 use tanist_core::duration;
 use tanist_core::options::Options;
 use tanist_core::timing::{Timing, TimingError};
 
 use super::Config;
-use super::draft::Draft;
+use super::draft::{Draft, Settings};
 use super::identity;
 use super::key::{KEYS, Key};
 use super::labels;
@@ -56,85 +57,93 @@ fn refuse_missing(draft: &mut Draft, file: &Origin, name: &str) {
     draft.refuse(file.clone(), Some(name), what);
 }
 
-/// The peers that are named well, with the place of each.
+/// Notes every entry that is not a peer, and every node or address that is listed twice.
 fn check_peers(draft: &mut Draft) {
     let Some(setting) = draft.settings.get("peers").cloned() else { return };
-    let peers = setting.value.as_list();
-    if peers.is_empty() {
+    let entries = setting.value.as_list();
+    if entries.is_empty() {
         let what = "it is empty; write all nodes, this one included";
         return draft.refuse(setting.origin, Some("peers"), what);
     }
     let is_radio = radio::is_on(&draft.settings);
-    let mut seen: Vec<(&str, &str)> = Vec::new();
-    for (at, peer) in peers.iter().enumerate() {
+    let mut seen: Vec<Peer> = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
         let place = setting.items.get(at).unwrap_or(&setting.origin).clone();
-        let read = if is_radio { read_peer(peer) } else { split_peer(peer) };
-        let Some((name, address)) = read else {
-            let example = if is_radio { "n1" } else { "n1=10.0.0.1:7400" };
-            let what = format!("`{peer}` is not a peer; write {example}");
-            draft.refuse(place, Some("peers"), what);
-            continue;
+        let peer = match read_peer(entry, at + 1, is_radio) {
+            Ok(peer) => peer,
+            Err(error) => {
+                let what = format!("`{entry}` is not a peer; {error}");
+                draft.refuse(place, Some("peers"), what);
+                continue;
+            }
         };
-        if seen.iter().any(|(other, _)| *other == name) {
-            let what = format!("{name} is listed twice; every node has a name of its own");
+        let same = seen.iter().find(|other| other.address == peer.address && !is_radio);
+        if let Some(other) = same {
+            let (name, other, address) = (called(&peer), called(other), &peer.address);
+            let what = format!("{name} has the address of {other}, {address}; give it its own");
             draft.refuse(place.clone(), Some("peers"), what);
         }
-        let same = seen.iter().find(|(_, other)| *other == address && !address.is_empty());
-        if let Some((other, _)) = same {
-            let what = format!("{name} has the address of {other}, {address}; give it its own");
-            draft.refuse(place, Some("peers"), what);
+        match clash(&seen, &peer) {
+            None => seen.push(peer),
+            Some(error) => draft.refuse(place, Some("peers"), error.to_string()),
         }
-        seen.push((name, address));
     }
 }
 
-/// Name and address of `n1=10.0.0.1:7400`.
-pub(crate) fn split_peer(peer: &str) -> Option<(&str, &str)> {
-    let (name, address) = peer.split_once('=')?;
-    parse_node(name)?;
-    let (host, port) = address.rsplit_once(':')?;
-    let is_address = !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0);
-    is_address.then_some((name, address))
+/// Why a node cannot be added to these.
+fn clash(sound: &[Peer], peer: &Peer) -> Option<PeerListError> {
+    let is_same =
+        |other: &&Peer| other.id == peer.id || (peer.name.is_some() && other.name == peer.name);
+    let other = sound.iter().find(is_same)?;
+    PeerList::new(vec![other.clone(), peer.clone()]).err()
 }
 
-/// Name and address of a peer; by radio, a name without an address.
-pub(crate) fn read_peer(peer: &str) -> Option<(&str, &str)> {
-    split_peer(peer).or_else(|| parse_node(peer).map(|_| (peer, "")))
+/// One entry of the list, at this place from 1 on; by radio a node has no address.
+fn read_peer(entry: &str, place: usize, is_radio: bool) -> Result<Peer, PeerError> {
+    let peer = Peer::parse(entry, place)?;
+    if peer.address.is_empty() && !is_radio { Err(PeerError::Address) } else { Ok(peer) }
 }
 
-/// The names of all peers, each once.
-pub(crate) fn peer_names(draft: &Draft) -> Vec<String> {
-    let peers = draft.settings.value("peers").map_or(&[][..], Value::as_list);
-    let names = peers.iter().filter_map(|peer| read_peer(peer).map(|(name, _)| name.to_owned()));
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    names.dedup();
-    names
+fn called(peer: &Peer) -> String {
+    peer.name.as_ref().map_or_else(|| peer.id.to_string(), ToString::to_string)
+}
+
+/// The list of peers, as far as it is sound.
+pub(super) fn peer_list(settings: &Settings) -> PeerList {
+    let entries = settings.value("peers").map_or(&[][..], Value::as_list);
+    let is_radio = radio::is_on(settings);
+    let mut sound: Vec<Peer> = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        let Ok(peer) = read_peer(entry, at + 1, is_radio) else { continue };
+        if clash(&sound, &peer).is_none() {
+            sound.push(peer);
+        }
+    }
+    PeerList::new(sound).unwrap_or_default()
 }
 
 fn check_node(draft: &mut Draft, file: &Origin) {
-    let names = peer_names(draft);
+    let list = peer_list(&draft.settings);
     let Some(setting) = draft.settings.get("node").cloned() else {
         if is_noted(draft, "node") {
             return;
         }
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let host = rustix::system::uname().nodename().to_string_lossy().to_lowercase();
         let short = leading_part(&host);
-        if names.iter().any(|name| name == short) {
+        if list.find(short).is_some() {
             return draft.settings.put("node", Value::Text(short.to_owned()), Origin::Hostname);
         }
+        let example = list.called().first().cloned().unwrap_or_else(|| "n1".to_owned());
         let what = format!(
-            "it is missing, and the host's name `{short}` is not a peer's; write node = \"n1\", \
-             set TANIST_NODE or give --node"
+            "it is missing, and the host's name `{short}` is not a peer's; write node = \
+             \"{example}\", set TANIST_NODE or give --node"
         );
         return draft.refuse(file.clone(), Some("node"), what);
     };
     let name = setting.value.to_string();
-    if parse_node(&name).is_none() {
-        let what = format!("`{name}` is not a node: nodes are n1, n2, n3 and so on");
-        draft.refuse(setting.origin, Some("node"), what);
-    } else if !names.is_empty() && !names.contains(&name) {
-        let what = format!("`{name}` is not one of the peers {}; add it there", names.join(", "));
+    if !list.all().is_empty() && list.find(&name).is_none() {
+        let known = list.called().join(", ");
+        let what = format!("`{name}` is not one of the peers {known}; add it there");
         draft.refuse(setting.origin, Some("node"), what);
     }
 }
@@ -144,17 +153,25 @@ fn leading_part(host: &str) -> &str {
     host.split('.').next().unwrap_or_default()
 }
 
-/// Entries of a table by nodes that name none.
+/// Entries of a table by nodes that are none, and second entries for the same node.
 fn check_strangers(draft: &mut Draft, table: &str) {
-    let names = peer_names(draft);
-    let strangers: Vec<(String, Origin)> = draft
-        .settings
-        .entries(table)
-        .filter(|(name, _)| !names.is_empty() && !names.iter().any(|known| known == name))
-        .map(|(name, setting)| (name.to_owned(), setting.origin.clone()))
-        .collect();
-    for (name, place) in strangers {
-        let what = format!("{name} is not one of the peers {}", names.join(", "));
+    let list = peer_list(&draft.settings);
+    if list.all().is_empty() {
+        return;
+    }
+    let mut seen: BTreeMap<NodeId, String> = BTreeMap::new();
+    let mut wrong: Vec<(String, Origin, String)> = Vec::new();
+    for (name, setting) in draft.settings.entries(table) {
+        let what = match list.find(name) {
+            None => format!("{name} is not one of the peers {}", list.called().join(", ")),
+            Some(node) => match seen.insert(node, name.to_owned()) {
+                None => continue,
+                Some(other) => format!("{name} and {other} are the same node; write one of them"),
+            },
+        };
+        wrong.push((name.to_owned(), setting.origin.clone(), what));
+    }
+    for (name, place, what) in wrong {
         draft.refuse(place, Some(&format!("{table}.{name}")), what);
     }
 }
@@ -307,13 +324,5 @@ mod tests {
     fn a_host_is_known_by_the_leading_part_of_its_name() {
         assert_eq!(leading_part("n1.rack2.example.com"), "n1");
         assert_eq!(leading_part("n1"), "n1");
-    }
-
-    #[test]
-    fn a_peer_is_a_name_with_an_address() {
-        assert_eq!(split_peer("n2=[::1]:7400"), Some(("n2", "[::1]:7400")));
-        for wrong in ["n2", "n2=", "n2=host", "n2=:7400", "n2=host:0", "x=host:7400", "n0=a:1"] {
-            assert_eq!(split_peer(wrong), None, "{wrong}");
-        }
     }
 }

@@ -1,12 +1,12 @@
 //! The `[identity]` table: this node's own key pair, and the public keys of all nodes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use tanist::NodeId;
 use tanist::key::PublicKey;
-use tanist::{NodeId, parse_node};
 
-use super::check::peer_names;
+use super::check::peer_list;
 use super::draft::{Draft, Setting, Settings};
 use super::radio;
 use super::value::Value;
@@ -26,8 +26,9 @@ pub(crate) struct IdentityTable {
 pub(super) fn table(settings: &Settings) -> Option<IdentityTable> {
     let key_file = PathBuf::from(settings.value(KEY_FILE)?.to_string());
     let is_required = settings.value(REQUIRE).and_then(Value::as_bool)?;
+    let list = peer_list(settings);
     let listed = settings.entries(PEER_KEYS).filter_map(|(name, setting)| {
-        Some((parse_node(name)?, PublicKey::parse(&setting.value.to_string()).ok()?))
+        Some((list.find(name)?, PublicKey::parse(&setting.value.to_string()).ok()?))
     });
     Some(IdentityTable { key_file, peer_keys: listed.collect(), is_required })
 }
@@ -86,12 +87,15 @@ fn check_keys(draft: &mut Draft, listed: &[(String, Setting)]) {
 }
 
 fn warn_of_unlisted(draft: &mut Draft, own: &Setting, listed: &[(String, Setting)]) {
-    let me = draft.settings.value("node").map(Value::to_string);
+    let list = peer_list(&draft.settings);
+    let me = draft.settings.value("node").and_then(|name| list.find(&name.to_string()));
+    let known: BTreeSet<NodeId> = listed.iter().filter_map(|(name, _)| list.find(name)).collect();
     let is_required = draft.settings.value(REQUIRE).and_then(Value::as_bool) == Some(true);
-    for name in peer_names(draft) {
-        if Some(&name) == me.as_ref() || listed.iter().any(|(known, _)| *known == name) {
+    for peer in list.all() {
+        if Some(peer.id) == me || known.contains(&peer.id) {
             continue;
         }
+        let name = list.names().of(peer.id);
         let effect = if is_required {
             "it gets no link with this node (require = true)"
         } else {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use tanist::{Algorithm, NodeId, parse_node};
+use tanist::{Algorithm, NodeId};
 use tanist_core::membership::{Label, Labels};
 use tanist_core::options::Options;
 use tanist_core::timing::Timing;
 use tanist_core::{GroupConfig, GroupSettings, Member, Membership, Priority};
 
-use super::check::peer_names;
+use super::check::peer_list;
 use super::draft::Draft;
 use super::timing::TimingTable;
 use super::value::Value;
@@ -17,6 +17,7 @@ use super::value::Value;
 pub(super) fn check(draft: &mut Draft) {
     let algorithm = draft.settings.value("algorithm").and_then(Value::as_algorithm);
     let mut labels: BTreeMap<NodeId, Labels> = BTreeMap::new();
+    let list = peer_list(&draft.settings);
     for table in ["zones", "racks"] {
         let entries: Vec<_> = draft
             .settings
@@ -24,7 +25,7 @@ pub(super) fn check(draft: &mut Draft) {
             .map(|(name, setting)| (name.to_owned(), setting.clone()))
             .collect();
         for (name, setting) in &entries {
-            match (parse_node(name), setting.value.to_string().parse::<Label>()) {
+            match (list.find(name), setting.value.to_string().parse::<Label>()) {
                 (Some(node), Ok(label)) => {
                     let of = labels.entry(node).or_default();
                     *(if table == "zones" { &mut of.zone } else { &mut of.rack }) = Some(label);
@@ -55,7 +56,8 @@ fn check_groups(draft: &mut Draft, labels: BTreeMap<NodeId, Labels>) {
         // What is no option was refused before this is asked.
         let _ = options.set(Algorithm::SuperPeer, name, &setting.value.to_string());
     }
-    let ids = peer_names(draft).into_iter().filter_map(|name| parse_node(&name));
+    let list = peer_list(&draft.settings);
+    let ids = list.all().iter().map(|peer| peer.id);
     let members = Membership::new(ids.map(|id| Member { id, priority: Priority(id.0) }));
     let timing = Timing::new(TimingTable::of(&draft.settings).config());
     let (Ok(members), Ok(timing)) = (members, timing) else { return };

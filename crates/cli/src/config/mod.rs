@@ -39,11 +39,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tanist::transport::radio::Reach;
-use tanist::{Algorithm, Builder, Group, NodeId};
+use tanist::{Algorithm, Builder, Group, NodeId, PeerList};
 
 pub(crate) use self::acting::why_inactive;
 pub(crate) use self::change::Change;
-pub(crate) use self::check::{read_peer, split_peer};
 pub(crate) use self::draft::{Setting, Settings};
 pub(crate) use self::identity::IdentityTable;
 pub(crate) use self::key::Effect;
@@ -60,10 +59,14 @@ use crate::problem::Problem;
 pub(crate) struct Config {
     /// The name of the group of processes, the same on all nodes.
     pub(crate) group: String,
-    /// Which node this is.
+    /// Which node this is, as it is called.
     pub(crate) node: String,
-    /// All nodes, this one included: `n1=10.0.0.1:7400`; by radio `n1` is enough.
-    pub(crate) peers: Vec<String>,
+    /// The same by its number.
+    pub(crate) me: NodeId,
+    /// All nodes, this one included.
+    pub(crate) peers: PeerList,
+    /// The same as it was written.
+    peer_entries: Vec<String>,
     /// Which version of that list it is.
     pub(crate) peers_version: u32,
     /// This node's own priority, if it was given one of its own.
@@ -243,7 +246,7 @@ impl Config {
     pub(crate) fn builder(&self) -> Builder {
         let mut builder = Group::builder(&self.group)
             .node(&self.node)
-            .peers(&self.peers)
+            .peers(&self.peer_entries)
             .peers_version(self.peers_version)
             .data_dir(&self.data_dir)
             .algorithm(self.algorithm)
@@ -277,11 +280,17 @@ impl Config {
         builder
     }
 
+    /// All nodes with their addresses, as they were written.
+    pub(crate) fn peer_entries(&self) -> &[String] {
+        &self.peer_entries
+    }
+
     /// The priority of a node, as far as this one is told.
     pub(crate) fn priority_of(&self, node: NodeId) -> u32 {
-        let name = node.to_string();
-        let own = self.priority.filter(|_| name == self.node);
-        own.or_else(|| self.priorities.get(&name).copied()).unwrap_or(node.0)
+        let own = self.priority.filter(|_| node == self.me);
+        let is_this = |name: &str| self.peers.find(name) == Some(node);
+        let listed = || self.priorities.iter().find(|(name, _)| is_this(name));
+        own.or_else(|| listed().map(|(_, priority)| *priority)).unwrap_or(node.0)
     }
 
     /// What is wrong with the files, directories and programs that it names.

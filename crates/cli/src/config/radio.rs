@@ -3,7 +3,7 @@
 use tanist::transport::radio::{Cast, Interfaces, Reach};
 use tanist_core::election::descriptor::Network;
 
-use super::check::split_peer;
+use super::check::peer_list;
 use super::draft::{Draft, Settings};
 use super::key::Key;
 use super::value::Value;
@@ -42,8 +42,7 @@ pub(super) fn check(draft: &mut Draft) {
     check_interfaces(draft);
     check_numbers(draft);
     check_algorithm(draft);
-    let peers = draft.settings.value("peers").map_or(&[][..], Value::as_list);
-    if peers.iter().any(|peer| split_peer(peer).is_some()) {
+    if peer_list(&draft.settings).all().iter().any(|peer| !peer.address.is_empty()) {
         let what = "by radio nodes have no addresses, so those here are not used; names \
                     are enough: [\"n1\", \"n2\"]";
         draft.warn(draft.settings.origin("peers"), Some("peers"), what);

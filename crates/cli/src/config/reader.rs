@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::check::peer_list;
 use super::draft::Settings;
 use super::identity;
 use super::origin::Finding;
@@ -20,10 +21,14 @@ impl Reader<'_> {
     /// None if something that is required is missing, which the check has told.
     pub(super) fn config(&self, warnings: Vec<Finding>) -> Option<Config> {
         let entries = |table| self.0.entries(table);
+        let peers = peer_list(self.0);
+        let me = peers.find(&self.text("node")?)?;
         Some(Config {
             group: self.text("group")?,
-            node: self.text("node")?,
-            peers: self.list("peers"),
+            node: peers.names().of(me).to_string(),
+            me,
+            peers,
+            peer_entries: self.list("peers"),
             peers_version: self.number("peers_version")?,
             priority: self.number("priority"),
             priorities: entries("priorities")

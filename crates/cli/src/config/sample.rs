@@ -102,7 +102,7 @@ mod tests {
     fn it_is_a_configuration_without_warnings() {
         let config = load(&sample().text());
         assert_eq!((config.group.as_str(), config.node.as_str()), ("billing", "n2"));
-        assert_eq!(config.peers.len(), 2);
+        assert_eq!(config.peers.all().len(), 2);
         assert!(config.warnings.is_empty());
         assert!(sample().text().lines().all(|line| line.chars().count() <= 100));
     }

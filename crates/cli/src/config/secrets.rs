@@ -1,7 +1,7 @@
 //! The keys that a configuration names, read from their files.
 
+use tanist::NodeId;
 use tanist::key::{Identities, Keyring, NodeKey, PublicKey, ReadKeyError};
-use tanist::parse_node;
 
 use super::{Config, IdentityTable};
 
@@ -18,16 +18,17 @@ impl Config {
     /// Reads all of them, as they are on disk at the moment.
     pub(crate) fn secrets(&self) -> Result<Secrets, SecretsError> {
         let keyring = Keyring::read(&self.key_file)?;
-        let identities = self.identity.as_ref().map(|table| table.read(&self.node)).transpose()?;
+        let identities =
+            self.identity.as_ref().map(|table| table.read(self.me, &self.node)).transpose()?;
         Ok(Secrets { keyring, identities })
     }
 }
 
 impl IdentityTable {
     /// Reads this node's own key; its line must be that key's.
-    pub(super) fn read(&self, node: &str) -> Result<Identities, SecretsError> {
+    pub(super) fn read(&self, me: NodeId, node: &str) -> Result<Identities, SecretsError> {
         let own = NodeKey::read(&self.key_file)?;
-        let listed = parse_node(node).and_then(|node| self.peer_keys.get(&node));
+        let listed = self.peer_keys.get(&me);
         if listed.is_some_and(|listed| *listed != own.public()) {
             let (node, public) = (node.to_owned(), own.public());
             return Err(SecretsError::OtherKey { node, public });

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use tanist::key::{Keyring, ReadKeyError};
 use tanist::private_file::PrivateFileError;
 use tanist::store::Store;
-use tanist::{StartError, StartErrorKind, parse_node};
+use tanist::{StartError, StartErrorKind};
 
 use super::Config;
 use super::origin::{Finding, Severity};
@@ -62,7 +62,7 @@ impl Look<'_> {
                  --node {node} {shown}`"
             );
             self.note(Severity::Error, "identity.key_file", what);
-        } else if let Err(error) = table.read(&self.config.node) {
+        } else if let Err(error) = table.read(self.config.me, &self.config.node) {
             let severity = match &error {
                 SecretsError::Read(error) => of_key(error),
                 SecretsError::OtherKey { .. } => Severity::Error,
@@ -73,7 +73,7 @@ impl Look<'_> {
 
     fn at_data_dir(&mut self) {
         let path = &self.config.data_dir;
-        let Some(node) = parse_node(&self.config.node) else { return };
+        let node = self.config.me;
         if let Err(error) = Store::check(path, node, &self.config.group) {
             let error = StartError::from(error);
             let severity = match error.kind() {

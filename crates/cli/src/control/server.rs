@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use tanist::Group;
 use tanist::transport::Throttle;
-use tanist::{Group, parse_node};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{sleep, timeout};
@@ -178,7 +178,7 @@ async fn watch(
         for change in later.changes {
             let missed = seen.map_or(0, |seen| change.index.saturating_sub(seen + 1));
             seen = Some(change.index);
-            let change = RoleChange { missed, ..(*change).clone() };
+            let change = RoleChange { missed, ..change.called(agent.group().names()) };
             timeout(UNREAD_MAX, put(to, &change)).await??;
         }
     }
@@ -209,7 +209,11 @@ async fn answer(ask: Ask, agent: &Agent) -> Answer {
             None => Err(ENDED.to_owned()),
         },
         Ask::Settings => value(&agent.settings().await),
-        Ask::History => value(&agent.history().all()),
+        Ask::History => {
+            let names = group.names();
+            let all = agent.history().all();
+            value(&all.iter().map(|change| change.called(names)).collect::<Vec<_>>())
+        }
         Ask::Events => {
             let recent = group.recent();
             value(&json!({
@@ -245,7 +249,7 @@ fn value(what: &impl Serialize) -> Result<Value, String> {
 }
 
 fn cut(group: &Group, peers: &[String]) -> Result<Value, String> {
-    let nodes: Option<Vec<_>> = peers.iter().map(|name| parse_node(name)).collect();
+    let nodes: Option<Vec<_>> = peers.iter().map(|name| group.names().find(name)).collect();
     group.cut(nodes.ok_or_else(|| format!("{} are not all nodes", peers.join(" ")))?);
     Ok(Value::Null)
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use tanist::{GroupNumber, NodeId, RoleKind};
+use tanist::{GroupNumber, NodeId, NodeSet, RoleKind};
 use tanist_core::Time;
 
 use super::group::{LocalGroup, Seen};
@@ -80,7 +80,7 @@ impl LocalGroup {
                 && line.coordinator == first.coordinator
         });
         let leader = lines.iter().find(|line| line.role == RoleKind::Leader)?;
-        let is_whole = !self.knows_members || leader.members == nodes.iter().copied().collect();
+        let is_whole = !self.knows_members || is_same(&leader.members, nodes);
         if !is_one || !is_whole {
             return None;
         }
@@ -91,4 +91,10 @@ impl LocalGroup {
             all: lines.iter().map(|line| line.at).max()?,
         })
     }
+}
+
+/// Whether two lists have the same nodes.
+fn is_same(one: &[NodeId], other: &[NodeId]) -> bool {
+    let set = |nodes: &[NodeId]| nodes.iter().copied().collect::<NodeSet>();
+    set(one) == set(other)
 }

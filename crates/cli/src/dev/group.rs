@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use rustix::process::{Pid, Signal, kill_process};
-use tanist::{GroupKey, NodeId, clock};
+use tanist::{GroupKey, NodeId, NodeNames, clock};
 use tanist_core::Time;
 
 use super::harness::Harness;
@@ -365,7 +365,10 @@ impl LocalNode {
 fn read_changes(node: NodeId, incarnation: u32, stdout: ChildStdout, sender: &Sender<Report>) {
     for line in BufReader::new(stdout).lines() {
         let Ok(line) = line else { break };
-        if let Ok(line) = serde_json::from_str(&line)
+        // Nodes of a local group have no names.
+        let line = serde_json::from_str::<RoleChange<String>>(&line)
+            .map(|line| Box::new(line.numbered(&NodeNames::default())));
+        if let Ok(line) = line
             && sender.send(Report::Change { node, incarnation, line }).is_err()
         {
             return;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
-use tanist::{GroupNumber, NodeSet};
+use tanist::{GroupNumber, NodeId};
 
 use super::counters::{Counters, Outcome};
 use super::event::Event;
@@ -24,7 +24,7 @@ pub(crate) struct Input<'a> {
     /// The event's name.
     pub(crate) event: &'static str,
     /// The change of the history.
-    pub(crate) change: &'a RoleChange,
+    pub(crate) change: &'a RoleChange<String>,
     /// The node at the moment.
     pub(crate) status: &'a Value,
 }
@@ -34,12 +34,12 @@ pub(crate) struct Input<'a> {
 pub(super) struct Runner {
     agent: Agent,
     /// Who was in the group when hooks were told of it last.
-    members: NodeSet,
+    members: Vec<NodeId>,
 }
 
 impl Runner {
     pub(super) const fn new(agent: Agent) -> Self {
-        Self { agent, members: NodeSet::new() }
+        Self { agent, members: Vec::new() }
     }
 
     /// Tells news, and what follows from it.
@@ -154,7 +154,8 @@ pub(crate) fn program(
     state: &str,
     status: &Value,
 ) -> Program {
-    let input = Input { event: event.name(), change, status };
+    let called = change.called(config.peers.names());
+    let input = Input { event: event.name(), change: &called, status };
     Program {
         path: path.to_owned(),
         arguments: Vec::new(),

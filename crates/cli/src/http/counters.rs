@@ -89,7 +89,7 @@ impl Counts {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use tanist::{NodeId, NodeSet, RoleKind};
+    use tanist::{NodeId, RoleKind};
     use tanist_core::Time;
 
     use super::*;
@@ -106,7 +106,7 @@ mod tests {
             role,
             group_number: None,
             coordinator: Some(NodeId(leader)),
-            members: NodeSet::new(),
+            members: Vec::new(),
             reason,
             old_leader: old.map(NodeId),
             gap: Some(Duration::from_millis(gap)),

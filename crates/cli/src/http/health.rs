@@ -18,7 +18,9 @@ pub(super) fn leader(site: &Site, query: &Query) -> Result<Reply, Refusal> {
     let status = site.agent.status();
     let node = &status.node;
     Ok(match site.agent.activity().active() {
-        Some(lead) => yes(format!("{node} leads {}", lead.view())),
+        Some(lead) => {
+            yes(format!("{node} leads {}", lead.view().called(site.agent.group().names())))
+        }
         None => no(match (status.waiting(), status.role) {
             (Some(waiting), _) => format!("{node} does not act: {waiting}"),
             (None, RoleKind::Member) => format!("{node} does not lead: it is a member"),
@@ -85,7 +87,7 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
         RoleKind::Leader | RoleKind::Member => Check::good("group", status.state.clone()),
     });
     let is_active = site.agent.activity().active().is_some();
-    checks.extend(refusals(&status, is_active, metrics.as_deref().ok()));
+    checks.extend(refusals(site, &status, is_active, metrics.as_deref().ok()));
     let leader = match &status.leader {
         None => Check::bad("leader", "unknown".to_owned()),
         Some(leader) if leader.node == status.node && is_active => {
@@ -94,7 +96,7 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
         Some(leader) if leader.node == status.node => {
             Check::bad("leader", format!("{} does not act yet", leader.node))
         }
-        Some(leader) if is_linked(metrics.as_deref().ok(), &leader.node) => {
+        Some(leader) if is_linked(site, metrics.as_deref().ok(), &leader.node) => {
             Check::good("leader", leader.node.clone())
         }
         Some(leader) => Check::bad("leader", format!("{} has no link with this node", leader.node)),
@@ -109,12 +111,21 @@ pub(super) async fn readyz(site: &Site, query: &Query) -> Result<Reply, Refusal>
 /// The peers with the right key that give this node no link, if that keeps it from being of use: it
 /// leads and must not act, it is in no group, or more nodes refuse it than are in its group. A node
 /// that was told something else must not make the healthy ones unready.
-fn refusals(status: &StatusReport, is_active: bool, metrics: Option<&Metrics>) -> Option<Check> {
+fn refusals(
+    site: &Site,
+    status: &StatusReport,
+    is_active: bool,
+    metrics: Option<&Metrics>,
+) -> Option<Check> {
     let told: Vec<String> = metrics?
         .peers
         .iter()
         .filter_map(|peer| {
-            Some(format!("{} refuses this node: {}", peer.id, peer.refusal.as_ref()?))
+            Some(format!(
+                "{} refuses this node: {}",
+                site.agent.name(peer.id),
+                peer.refusal.as_ref()?
+            ))
         })
         .collect();
     let is_held = is_held_back(status.role, is_active, told.len(), status.members.len());
@@ -136,8 +147,8 @@ pub(super) async fn metrics(site: &Site) -> Result<Arc<Metrics>, Refusal> {
     site.question.metrics(site.agent.group()).await
 }
 
-fn is_linked(metrics: Option<&Metrics>, node: &str) -> bool {
-    let is_it = |peer: &&tanist::transport::PeerView| peer.id.to_string() == node;
+fn is_linked(site: &Site, metrics: Option<&Metrics>, node: &str) -> bool {
+    let is_it = |peer: &&tanist::transport::PeerView| site.agent.name(peer.id) == node;
     metrics
         .and_then(|metrics| metrics.peers.iter().find(is_it))
         .is_some_and(|peer| peer.is_connected)

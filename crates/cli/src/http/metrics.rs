@@ -6,7 +6,7 @@
 use hyper::StatusCode;
 use serde_json::Value;
 use tanist::transport::{Counters, DatagramPath};
-use tanist::{Metrics, RoleKind};
+use tanist::{Metrics, NodeNames, RoleKind};
 
 use super::answer::{Content, Reply, reply};
 use super::exposition::{Exposition, Kind};
@@ -35,7 +35,7 @@ fn page(site: &Site, metrics: &Metrics) -> String {
     describe(&mut page, &status);
     count(&mut page, site, &status, metrics);
     hooks(&mut page, site);
-    peers(&mut page, metrics);
+    peers(&mut page, metrics, site.agent.group().names());
     transport(&mut page, metrics);
     http(&mut page, site);
     lines(&mut page);
@@ -143,37 +143,37 @@ fn hooks(page: &mut Exposition, site: &Site) {
 }
 
 /// The ways to the others.
-fn peers(page: &mut Exposition, metrics: &Metrics) {
+fn peers(page: &mut Exposition, metrics: &Metrics, names: &NodeNames) {
     let help = "Whether there is a link with the peer.";
     page.family("tanist_peer_connected", Kind::Gauge, help);
     for peer in &metrics.peers {
-        let name = peer.id.to_string();
+        let name = names.of(peer.id).to_string();
         page.sample("tanist_peer_connected", &[("peer", &name)], u8::from(peer.is_connected));
     }
     let help = "Whether the peer, which has the right key, gives this node no link.";
     page.family("tanist_peer_refuses", Kind::Gauge, help);
     for peer in &metrics.peers {
-        let name = peer.id.to_string();
+        let name = names.of(peer.id).to_string();
         let refuses = u8::from(peer.refusal.is_some());
         page.sample("tanist_peer_refuses", &[("peer", &name)], refuses);
     }
-    udp(page, metrics);
+    udp(page, metrics, names);
     page.family("tanist_peer_rtt_seconds", Kind::Gauge, "The way to the peer and back.");
     for peer in &metrics.peers {
         if let Some(rtt) = peer.round_trip {
-            let name = peer.id.to_string();
+            let name = names.of(peer.id).to_string();
             page.sample("tanist_peer_rtt_seconds", &[("peer", &name)], rtt.as_secs_f64());
         }
     }
 }
 
 /// Heartbeats that the links carry because UDP does not pass.
-fn udp(page: &mut Exposition, metrics: &Metrics) {
+fn udp(page: &mut Exposition, metrics: &Metrics, names: &NodeNames) {
     let help = "Whether no UDP packet from (in) or to (out) the peer arrives, so that the link \
                 carries heartbeats.";
     page.family("tanist_peer_udp_blocked", Kind::Gauge, help);
     for peer in &metrics.peers {
-        let name = peer.id.to_string();
+        let name = names.of(peer.id).to_string();
         for (direction, path) in [("in", peer.datagrams_in), ("out", peer.datagrams_out)] {
             let labels = [("peer", name.as_str()), ("direction", direction)];
             let is_blocked = path == Some(DatagramPath::Missing);

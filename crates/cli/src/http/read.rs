@@ -57,6 +57,7 @@ pub(super) fn history(site: &Arc<Site>, query: &Query) -> Result<Reply, Refusal>
     let history = site.agent.history();
     let mut start = Some(format!("{{\"incarnation\":{},\"changes\":[", history.incarnation()));
     let mut changes = history.all().into_iter();
+    let names = site.agent.group().clone();
     let mut is_first = true;
     let content = turn::pieces(site, move |piece| {
         if let Some(start) = start.take() {
@@ -69,7 +70,7 @@ pub(super) fn history(site: &Arc<Site>, query: &Query) -> Result<Reply, Refusal>
         if !std::mem::take(&mut is_first) {
             piece.push(b',');
         }
-        put(piece, &change);
+        put(piece, &change.called(names.names()));
         true
     });
     Ok(reply(StatusCode::OK, "application/json", content))
@@ -87,7 +88,7 @@ fn shown(file: &Config) -> Value {
     json!({
         "group": file.group,
         "node": file.node,
-        "peers": file.peers,
+        "peers": file.peer_entries(),
         "peers_version": file.peers_version,
         "algorithm": file.algorithm.name(),
         "options": file.options,

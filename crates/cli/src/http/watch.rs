@@ -158,7 +158,9 @@ impl Feeding {
                     }
                     for change in later.changes {
                         index = change.index;
-                        self.send(self.form.event(ChangeId { incarnation, index }, "change", &*change)).await?;
+                        let change = change.called(self.site.agent.group().names());
+                        let id = ChangeId { incarnation, index };
+                        self.send(self.form.event(id, "change", &change)).await?;
                     }
                 }
                 () = tokio::time::sleep(KEEP_ALIVE) => self.send(self.form.nothing()).await?,

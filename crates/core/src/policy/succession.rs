@@ -18,31 +18,28 @@
 //! node may lead than the named one. Leaves out: whether the successor may act, which its own
 //! application decides; [`Message::Acting`] tells when it does.
 
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
 use core::time::Duration;
 
 use super::{Message, Policy, Presence, Timer};
 use crate::config::GroupConfig;
 use crate::election::descriptor::Network;
 use crate::group::GroupNumber;
-use crate::membership::{Membership, NodeId};
+use crate::membership::{Membership, NodeId, NodeNames};
 use crate::mutant::mutants;
 use crate::policy::Preempt;
 use crate::protocol::{Context, Effects};
 
 /// Why a leader does not hand over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandOverError {
     /// The algorithm keeps no leader that could name another one.
-    #[error(
-        "with {0} no leader can name its successor, so nothing was done; choose `invitation`, \
-         `bully` or a ring"
-    )]
     KeepsNoLeader(&'static str),
     /// The node is not configured.
-    #[error("{0} is not in the peer list; nothing was done")]
     Unknown(NodeId),
     /// The asked node does not lead.
-    #[error("{node} does not lead, so it cannot hand over; nothing was done{}", told(.leader))]
     NotLeader {
         /// The asked node.
         node: NodeId,
@@ -50,22 +47,14 @@ pub enum HandOverError {
         leader: Option<NodeId>,
     },
     /// The named node leads.
-    #[error("{0} leads already; nothing was done")]
     Already(NodeId),
     /// Elections are paused.
-    #[error("elections are paused, so nothing was done; end the pause first: tanist resume")]
     Paused,
     /// The named node is not in the leader's group.
-    #[error("{0} is not in the group, so nothing was done; wait until it has joined")]
     NotInGroup(NodeId),
     /// The leader is alone.
-    #[error("no other node is in the group, so nothing was done; wait until one has joined")]
     Alone,
     /// The old leader would take over again as soon as it rejoins.
-    #[error(
-        "{from} outranks {to} and would take over again at once, since `preempt` is `always`; \
-         nothing was done. Raise the priority of {to}, or set `preempt` to `never` on all nodes"
-    )]
     WouldNotLast {
         /// The leader.
         from: NodeId,
@@ -74,12 +63,56 @@ pub enum HandOverError {
     },
 }
 
-fn told(leader: &Option<NodeId>) -> alloc::string::String {
-    match leader {
-        Some(leader) => alloc::format!(". {leader} leads: ask there"),
-        None => alloc::string::String::from(", and the group has no leader at the moment"),
+impl HandOverError {
+    /// The reason in words that call nodes by their names.
+    #[must_use]
+    pub fn called(&self, names: &NodeNames) -> String {
+        match *self {
+            Self::KeepsNoLeader(algorithm) => format!(
+                "with {algorithm} no leader can name its successor, so nothing was done; choose \
+                 `invitation`, `bully` or a ring"
+            ),
+            Self::Unknown(node) => {
+                format!("{} is not in the peer list; nothing was done", names.of(node))
+            }
+            Self::NotLeader { node, leader } => {
+                let node = names.of(node);
+                let told = match leader {
+                    Some(leader) => format!(". {} leads: ask there", names.of(leader)),
+                    None => ", and the group has no leader at the moment".to_string(),
+                };
+                format!("{node} does not lead, so it cannot hand over; nothing was done{told}")
+            }
+            Self::Already(node) => format!("{} leads already; nothing was done", names.of(node)),
+            Self::Paused => "elections are paused, so nothing was done; end the pause first: \
+                             tanist resume"
+                .to_string(),
+            Self::NotInGroup(node) => {
+                let node = names.of(node);
+                format!("{node} is not in the group, so nothing was done; wait until it has joined")
+            }
+            Self::Alone => "no other node is in the group, so nothing was done; wait until one \
+                            has joined"
+                .to_string(),
+            Self::WouldNotLast { from, to } => {
+                let (from, to) = (names.of(from), names.of(to));
+                format!(
+                    "{from} outranks {to} and would take over again at once, since `preempt` is \
+                     `always`; nothing was done. Raise the priority of {to}, or set `preempt` to \
+                     `never` on all nodes"
+                )
+            }
+        }
     }
 }
+
+impl fmt::Display for HandOverError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.called(&NodeNames::default()))
+    }
+}
+
+impl core::error::Error for HandOverError {}
 
 impl HandOverError {
     /// Refuses what a configuration does not allow, whatever the state of the nodes.

@@ -25,6 +25,7 @@ impl Driver {
                 Err(error) => {
                     self.metrics.undecodable += 1;
                     if let Some(held_back) = self.undecodable.pass() {
+                        let from = self.members.names().of(from);
                         tracing::warn!(
                             %from, %error, held_back, "a frame that is no message was dropped"
                         );
@@ -52,7 +53,7 @@ impl Driver {
                 Ok(())
             }
             Incoming::Met { peer, incarnation } => {
-                tracing::debug!(%peer, incarnation, "met");
+                tracing::debug!(peer = %self.members.names().of(peer), incarnation, "met");
                 self.twin_seen_by.remove(peer);
                 Ok(())
             }
@@ -66,11 +67,14 @@ impl Driver {
         self.twin_seen_by.insert(peer);
         let peers = self.network.peers();
         let linked = peers.iter().filter(|peer| peer.is_connected).count();
+        let called = |node| self.members.names().of(node).to_string();
         if self.twin_seen_by.len() >= linked {
-            return Err(Failure::Twin { node: self.me, peer, at });
+            return Err(Failure::Twin { node: called(self.me), peer: called(peer), at });
         }
+        let peer = called(peer);
         tracing::error!(
-            %peer, at,
+            peer,
+            at,
             "another process with this node's id runs; this one goes on, since more peers know it: \
              stop the other one"
         );
@@ -82,6 +86,7 @@ impl Driver {
         let Err(error) = self.cap.admit(message) else { return true };
         self.metrics.refused_counters += 1;
         if let Some(held_back) = self.warning.pass() {
+            let from = self.members.names().of(from);
             tracing::warn!(peer = %from, %error, held_back, "refused a message");
         }
         false

@@ -123,6 +123,7 @@ impl Group {
             identity: Identity {
                 group: Arc::clone(&setup.name),
                 me: setup.me,
+                names: Arc::clone(setup.members.names()),
                 algorithm: setup.config.algorithm().name(),
                 peers_version: setup.members.version().0,
                 patience: setup.config.timing().silence(),

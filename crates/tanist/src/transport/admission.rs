@@ -99,7 +99,12 @@ pub(super) fn explain(hub: &Hub, peer: NodeId, refused: &Refused) -> Why {
         // A release before this one names neither its group nor itself.
         Refusal::Group if !theirs.is_empty() => other_group(hub, theirs),
         Refusal::WrongNode if !theirs.is_empty() => {
-            let differences = vec![difference(NODE, peer.to_string(), theirs)];
+            // It says its short form.
+            let names = &hub.settings.names;
+            let called = |node: NodeId| names.of(node).to_string();
+            let theirs = names.find(theirs).map_or_else(|| theirs.to_owned(), called);
+            let peer = called(peer);
+            let differences = vec![difference(NODE, peer.clone(), &theirs)];
             let text = format!("{theirs} answers at the address of {peer}; correct the peers here");
             Why { text, differences }
         }

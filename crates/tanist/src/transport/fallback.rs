@@ -27,7 +27,7 @@ pub(super) fn take(hub: &Hub, peer: &PeerState) {
 pub(super) fn tell(hub: &Hub, peer: &PeerState, change: Option<Change>) {
     let Some(change) = change else { return };
     push(hub, peer, change.to);
-    let name = peer.id;
+    let name = &peer.name;
     let ip = peer.linked().map(|(_, address)| address.ip().to_string()).unwrap_or_default();
     let port = hub.udp.local_addr().map_or(0, |own| own.port());
     match change {
@@ -60,7 +60,7 @@ pub(super) fn remind(hub: &Hub, peer: &PeerState) {
 pub(super) fn told(peer: &PeerState, report: Report) {
     let change = peer.carrying().told(report);
     let Some(change) = change else { return };
-    let name = peer.id;
+    let name = &peer.name;
     let address = peer.linked().map(|(_, address)| address);
     let (ip, port) = address.map_or_else(Default::default, |at| (at.ip().to_string(), at.port()));
     match change {

@@ -77,7 +77,8 @@ impl Hub {
         let mut arrivals = Vec::new();
         for (id, address) in addresses {
             let (sender, receiver) = mpsc::channel(limits.links_per_peer_max.max(1));
-            states.insert(id, Arc::new(PeerState::new(id, address, &limits, sender)));
+            let called = Called { id, name: settings.names.of(id).to_string() };
+            states.insert(id, Arc::new(PeerState::new(called, address, &limits, sender)));
             arrivals.push(receiver);
         }
         let hub = Self {
@@ -156,6 +157,8 @@ impl Hub {
 #[derive(Debug)]
 pub(super) struct PeerState {
     pub(super) id: NodeId,
+    /// What people call it.
+    pub(super) name: String,
     pub(super) address: String,
     pub(super) queue: Queue,
     pub(super) reading: Reading,
@@ -215,15 +218,23 @@ struct Echo {
     changed: Notify,
 }
 
+/// A peer by its number and its name.
+struct Called {
+    id: NodeId,
+    name: String,
+}
+
 impl PeerState {
     fn new(
-        id: NodeId,
+        called: Called,
         address: String,
         limits: &Limits,
         arrivals: mpsc::Sender<Established>,
     ) -> Self {
+        let Called { id, name } = called;
         Self {
             id,
+            name,
             address,
             queue: Queue::new(limits),
             reading: Reading::default(),

@@ -90,7 +90,7 @@ pub(super) async fn run(
     let stream = match TcpStream::from_std(stream) {
         Ok(stream) => stream,
         Err(error) => {
-            tracing::warn!(peer = %peer.id, %error, "cannot wait for a link; check ulimit -n");
+            tracing::warn!(peer = peer.name, %error, "cannot wait for a link; check ulimit -n");
             return;
         }
     };
@@ -123,7 +123,7 @@ pub(super) async fn run(
         () = until_retired(retirement.subscribe()) => None,
         end = &mut reading_all => Some(end),
         error = writer.write(after) => {
-            tracing::debug!(peer = %peer.id, %error, "cannot write to the link");
+            tracing::debug!(peer = peer.name, %error, "cannot write to the link");
             // What the peer wrote before its end is still there to be read, and comes first.
             retirement.send_if_modified(|retired| {
                 let is_new = retired.is_none();
@@ -143,7 +143,7 @@ pub(super) async fn run(
             end
         }
     };
-    tracing::debug!(peer = %peer.id, %end, "a link is at its end");
+    tracing::debug!(peer = peer.name, %end, "a link is at its end");
     drop((reading, place));
 }
 
@@ -267,7 +267,7 @@ impl Reader<'_> {
                     FrameError::Group => counters.refused_group.bump(),
                     FrameError::Malformed => counters.refused_malformed.bump(),
                 }
-                tracing::debug!(peer = %self.peer.id, %error, "refused a frame");
+                tracing::debug!(peer = self.peer.name, %error, "refused a frame");
                 return Ok(());
             }
         };

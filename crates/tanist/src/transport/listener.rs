@@ -231,7 +231,8 @@ fn complain(hub: &Hub, remote: SocketAddr, hello: &Hello, refused: &Refused) {
     }
     let throttle = peer.map_or(&hub.warning, |peer| &peer.refused_warning);
     if let Some(held_back) = throttle.pass() {
-        tracing::error!(peer = %hello.from, %remote, held_back, "refused {}: {text}", hello.from);
+        let peer = hub.settings.names.of(hello.from);
+        tracing::error!(%peer, %remote, held_back, "refused {peer}: {text}");
     }
 }
 

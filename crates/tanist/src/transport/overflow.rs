@@ -13,7 +13,9 @@ pub(super) fn note(hub: &Hub, peer: &PeerState, dropped: usize) {
     peer.drop_link();
     if let Some(held_back) = peer.warning.pass() {
         tracing::warn!(
-            peer = %peer.id, dropped, held_back,
+            peer = peer.name,
+            dropped,
+            held_back,
             "the queue for this peer is full, so it is dropped together with the link; the peer \
              reads too slowly or the network is too slow: look at the load of that node"
         );

@@ -302,7 +302,7 @@ impl Peer {
     /// Closes the current link, and sees whether there can be another.
     fn close(&mut self, why: &'static str) {
         if let Some(current) = &self.current {
-            tracing::warn!(peer = %self.state.id, "closed a link: {why}");
+            tracing::warn!(peer = self.state.name, "closed a link: {why}");
             current.task.abort();
             self.give_up();
             self.begin_dial();
@@ -353,11 +353,11 @@ impl Peer {
         match (refusal, self.state.warning.pass()) {
             (_, None) => {}
             (Some(why), Some(held_back)) => {
-                let (peer, why) = (self.state.id, why.text);
+                let (peer, why) = (&self.state.name, why.text);
                 tracing::error!(%peer, address, dropped, held_back, "{peer} refuses a link: {why}");
             }
             (None, Some(held_back)) => {
-                let peer = self.state.id;
+                let peer = &self.state.name;
                 tracing::warn!(%peer, address, %error, dropped, held_back, "cannot reach a peer");
             }
         }

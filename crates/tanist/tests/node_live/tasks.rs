@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use tanist::{Group, GroupTask, Reports, View};
 
-use crate::support::fleet::{Fleet, agreement, ms, node, take_leader, until, within};
+use crate::support::fleet::{Fleet, agreement, ms, take_leader, until, within};
 
 type Log = Arc<Mutex<Vec<String>>>;
 
@@ -122,7 +122,7 @@ async fn a_task_that_panics_ends_its_node_and_the_others_elect() {
         }
         let ended = within("the end of the node", failing.ended()).await.unwrap_err();
         assert!(ended.reason.contains("panicked"), "{place}: {ended}");
-        assert_eq!(ended.node, node(3));
+        assert_eq!(ended.node, "n3");
         assert!(logs[2].lock().unwrap().contains(&called), "{place}");
         agreement(&groups).await;
     }

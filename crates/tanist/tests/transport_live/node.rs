@@ -54,7 +54,12 @@ pub(crate) struct Plan {
 
 /// The settings that all nodes of a test share.
 pub(crate) fn settings() -> Settings {
-    Settings { digest: [1; 16], text: "algorithm=bully\n".to_owned(), defaults: String::new() }
+    Settings {
+        digest: [1; 16],
+        text: "algorithm=bully\n".to_owned(),
+        defaults: String::new(),
+        names: Default::default(),
+    }
 }
 
 impl Plan {

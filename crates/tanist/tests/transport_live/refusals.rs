@@ -81,6 +81,7 @@ fn each_wrong_hello_is_told_why() {
         digest: [2; 16],
         text: "algorithm=invitation\n".to_owned(),
         defaults: String::new(),
+        names: Default::default(),
     };
     let wrong = [
         (Hello { versions: Versions { min: 9, max: 9 }, ..fine.clone() }, Refusal::Version),

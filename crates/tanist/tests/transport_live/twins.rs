@@ -52,6 +52,7 @@ fn nodes_that_were_told_different_things_refuse_each_other_by_name() {
         digest: [2; 16],
         text: "algorithm=invitation\n".to_owned(),
         defaults: String::new(),
+        names: Default::default(),
     };
     let other = Plan { settings, ..plan.clone() };
     let (own, theirs) = (bind(), bind());

@@ -54,7 +54,7 @@ impl Args {
 }
 
 fn summary(config: &Config) -> String {
-    let count = config.peers.len();
+    let count = config.peers.all().len();
     format!("{} of {count} in group {}, {}", config.node, config.group, config.algorithm.name())
 }
 

@@ -5,9 +5,9 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use tanist::{Peer, PeerError, PeerList};
 
 use crate::config::sample::Sample;
-use crate::config::split_peer;
 use crate::exit::Exit;
 use crate::problem::Problem;
 use crate::terminal::output;
@@ -53,21 +53,23 @@ impl Args {
     }
 
     fn sample(&self) -> Result<Sample, Problem> {
-        let mut names = Vec::new();
-        for peer in &self.nodes {
-            let (name, _) = split_peer(peer).ok_or_else(|| {
-                Problem::Usage(format!(
-                    "`{peer}` is not a node with its address, so nothing was written; write n1=10.0.0.1:7400"
-                ))
-            })?;
-            if names.contains(&name) {
-                let what = format!("{name} is listed twice, so nothing was written");
-                return Err(Problem::Usage(what));
-            }
-            names.push(name);
+        let mut peers = Vec::new();
+        for (place, entry) in (1..).zip(&self.nodes) {
+            let peer = Peer::parse(entry, place).and_then(|peer| match peer.address.is_empty() {
+                true => Err(PeerError::Address),
+                false => Ok(peer),
+            });
+            peers.push(peer.map_err(|error| {
+                let what =
+                    format!("`{entry}` is not a node with its address, so nothing was written");
+                Problem::Usage(format!("{what}; {error}"))
+            })?);
         }
-        let node = self.node.clone().unwrap_or_else(|| names[0].to_owned());
-        if !names.contains(&node.as_str()) {
+        let list = PeerList::new(peers)
+            .map_err(|error| Problem::Usage(format!("{error}, so nothing was written")))?;
+        let names = list.called();
+        let node = self.node.clone().unwrap_or_else(|| names[0].clone());
+        if list.find(&node).is_none() {
             let what = format!("{node} is none of {}, so nothing was written", names.join(", "));
             return Err(Problem::Usage(what));
         }

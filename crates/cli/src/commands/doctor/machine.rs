@@ -14,7 +14,7 @@ use tanist::transport::radio::{Antennas, Reach};
 use super::finding::Findings;
 use crate::agent::report::SettingsReport;
 use crate::agent::secrets::describe;
-use crate::config::{Config, split_peer};
+use crate::config::Config;
 use crate::terminal::moment;
 
 /// Looks at what the settings name.
@@ -49,12 +49,7 @@ fn listen(config: &Config) -> String {
     if let Some(reach) = &config.radio {
         return format!("{}, UDP port {}", reach.cast, reach.port);
     }
-    let own = config
-        .peers
-        .iter()
-        .filter_map(|peer| split_peer(peer))
-        .find(|(node, _)| *node == config.node);
-    let own = own.map_or_else(String::new, |(_, address)| address.to_owned());
+    let own = config.peers.address(config.me).unwrap_or_default().to_owned();
     config.listen.map_or(own, |address| address.to_string())
 }
 
@@ -160,10 +155,9 @@ pub(super) fn ports(config: &Config, findings: &mut Findings) {
             findings.problem("port", what, fix);
         }
     }
-    for (node, address) in config.peers.iter().filter_map(|peer| split_peer(peer)) {
-        if node != config.node {
-            dial(node, address, findings);
-        }
+    for peer in config.peers.all().iter().filter(|peer| peer.id != config.me) {
+        let node = config.peers.names().of(peer.id).to_string();
+        dial(&node, &peer.address, findings);
     }
 }
 

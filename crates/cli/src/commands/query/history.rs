@@ -1,7 +1,6 @@
 //! `tanist history`: what a node was, why it changed, and how long it was in no group.
 
 use serde_json::Value;
-use tanist::NodeId;
 
 use super::watch::follow;
 use crate::agent::change::{Changed, RoleChange};
@@ -36,7 +35,7 @@ impl History {
         let mut lines: Vec<Value> = self.agent.ask(&Ask::History)?;
         let surplus = self.last.map_or(0, |last| lines.len().saturating_sub(last));
         lines.drain(..surplus);
-        let newest = lines.last().cloned().map(serde_json::from_value::<RoleChange>);
+        let newest = lines.last().cloned().map(serde_json::from_value::<RoleChange<String>>);
         let newest = newest.transpose()?.map(|newest| newest.id());
         self.show(lines)?;
         if !self.watch {
@@ -64,13 +63,13 @@ impl History {
 }
 
 /// Who led the groups that the node was in, oldest first.
-fn leaders(lines: &[RoleChange]) -> String {
+fn leaders(lines: &[RoleChange<String>]) -> String {
     let in_group = lines.iter().filter(|line| line.is_in_group());
-    in_group.filter_map(|line| line.coordinator).map(|node| format!("{node}\n")).collect()
+    in_group.filter_map(|line| line.coordinator.as_ref()).map(|node| format!("{node}\n")).collect()
 }
 
 /// The changes as a table, oldest first.
-pub(crate) fn text(lines: &[RoleChange], is_wide: bool) -> String {
+pub(crate) fn text(lines: &[RoleChange<String>], is_wide: bool) -> String {
     let mut columns: Vec<Column> =
         vec![right("INDEX"), left("WHEN"), left("ROLE"), left("ACTIVE"), left("GROUP NUMBER")];
     columns.extend([left("LEADER"), left("CAUSE"), right("GAP"), left("MEMBERS")]);
@@ -80,24 +79,22 @@ pub(crate) fn text(lines: &[RoleChange], is_wide: bool) -> String {
     }
     let mut table = Table::new(columns);
     let none = || "-".to_owned();
-    let name = |node: NodeId| node.to_string();
     for line in lines {
         let group_number = line.group_number.filter(|_| line.is_in_group());
-        let coordinator = line.coordinator.filter(|_| line.is_in_group());
-        let members: Vec<String> = line.members.iter().map(name).collect();
+        let coordinator = line.coordinator.clone().filter(|_| line.is_in_group());
         let mut cells = vec![
             line.index.to_string(),
             moment::utc(moment::unix_millis(line.when)),
             line.role.to_string(),
             if line.active { "yes" } else { "-" }.to_owned(),
             group_number.map_or_else(none, |number| number.to_string()),
-            coordinator.map_or_else(none, name),
+            coordinator.unwrap_or_else(none),
             cause(line).to_owned(),
             line.gap.map_or_else(none, |gap| format!("{}ms", gap.as_millis())),
-            if line.is_in_group() { members.join(" ") } else { none() },
+            if line.is_in_group() { line.members.join(" ") } else { none() },
         ];
         if is_wide {
-            cells.insert(6, line.old_leader.map_or_else(none, name));
+            cells.insert(6, line.old_leader.clone().unwrap_or_else(none));
             let lost = line.lost.iter();
             let lost: Vec<String> =
                 lost.map(|lost| format!("{} {}", lost.node, lost.evidence.name())).collect();
@@ -108,7 +105,7 @@ pub(crate) fn text(lines: &[RoleChange], is_wide: bool) -> String {
     table.to_string()
 }
 
-const fn cause(line: &RoleChange) -> &'static str {
+const fn cause(line: &RoleChange<String>) -> &'static str {
     match line.event {
         Changed::Role => line.reason.name(),
         Changed::Activity => "active",

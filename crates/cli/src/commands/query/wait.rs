@@ -3,8 +3,10 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tanist::NodeId;
+
 use crate::agent::change::RoleChange;
-use crate::agent::report::{MembersReport, StatusReport};
+use crate::agent::report::{MemberReport, MembersReport, StatusReport};
 use crate::commands::query::Agent;
 use crate::control::protocol::Ask;
 use crate::exit::Exit;
@@ -118,14 +120,11 @@ impl What {
     fn watch(&self, end: Instant, last: &mut String) -> anyhow::Result<bool> {
         let agent = &self.how().agent;
         let seen: MembersReport = agent.ask(&Ask::Members)?;
-        let all: Vec<String> = seen.members.into_iter().map(|member| member.node).collect();
-        if let Self::Member { member, .. } = self
-            && !all.contains(member)
-        {
-            let known = all.join(" ");
-            let what = format!("{member} is not in the peer list; that has {known}");
-            return Err(Problem::Usage(what).into());
-        }
+        let wanted = match self {
+            Self::Member { member, .. } => vec![found(member, &seen.members)?],
+            Self::Merged(_) => seen.members.into_iter().map(|member| member.node).collect(),
+            Self::Leader(_) | Self::Active(_) => Vec::new(),
+        };
         let mut client = agent.connect()?.follow(&Ask::Watch { after: None, incarnation: None })?;
         loop {
             let left = end.saturating_duration_since(Instant::now());
@@ -135,25 +134,34 @@ impl What {
             client = client.patient(Some(left))?;
             // The agent is gone, or time is up; what was seen last says more.
             let Ok(Some(line)) = client.line() else { return Ok(false) };
-            let change: RoleChange = serde_json::from_str(&line)?;
-            if self.is_so(&change, &all) {
+            let change: RoleChange<String> = serde_json::from_str(&line)?;
+            if self.is_so(&change, &wanted) {
                 return Ok(true);
             }
             last.clone_from(&change.text);
         }
     }
 
-    fn is_so(&self, change: &RoleChange, all: &[String]) -> bool {
-        let is_member =
-            |node: &String| node.parse().is_ok_and(|node| change.members.contains(node));
+    /// Whether the condition holds, if it asks for these members.
+    fn is_so(&self, change: &RoleChange<String>, wanted: &[String]) -> bool {
+        let is_member = |node: &String| change.members.contains(node);
         change.is_in_group()
             && match self {
                 Self::Leader(_) => true,
                 Self::Active(_) => change.active,
-                Self::Member { member, .. } => is_member(member),
-                Self::Merged(_) => all.iter().all(is_member),
+                Self::Member { .. } | Self::Merged(_) => wanted.iter().all(is_member),
             }
     }
+}
+
+/// What the node of this name or short form is called.
+fn found(given: &str, members: &[MemberReport]) -> anyhow::Result<String> {
+    let is_it =
+        |member: &&MemberReport| member.node == given || NodeId(member.number).to_string() == given;
+    let known = || members.iter().map(|member| member.node.as_str()).collect::<Vec<_>>().join(" ");
+    let wrong = || format!("{given} is not in the peer list; that has {}", known());
+    let node = members.iter().find(is_it).map(|member| member.node.clone());
+    Ok(node.ok_or_else(|| Problem::Usage(wrong()))?)
 }
 
 const RETRY: Duration = Duration::from_millis(50);

@@ -36,7 +36,7 @@ pub(super) fn follow(client: Client, after: Option<ChangeId>, form: Form) -> any
     let mut client = client.follow(&Ask::Watch { after: after_index, incarnation })?;
     let mut seen = after;
     while let Some(line) = client.line()? {
-        let change: RoleChange = serde_json::from_str(&line)?;
+        let change: RoleChange<String> = serde_json::from_str(&line)?;
         if change.missed > 0 {
             let missed = change.missed;
             output::complain(&format!("{missed} changes came before and are forgotten"));

@@ -17,7 +17,7 @@ use crate::control::protocol::Ask;
 #[derive(Clone, Debug)]
 pub(super) struct Snapshot {
     pub(super) members: MembersReport,
-    pub(super) history: Vec<RoleChange>,
+    pub(super) history: Vec<RoleChange<String>>,
 }
 
 /// Asks until the receiver is gone.

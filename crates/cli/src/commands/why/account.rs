@@ -7,12 +7,12 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tanist::{GroupNumber, NodeId, NodeSet, Phase};
+use tanist::{GroupNumber, NodeId, NodeNames, NodeSet, Phase};
 use tanist_core::Time;
 use tanist_core::membership::Member;
 use tanist_core::trace::{Entry, Event, Header, Kind, NodeState, Outcome, TimerName};
 
-use super::round::{Round, names};
+use super::round::Round;
 use crate::agent::change::RoleChange;
 use crate::agent::loss::{Evidence, LostNode};
 use crate::terminal::moment;
@@ -31,7 +31,7 @@ pub(super) struct Account {
     /// Who was asked and did not answer.
     pub(super) silent: Vec<NodeId>,
     /// Who was in the group before and is not in this one, with the evidence.
-    pub(super) lost: Vec<LostNode>,
+    pub(super) lost: Vec<LostNode<String>>,
 }
 
 /// One thing that happened in it.
@@ -44,8 +44,8 @@ pub(super) struct Step {
 impl Account {
     /// Adds what the agent's history knows of the nodes that were lost: connections and silence
     /// are no messages, so the trace does not have them.
-    pub(super) fn explain(&mut self, history: &[RoleChange], me: NodeId) {
-        let is_this = |line: &&RoleChange| {
+    pub(super) fn explain(&mut self, history: &[RoleChange<String>], me: &str, names: &NodeNames) {
+        let is_this = |line: &&RoleChange<String>| {
             line.is_in_group() && line.group_number.is_some() && line.group_number == self.after
         };
         let Some(line) = history.iter().find(is_this) else { return };
@@ -55,17 +55,21 @@ impl Account {
         }
         let is_vague = |step: &Step| step.text.ends_with(LEARNS);
         self.steps.retain(|step| !is_vague(step));
-        let step = |lost: &LostNode| Step { at: self.began, text: format!("{me} finds: {lost}") };
+        let step =
+            |lost: &LostNode<String>| Step { at: self.began, text: format!("{me} finds: {lost}") };
         self.steps.splice(0..0, self.lost.iter().map(step));
         let is_dead = |node: &NodeId| {
             let refused = Evidence::ConnectionRefused;
-            self.lost.iter().any(|lost| lost.node == *node && lost.evidence == refused)
+            self.lost
+                .iter()
+                .any(|lost| names.find(&lost.node) == Some(*node) && lost.evidence == refused)
         };
         self.silent.retain(|node| !is_dead(node));
     }
 
     /// The whole for programs; it began at a moment of the wall clock.
-    pub(super) fn json(&self, when_ms: u64) -> Value {
+    pub(super) fn json(&self, names: &NodeNames, when_ms: u64) -> Value {
+        let called = |node: NodeId| names.of(node).to_string();
         let millis = |at: Time| at.since(self.began).as_secs_f64() * 1000.0;
         let steps: Vec<Value> = self
             .steps
@@ -77,9 +81,9 @@ impl Account {
             "took_ms": self.ended.map(millis),
             "before": self.before.map(|group| group.to_string()),
             "group_number": self.after.map(|group| group.to_string()),
-            "coordinator": self.coordinator.map(|node| node.to_string()),
+            "coordinator": self.coordinator.map(called),
             "lost": self.lost,
-            "silent": self.silent.iter().map(NodeId::to_string).collect::<Vec<_>>(),
+            "silent": self.silent.iter().copied().map(called).collect::<Vec<_>>(),
             "steps": steps,
             "result": self.result,
         })
@@ -148,7 +152,8 @@ fn account(
     before: Option<&NodeState>,
     after: Option<&NodeState>,
 ) -> Account {
-    let mut teller = Teller { me, lines: Vec::new(), stopping: None };
+    let (names, lines) = (&header.names, Vec::new());
+    let mut teller = Teller { me: names.of(me).to_string(), names, lines, stopping: None };
     let began = entries.first().map_or(Time::ZERO, |entry| entry.at);
     if let Some(Event::State { .. }) = entries.first().map(|entry| &entry.event) {
         teller.say(began, LEARNS.to_owned());
@@ -194,17 +199,20 @@ fn result(
         }
         (Some(highest), _) => format!(
             "it came first and rank did not decide: {} has the higher rank, priority {}",
-            highest.id, highest.priority.0
+            header.names.of(highest.id),
+            highest.priority.0
         ),
         (None, _) => "its rank is not known here".to_owned(),
     };
-    let all = names(&members);
+    let all = header.names.list(members.iter().copied());
+    let winner = header.names.of(winner);
     format!("{winner} leads group {group} of {all}: {why}. It took {}.", moment::span(took))
 }
 
 /// What is told so far.
-struct Teller {
-    me: NodeId,
+struct Teller<'a> {
+    me: String,
+    names: &'a NodeNames,
     lines: Vec<Line>,
     /// Since when the application is asked to stop.
     stopping: Option<Time>,
@@ -215,7 +223,7 @@ enum Line {
     Asked(Round),
 }
 
-impl Teller {
+impl Teller<'_> {
     fn say(&mut self, at: Time, what: String) {
         self.lines.push(Line::Said(Step { at, text: format!("{} {what}", self.me) }));
     }
@@ -243,6 +251,7 @@ impl Teller {
             let is_answer = self.rounds().any(|round| round.hear(at, *from, *message));
             if !is_answer && message.kind.info().answers.is_empty() {
                 let group = message.group.map(|group| format!(" (group {group})"));
+                let from = self.names.of(*from);
                 let what =
                     format!("hears {} from {from}{}", message.kind, group.unwrap_or_default());
                 self.say(at, what);
@@ -287,10 +296,12 @@ impl Teller {
     }
 
     fn steps(self) -> Vec<Step> {
-        let me = self.me;
+        let (me, names) = (self.me, self.names);
         let step = |line| match line {
             Line::Said(step) => step,
-            Line::Asked(round) => Step { at: round.at, text: format!("{me} {}", round.text()) },
+            Line::Asked(round) => {
+                Step { at: round.at, text: format!("{me} {}", round.text(names)) }
+            }
         };
         self.lines.into_iter().map(step).collect()
     }

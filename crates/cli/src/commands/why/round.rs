@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tanist::NodeId;
+use tanist::{NodeId, NodeNames};
 use tanist_core::Time;
 use tanist_core::trace::{Kind, MessageFacts};
 
@@ -64,11 +64,11 @@ impl Round {
     }
 
     /// The whole in a sentence.
-    pub(super) fn text(&self) -> String {
-        let mut parts: Vec<String> = self.answers.iter().map(Reply::text).collect();
+    pub(super) fn text(&self, names: &NodeNames) -> String {
+        let mut parts: Vec<String> = self.answers.iter().map(|reply| reply.text(names)).collect();
         let silent = self.silent();
         if !silent.is_empty() {
-            let names = names(&silent);
+            let names = names.list(silent.iter().copied());
             let verb = if silent.len() == 1 { "does" } else { "do" };
             parts.push(match self.ended {
                 Some(ended) => {
@@ -79,25 +79,20 @@ impl Round {
             });
         }
         let verb = if has_answer(self.kind) { "asks" } else { "tells" };
-        let said = format!("{verb} {}: {}", names(&self.to), self.kind);
+        let said = format!("{verb} {}: {}", names.list(self.to.iter().copied()), self.kind);
         if parts.is_empty() { said } else { format!("{said}. {}", parts.join("; ")) }
     }
 }
 
 impl Reply {
-    fn text(&self) -> String {
+    fn text(&self, names: &NodeNames) -> String {
         let word = match self.ok {
             Some(true) => " yes",
             Some(false) => " no",
             None => "",
         };
-        format!("{} answers{word} after {}", self.from, moment::span(self.after))
+        format!("{} answers{word} after {}", names.of(self.from), moment::span(self.after))
     }
-}
-
-/// Names, one after the other.
-pub(super) fn names(nodes: &[NodeId]) -> String {
-    nodes.iter().map(NodeId::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether something comes back for a message of this kind.

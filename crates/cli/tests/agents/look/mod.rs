@@ -4,6 +4,7 @@ mod acting;
 mod faults;
 mod finding;
 mod forms;
+mod names;
 mod reloading;
 mod top;
 mod views;

@@ -9,6 +9,11 @@ use crate::support::wait::{LIMIT, until, within};
 /// How many machines have a node; their numbers are those of the nodes.
 pub(super) const NODES: usize = 3;
 
+/// What the operator calls a node and its machine.
+pub(super) fn name(node: usize) -> &'static str {
+    ["db-east-1", "db-east-2", "db-west-1"][node - 1]
+}
+
 /// Answers every connection with a name.
 const SERVICE: &str = r#"
 use IO::Socket::INET;
@@ -48,11 +53,11 @@ impl Machines {
 
     fn configure(&self, node: usize) {
         let peers: Vec<String> =
-            (1..=NODES).map(|node| format!("\"n{node}=10.77.0.{node}:7400\"")).collect();
+            (1..=NODES).map(|node| format!("\"{}=10.77.0.{node}:7400\"", name(node))).collect();
         let hook = self.fleet.file("vip");
         self.fleet.configure_as(
-            &format!("n{node}"),
-            &format!("n{node}"),
+            name(node),
+            name(node),
             &[
                 ("peers", format!("[{}]", peers.join(", "))),
                 ("algorithm", "\"invitation\"".to_owned()),
@@ -65,17 +70,17 @@ impl Machines {
 
     /// Starts what is missing of agent and service of a machine.
     pub(super) fn launch(&mut self, node: usize) {
-        let name = format!("n{node}");
+        let name = name(node);
         if self.services[node - 1].is_none() {
             let mut command = self.switch.command(node, "perl");
-            command.args(["-e", SERVICE, &name]);
+            command.args(["-e", SERVICE, name]);
             self.services[node - 1] = Some(Process::start(&mut command));
         }
         if self.agents[node - 1].is_none() {
             let mut command = self.switch.command(node, env!("CARGO_BIN_EXE_tanist"));
             let file = self.fleet.file(&format!("{name}.toml"));
             command.args(["agent", "-c"]).arg(file);
-            self.agents[node - 1] = Some(self.fleet.spawn(&name, &mut command));
+            self.agents[node - 1] = Some(self.fleet.spawn(name, &mut command));
         }
     }
 
@@ -113,10 +118,10 @@ impl Machines {
             let status = |node: &usize| self.agents[node - 1].as_ref()?.try_ask("status");
             let all: Vec<serde_json::Value> = nodes.iter().filter_map(status).collect();
             let leader = nodes.iter().zip(&all).find(|(_, status)| status["active"] == true)?.0;
-            let names: Vec<String> = nodes.iter().map(|node| format!("n{node}")).collect();
+            let names: Vec<&str> = nodes.iter().map(|node| name(*node)).collect();
             let is_in = |status: &serde_json::Value| {
                 status["state"] == "normal"
-                    && status["leader"]["node"] == format!("n{leader}")
+                    && status["leader"]["node"] == name(*leader)
                     && status["members"] == serde_json::json!(names)
             };
             (all.len() == nodes.len() && all.iter().all(is_in)).then_some(*leader)
@@ -152,7 +157,7 @@ impl Machines {
         let mac = self.mac(node);
         for address in [VIP, VIP6] {
             let shown = || self.switch.ip(at, &["neigh", "show", address, "dev", "eth0"]);
-            let what = format!("machine {at} sends {address} to n{node}, {mac}");
+            let what = format!("machine {at} sends {address} to {}, {mac}", name(node));
             until(&what, || shown().contains(&mac).then_some(()));
         }
     }
@@ -165,9 +170,9 @@ impl Machines {
 
     fn logs(&self) -> String {
         let log = |node| {
-            let text = self.fleet.read(&format!("n{node}.log"));
+            let text = self.fleet.read(&format!("{}.log", name(node)));
             let last: Vec<&str> = text.lines().rev().take(25).collect();
-            format!("n{node}:\n{}\n", last.into_iter().rev().collect::<Vec<_>>().join("\n"))
+            format!("{}:\n{}\n", name(node), last.into_iter().rev().collect::<Vec<_>>().join("\n"))
         };
         (1..=NODES).map(log).collect()
     }

@@ -1,7 +1,7 @@
 //! A day of a virtual address: its leader is killed, cut off, healed and upgraded.
 
 use super::client::Client;
-use super::machines::{Machines, NODES};
+use super::machines::{Machines, NODES, name};
 
 const ALL: &[usize] = &[1, 2, 3];
 
@@ -13,16 +13,19 @@ fn the_address_follows_the_leader_and_clients_follow_the_address() {
 
     let first = machines.leader_of(ALL);
     settled(&machines, &clients, first);
-    told.push(format!("n{first} leads"));
+    told.push(format!("{} leads", name(first)));
 
     let second = agent_is_killed(&mut machines, &clients, first);
-    told.push(format!("kill -9 of the agent of n{first}: n{second} leads; then n{first} restarts"));
+    let (one, two) = (name(first), name(second));
+    told.push(format!("kill -9 of the agent of {one}: {two} leads; then {one} restarts"));
 
     let third = machine_is_killed(&mut machines, &clients, second);
-    told.push(format!("n{second} loses its power: n{third} leads; then n{second} boots"));
+    let three = name(third);
+    told.push(format!("{two} loses its power: {three} leads; then {two} boots"));
 
     let fourth = network_is_cut(&machines, &clients, third);
-    told.push(format!("n{third} is cut off with the second client; healed, n{fourth} leads"));
+    let four = name(fourth);
+    told.push(format!("{three} is cut off with the second client; healed, {four} leads"));
 
     machines.stop_agent(fourth);
     let left: Vec<usize> = ALL.iter().copied().filter(|node| *node != fourth).collect();
@@ -31,7 +34,7 @@ fn the_address_follows_the_leader_and_clients_follow_the_address() {
     machines.launch(fourth);
     assert_eq!(machines.leader_of(ALL), fifth, "a node that comes back does not take over");
     settled(&machines, &clients, fifth);
-    told.push(format!("n{fourth} is upgraded: n{fifth} leads and keeps the address"));
+    told.push(format!("{four} is upgraded: {} leads and keeps the address", name(fifth)));
 
     println!("{}", told.join("\n"));
     for (client, number) in clients.iter().zip(1..) {
@@ -43,7 +46,7 @@ fn the_address_follows_the_leader_and_clients_follow_the_address() {
 fn settled(machines: &Machines, clients: &[Client], leader: usize) {
     machines.held_by(&[leader]);
     for client in clients {
-        client.reaches(&format!("n{leader}"));
+        client.reaches(name(leader));
     }
 }
 
@@ -59,7 +62,7 @@ fn agent_is_killed(machines: &mut Machines, clients: &[Client], leader: usize) -
     both.sort_unstable();
     machines.held_by(&both);
     for client in clients {
-        client.reaches(&format!("n{next}"));
+        client.reaches(name(next));
         machines.remembers(client.at, next);
     }
     // The first hook of the next incarnation removes what was left.
@@ -67,7 +70,7 @@ fn agent_is_killed(machines: &mut Machines, clients: &[Client], leader: usize) -
     assert_eq!(machines.leader_of(ALL), next, "a node that comes back does not take over");
     settled(machines, clients, next);
     for (client, before) in clients.iter().zip(before) {
-        client.never_returns_to(&format!("n{leader}"), before);
+        client.never_returns_to(name(leader), before);
     }
     next
 }
@@ -76,7 +79,7 @@ fn machine_is_killed(machines: &mut Machines, clients: &[Client], leader: usize)
     machines.kill_machine(leader);
     let left: Vec<usize> = ALL.iter().copied().filter(|node| *node != leader).collect();
     let next = machines.leader_of(&left);
-    clients.iter().for_each(|client| client.reaches(&format!("n{next}")));
+    clients.iter().for_each(|client| client.reaches(name(next)));
     machines.boot(leader);
     assert_eq!(machines.leader_of(ALL), next, "a node that comes back does not take over");
     settled(machines, clients, next);
@@ -93,8 +96,8 @@ fn network_is_cut(machines: &Machines, clients: &[Client], leader: usize) -> usi
     let mut both = [leader, other];
     both.sort_unstable();
     machines.held_by(&both);
-    near.reaches(&format!("n{other}"));
-    far.reaches(&format!("n{leader}"));
+    near.reaches(name(other));
+    far.reaches(name(leader));
 
     machines.switch.heal();
     let last = machines.leader_of(ALL);

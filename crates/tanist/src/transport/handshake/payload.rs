@@ -2,6 +2,7 @@
 //! some, and unknown ones are skipped.
 
 use std::fmt;
+use std::sync::Arc;
 
 use minicbor::{Decode, Encode};
 use tanist_core::membership::NodeId;
@@ -188,7 +189,12 @@ impl TryFrom<HelloWire<'_>> for Hello {
             dial: wire.dial,
             lost: wire.lost.map(|session| SessionId(session.to_be_bytes())),
             identity: PublicKey(wire.identity.try_into().map_err(|_| ())?),
-            settings: Settings { digest, text: wire.settings.to_owned(), defaults: String::new() },
+            settings: Settings {
+                digest,
+                text: wire.settings.to_owned(),
+                defaults: String::new(),
+                names: Arc::default(),
+            },
             introduction: wire.introduction,
         })
     }

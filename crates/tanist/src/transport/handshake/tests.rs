@@ -33,6 +33,7 @@ impl Pair {
                 digest: [7; DIGEST_LENGTH],
                 text: "algorithm=bully\n".to_owned(),
                 defaults: String::new(),
+                names: Default::default(),
             },
             introduction: Some(about()),
         }
@@ -98,7 +99,12 @@ fn both_sides_learn_who_the_other_is_and_share_a_session() {
 fn the_longest_hello_fits() {
     let pair = Pair::new();
     let text = "k".repeat(1300);
-    let settings = Settings { digest: [7; DIGEST_LENGTH], text, defaults: String::new() };
+    let settings = Settings {
+        digest: [7; DIGEST_LENGTH],
+        text,
+        defaults: String::new(),
+        names: Default::default(),
+    };
     let hello = Hello { group: "g".repeat(255), settings, ..pair.hello() };
     let key = pair.keyring.active();
     let (_, first) = Dialler::begin(key, &pair.dialler, &pair.greeting, &hello).unwrap();

@@ -135,10 +135,11 @@ fn a_killed_leader_is_named_with_the_evidence() {
         "coordinator":"n2","members":["n1","n2"],"reason":"failure","old_leader":"n3",
         "lost":[{"node":"n3","evidence":"connection-refused","silent_ms":300}],"text":""}"#;
     told.silent = vec![NodeId(3)];
-    told.explain(&[serde_json::from_str(line).unwrap()], ME);
+    let names = NodeNames::default();
+    told.explain(&[serde_json::from_str(line).unwrap()], "n2", &names);
     let first = "n2 finds: n3 is dead: connection refused, last heard 300.0 ms before";
     assert_eq!(told.steps[0].text, first);
     assert!(told.steps.iter().all(|step| !step.text.ends_with(LEARNS)), "{told:?}");
     assert!(told.silent.is_empty(), "it is known why it did not answer: {told:?}");
-    assert_eq!(told.json(0)["lost"][0]["node"], "n3");
+    assert_eq!(told.json(&names, 0)["lost"][0]["node"], "n3");
 }
