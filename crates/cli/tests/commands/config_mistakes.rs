@@ -82,18 +82,43 @@ fn a_mistake_is_told_with_its_line_and_the_remedy() {
 fn peers_are_told_apart_each_on_its_own_line() {
     let stderr = complaint(
         "group = \"g\"\nnode = \"n3\"\ndata_dir = \"d\"\nkey_file = \"k\"\npeers = [\n\
-         \"n1=a:1\",\n\"n1=b:1\",\n\"n2=a:1\",\n\"first=c:1\",\n\"n4=d\",\n]\n",
+         \"n1=a:1\",\n\"n1=b:1\",\n\"n2=a:1\",\n\"First=c:1\",\n\"n4=d\",\n]\n",
     );
     let lines: Vec<&str> = stderr.lines().collect();
     assert_eq!(
         lines[..5],
         [
-            "a.toml:7: peers: n1 is listed twice; every node has a name of its own",
+            "a.toml:7: peers: n1 is listed twice; every node needs an id of its own",
             "a.toml:8: peers: n2 has the address of n1, a:1; give it its own",
-            "a.toml:9: peers: `first=c:1` is not a peer; write n1=10.0.0.1:7400",
-            "a.toml:10: peers: `n4=d` is not a peer; write n1=10.0.0.1:7400",
+            "a.toml:9: peers: `First=c:1` is not a peer; a name has letters a to z, digits and \
+             hyphens, and no hyphen at either end",
+            "a.toml:10: peers: `n4=d` is not a peer; expected NODE=HOST:PORT, such as \
+             db-east-1=10.0.0.1:7400",
             "a.toml:2: node: `n3` is not one of the peers n1, n2; add it there. No agent starts \
              with this.",
+        ]
+    );
+}
+
+#[test]
+fn nodes_with_names_have_each_name_number_and_entry_once() {
+    let stderr = complaint(
+        "group = \"g\"\nnode = \"db-3\"\ndata_dir = \"d\"\nkey_file = \"k\"\n\
+         priorities = { db-1 = 3, n1 = 4, db-9 = 5 }\npeers = [\n\
+         \"db-1=a:1\",\n\"db-1=b:1\",\n\"n1:db-2=c:1\",\n]\n",
+    );
+    let lines: Vec<&str> = stderr.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "a.toml:8: peers: n1 and n2 are both called db-1; give each node a name of its own",
+            "a.toml:9: peers: db-1 and db-2 both have the number n1, because a name without a \
+             number has its place in the list; write a number that no other node has, as in \
+             n9:db-2=HOST:PORT",
+            "a.toml:2: node: `db-3` is not one of the peers db-1; add it there",
+            "a.toml:5: priorities.db-9: db-9 is not one of the peers db-1",
+            "a.toml:5: priorities.n1: n1 and db-1 are the same node; write one of them. No agent \
+             starts with this.",
         ]
     );
 }

@@ -103,5 +103,5 @@ const NODES: &str = "n1=10.0.0.1:7400,n2=10.0.0.2:7400,n3=10.0.0.3:7400";
 const EXAMPLES: &str = "\
 Examples:
   tanist config init
-  tanist config init --group billing --nodes n1=a:7400,n2=b:7400 --node n2 --out tanist.toml
+  tanist config init --group billing --nodes db-1=a:7400,db-2=b:7400 --node db-2 --out tanist.toml
   tanist config init | tanist config check -c - --set key_file=group.key";
