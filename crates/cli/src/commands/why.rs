@@ -118,7 +118,7 @@ fn tell(status: &StatusReport, account: &Account) -> String {
     }
     text.push_str(&table.to_string());
     let mut result = Table::list(0);
-    result.row(["=>".to_owned(), account.result.clone()]);
+    result.row(["=>".to_owned(), account.result()]);
     text.push('\n');
     text.push_str(&result.to_string());
     text.push('\n');

@@ -121,7 +121,7 @@ pub(crate) const KEYS: &[Key] = &[
         "all nodes with their addresses, this one included",
     ),
     with_default(key("peers_version", Kind::Number, "1", "which version of that list it is"), "1"),
-    live(key("priority", Kind::Number, "10", "this node's own; else the number in its name")),
+    live(key("priority", Kind::Number, "10", "this node's own; else its number")),
     key("priorities", Kind::Numbers, "{ n1 = 30 }", "of all nodes, the same on all nodes"),
     key("zones", Kind::Texts, "{ n1 = \"north\" }", "where nodes are, the same on all nodes"),
     key("racks", Kind::Texts, "{ n1 = \"r7\" }", "what may fail together, the same on all nodes"),

@@ -60,7 +60,7 @@ counters! {
     dials,
     /// Dials that were refused: no process listens there.
     dials_refused,
-    /// Dials that came to nothing in another way: no answer, no route, no such name, no handshake.
+    /// Dials that failed in another way: no answer, no route, no such name, no handshake.
     dials_failed,
     /// Connections that were accepted.
     accepted,

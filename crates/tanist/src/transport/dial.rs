@@ -36,7 +36,7 @@ pub(super) enum Dialled {
     Failed(DialError),
 }
 
-/// Why a dial came to nothing, without being evidence.
+/// Why a dial failed, without being evidence.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DialError {
     #[error("its name cannot be looked up ({0}); check the address in the configuration")]

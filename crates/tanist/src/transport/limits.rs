@@ -31,7 +31,7 @@ pub struct Limits {
     pub keepalive_idle: Duration,
     /// How long the kernel waits between such questions.
     pub keepalive_interval: Duration,
-    /// For how long a peer is left alone after the first dial that came to nothing.
+    /// For how long a peer is left alone after the first dial that failed.
     pub backoff_min: Duration,
     /// For how long at most.
     pub backoff_max: Duration,

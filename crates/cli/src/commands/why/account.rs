@@ -21,10 +21,13 @@ use crate::terminal::moment;
 #[derive(Clone, Debug)]
 pub(super) struct Account {
     pub(super) began: Time,
+    /// When it left its group.
+    left: Time,
     /// None: it is still on.
     ended: Option<Time>,
     pub(super) steps: Vec<Step>,
-    pub(super) result: String,
+    /// Who won, and why.
+    outcome: String,
     before: Option<GroupNumber>,
     after: Option<GroupNumber>,
     pub(super) coordinator: Option<NodeId>,
@@ -55,6 +58,12 @@ impl Account {
         }
         let is_vague = |step: &Step| step.text.ends_with(LEARNS);
         self.steps.retain(|step| !is_vague(step));
+        if self.lost.iter().any(|lost| is_at_once(lost.evidence)) {
+            // The evidence was the cause, and not what the node happened to ask before.
+            let left = self.left;
+            self.steps.retain(|step| left.since(step.at.min(left)) < AT_ONCE);
+            self.began = left;
+        }
         let step =
             |lost: &LostNode<String>| Step { at: self.began, text: format!("{me} finds: {lost}") };
         self.steps.splice(0..0, self.lost.iter().map(step));
@@ -65,6 +74,17 @@ impl Account {
                 .any(|lost| names.find(&lost.node) == Some(*node) && lost.evidence == refused)
         };
         self.silent.retain(|node| !is_dead(node));
+    }
+
+    /// Who won and why, and how long it took.
+    pub(super) fn result(&self) -> String {
+        match self.ended {
+            Some(ended) => {
+                let took = moment::span(ended.since(self.began));
+                format!("{}. It took {took}.", self.outcome)
+            }
+            None => self.outcome.clone(),
+        }
     }
 
     /// The whole for programs; it began at a moment of the wall clock.
@@ -85,7 +105,7 @@ impl Account {
             "lost": self.lost,
             "silent": self.silent.iter().copied().map(called).collect::<Vec<_>>(),
             "steps": steps,
-            "result": self.result,
+            "result": self.result(),
         })
     }
 }
@@ -161,11 +181,14 @@ fn account(
     entries.iter().for_each(|entry| teller.take(entry));
     let silent = teller.silent(after.map(|state| &state.up));
     let ended = after.and_then(|_| entries.last()).map(|entry| entry.at);
+    let is_out = |entry: &&&Entry| matches!(&entry.event, Event::State { state, .. } if state.status != Phase::Normal);
+    let left = entries.iter().find(is_out).map_or(began, |entry| entry.at);
     Account {
         began,
+        left,
         ended,
         steps: teller.steps(),
-        result: result(header, me, after, ended.map(|ended| ended.since(began))),
+        outcome: outcome(header, me, after),
         before: before.and_then(|state| state.group),
         after: after.and_then(|state| state.group),
         coordinator: after.and_then(|state| state.coordinator),
@@ -175,15 +198,8 @@ fn account(
 }
 
 /// Who won, and why as far as rank decides.
-fn result(
-    header: &Header,
-    me: NodeId,
-    after: Option<&NodeState>,
-    took: Option<Duration>,
-) -> String {
-    let (Some(state), Some(took)) = (after, took) else {
-        return "the election is still on".to_owned();
-    };
+fn outcome(header: &Header, me: NodeId, after: Option<&NodeState>) -> String {
+    let Some(state) = after else { return "the election is still on".to_owned() };
     let (Some(winner), Some(group)) = (state.coordinator, state.group) else {
         return "it ended without a coordinator".to_owned();
     };
@@ -206,7 +222,7 @@ fn result(
     };
     let all = header.names.list(members.iter().copied());
     let winner = header.names.of(winner);
-    format!("{winner} leads group {group} of {all}: {why}. It took {}.", moment::span(took))
+    format!("{winner} leads group {group} of {all}: {why}")
 }
 
 /// What is told so far.
@@ -312,6 +328,14 @@ const LEARNS: &str = "learns from its connections that a node is gone, or is tol
 
 /// What comes so shortly before a step is what caused it.
 const AT_ONCE: Duration = Duration::from_millis(2);
+
+/// Whether evidence is known at once, and not only after a wait.
+const fn is_at_once(evidence: Evidence) -> bool {
+    match evidence {
+        Evidence::Farewell | Evidence::ConnectionRefused => true,
+        Evidence::Silence | Evidence::None => false,
+    }
+}
 
 /// Whether an answer moves the election on, and is told like a question.
 const fn is_step(kind: Kind) -> bool {

@@ -91,7 +91,7 @@ fn a_failover_is_told_with_its_cause_its_waits_and_its_winner() {
     assert!(texts.contains(&halted), "{texts:#?}");
     assert_eq!(last.silent, [NodeId(3)]);
     assert_eq!(
-        last.result,
+        last.result(),
         "n2 leads group 2.n2 of n1 n2: of its members it has the highest rank, priority 20. \
          It took 160.0 ms."
     );
@@ -102,7 +102,7 @@ fn an_election_that_is_still_on_is_told_as_far_as_it_went() {
     let entries = &failover()[..9];
     let told = accounts(&header(), ME, entries);
     assert_eq!(told.len(), 2);
-    assert_eq!(told[1].result, "the election is still on");
+    assert_eq!(told[1].result(), "the election is still on");
     assert!(told[1].ended.is_none());
 }
 
@@ -118,7 +118,7 @@ fn a_message_that_moves_the_node_is_where_its_election_begins() {
     let told = accounts(&header(), ME, &entries);
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].steps[0].text, "n2 hears Enter_Election from n3");
-    assert!(told[0].result.starts_with("n3 leads group 2.n3 of n1 n2 n3"));
+    assert!(told[0].result().starts_with("n3 leads group 2.n3 of n1 n2 n3"));
 }
 
 #[test]
@@ -142,4 +142,23 @@ fn a_killed_leader_is_named_with_the_evidence() {
     assert!(told.steps.iter().all(|step| !step.text.ends_with(LEARNS)), "{told:?}");
     assert!(told.silent.is_empty(), "it is known why it did not answer: {told:?}");
     assert_eq!(told.json(&names, 0)["lost"][0]["node"], "n3");
+}
+
+/// The leader was asked whether it is there, and answered; it was killed a second later.
+#[test]
+fn an_election_begins_with_the_evidence_and_not_with_an_earlier_question() {
+    let killed = [
+        at(0, state(Phase::Normal, 1, 3, &[1, 2])),
+        at(10, timer(TimerName::Timeout)),
+        at(1000, state(Phase::Election, 1, 3, &[1, 2])),
+        at(1003, state(Phase::Normal, 2, 2, &[1])),
+    ];
+    let mut told = accounts(&header(), ME, &killed).pop().unwrap();
+    assert!(told.steps[0].text.ends_with("(timeout timer)"), "{told:?}");
+    let line = r#"{"index":4,"at_us":0,"when_ms":0,"node":"n2","role":"leader","group_number":"2.n2",
+        "coordinator":"n2","members":["n1","n2"],"reason":"failure","old_leader":"n3",
+        "lost":[{"node":"n3","evidence":"connection-refused","silent_ms":300}],"text":""}"#;
+    told.explain(&[serde_json::from_str(line).unwrap()], "n2", &NodeNames::default());
+    assert!(told.steps.iter().all(|step| !step.text.contains("timer")), "{told:?}");
+    assert!(told.result().ends_with("It took 3.0 ms."), "{}", told.result());
 }
