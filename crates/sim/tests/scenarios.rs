@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use tanist_core::NodeId;
 use tanist_core::trace::Entry;
 use tanist_sim::observe::recording::Recording;
 use tanist_sim::scenario::library;
@@ -147,4 +148,39 @@ fn duplicate_nodes_are_refused() {
     let text =
         "name = \"x\"\nalgorithm = \"bully\"\nend = \"1ms\"\n[[node]]\nid = 1\n[[node]]\nid = 1\n";
     assert!(Scenario::parse(text).unwrap_err().what.contains("listed twice"));
+}
+
+#[test]
+fn nodes_with_names_are_called_by_them_and_read_back() {
+    let scenario = parse("named-nodes-replace-a-leader");
+    let text = scenario.to_text();
+    assert!(text.contains("[[node]]\nid = 3\nname = \"db-west-1\"\n"), "{text}");
+    assert_eq!(Scenario::parse(&text).unwrap().members.names(), scenario.members.names());
+    let names = run(&scenario, 1).recording.header.names;
+    assert_eq!(names.list([1, 2, 3].map(NodeId)), "db-east-1 db-east-2 db-west-1");
+
+    let mut surprised = scenario;
+    surprised.expect.coordinator = Some(NodeId(3));
+    let surprises = run(&surprised, 1).surprises;
+    let expected = "db-east-1: expected Normal under db-west-1, got Normal under db-east-2";
+    assert!(surprises.contains(&expected.to_owned()), "{surprises:?}");
+}
+
+#[test]
+fn bad_names_of_nodes_are_refused_with_their_line() {
+    let base =
+        "name = \"x\"\nalgorithm = \"bully\"\nend = \"1ms\"\n[[node]]\nid = 1\nname = \"db\"\n";
+    let node = |name: &str| format!("{base}[[node]]\nid = 2\npriority = 9\nname = {name}\n");
+    for (name, expected) in [
+        ("\"db\"", "n1 and n2 are both called db"),
+        ("\"Db East\"", "\"Db East\" is not the name of a node: a name has letters a to z"),
+        ("\"n2\"", "is the short form of a node"),
+        ("\"\"", "at least one letter"),
+        ("2", "expected a string"),
+    ] {
+        let error = Scenario::parse(&node(name)).unwrap_err();
+        assert_eq!(error.line, 10, "{name}: {error}");
+        assert!(error.what.contains(expected), "{name}: {error}");
+    }
+    assert!(Scenario::parse(&node("\"db-2\"")).is_ok());
 }

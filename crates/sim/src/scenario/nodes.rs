@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 use serde::Deserialize;
 use tanist_core::election::{Algorithm, EstablishedGroup};
 use tanist_core::group::Counter;
-use tanist_core::membership::{Label, LabelError, Labels};
+use tanist_core::membership::{Label, LabelError, Labels, NodeName, NodeNameError, NodeNames};
 use tanist_core::{GroupConfig, GroupSettings, Member, Membership, NodeId, NodeSet, Priority};
 use toml::Spanned;
 
@@ -19,6 +19,7 @@ use crate::algorithms;
 #[serde(deny_unknown_fields)]
 pub(super) struct NodeLine {
     pub(super) id: u32,
+    pub(super) name: Option<Text>,
     pub(super) priority: Option<u32>,
     pub(super) zone: Option<Text>,
     pub(super) rack: Option<Text>,
@@ -61,7 +62,24 @@ impl Reader<'_> {
         };
         let span = file.nodes.as_ref().map_or(0..0, Spanned::span);
         let made = made.map_err(|error| self.error(&span, error.to_string()))?;
-        Ok(made.with_labels(labels))
+        Ok(made.with_labels(labels).with_names(self.names(&file.node)?))
+    }
+
+    fn names(&self, lines: &[NodeLine]) -> Result<NodeNames, ScenarioError> {
+        let mut names = Vec::new();
+        for line in lines {
+            let Some(text) = &line.name else { continue };
+            let name: NodeName = text.as_ref().parse().map_err(|error: NodeNameError| {
+                let what = format!("{:?} is not the name of a node: {error}", text.as_ref());
+                self.error(&text.span(), what)
+            })?;
+            names.push((NodeId(line.id), name));
+        }
+        NodeNames::new(names).map_err(|twice| {
+            let mut given = lines.iter().rev().filter_map(|line| line.name.as_ref());
+            let last = given.find(|text| text.as_ref() == twice.name.as_str());
+            self.error(&last.map_or(0..0, Spanned::span), twice.to_string())
+        })
     }
 
     fn label(&self, text: &Option<Text>) -> Result<Option<Label>, ScenarioError> {
@@ -137,11 +155,16 @@ impl Scenario {
     pub(super) fn write_nodes(&self, to: &mut String) -> fmt::Result {
         let all = self.members.all();
         let is_numbered = (1..).zip(all).all(|(i, node)| node.id.0 == i && node.priority.0 == i);
-        if is_numbered && self.members.labelled().is_empty() {
+        let names: BTreeMap<NodeId, &NodeName> = self.members.names().iter().collect();
+        if is_numbered && self.members.labelled().is_empty() && names.is_empty() {
             return writeln!(to, "nodes = {}", all.len());
         }
         for node in all {
-            writeln!(to, "\n[[node]]\nid = {}\npriority = {}", node.id.0, node.priority.0)?;
+            writeln!(to, "\n[[node]]\nid = {}", node.id.0)?;
+            if let Some(name) = names.get(&node.id) {
+                writeln!(to, "name = {name:?}")?;
+            }
+            writeln!(to, "priority = {}", node.priority.0)?;
             let labels = self.members.labels(node.id);
             if let Some(zone) = labels.zone {
                 writeln!(to, "zone = {zone:?}")?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
-use tanist_core::{GroupNumber, Status, Time};
+use tanist_core::{GroupNumber, NodeId, Status, Time};
 
 use crate::monitors::Verdict;
 use crate::observe::counts::Counts;
@@ -201,6 +201,10 @@ fn status_at_end(view: &NodeView) -> String {
 /// Where a report differs from what its scenario expects.
 fn surprises(scenario: &Scenario, report: &Report) -> Vec<String> {
     let expect = &scenario.expect;
+    let called = |id: NodeId| scenario.members.names().of(id);
+    let under = |node: &NodeAtEnd| {
+        node.coordinator.map_or_else(|| "-".to_owned(), |id| called(NodeId(id)).to_string())
+    };
     let mut found = Vec::new();
     let mut compare = |what: &str, expected: String, got: String| {
         if expected != got {
@@ -231,20 +235,20 @@ fn surprises(scenario: &Scenario, report: &Report) -> Vec<String> {
         if let Some(coordinator) = expect.coordinator
             && !["Crashed", "Withdrawn"].contains(&node.status.as_str())
         {
-            let expected = format!("{} under {coordinator}", Status::Normal);
-            let under = node.coordinator.map_or_else(|| "-".to_owned(), |id| format!("n{id}"));
-            compare(&format!("n{}", node.id), expected, format!("{} under {under}", node.status));
+            let expected = format!("{} under {}", Status::Normal, called(coordinator));
+            let got = format!("{} under {}", node.status, under(node));
+            compare(&called(NodeId(node.id)).to_string(), expected, got);
         }
     }
     for wanted in &expect.nodes {
         let Some(node) = report.nodes.iter().find(|node| node.id == wanted.id.0) else { continue };
-        let name = wanted.id;
+        let name = called(wanted.id);
         if let Some(status) = wanted.status {
             compare(&format!("{name} status"), status.to_string(), node.status.clone());
         }
         if let Some(coordinator) = wanted.coordinator {
-            let got = node.coordinator.map_or_else(|| "-".to_owned(), |id| format!("n{id}"));
-            compare(&format!("{name} coordinator"), coordinator.to_string(), got);
+            let expected = called(coordinator).to_string();
+            compare(&format!("{name} coordinator"), expected, under(node));
         }
         if let Some(group) = &wanted.group {
             let got = node.group.map_or_else(|| "-".to_owned(), |group| group.to_string());

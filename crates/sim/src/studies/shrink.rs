@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use tanist_core::membership::NodeNames;
 use tanist_core::options::Options;
 use tanist_core::{Membership, NodeId};
 
@@ -154,7 +155,9 @@ fn without_node(scenario: &Scenario, gone: NodeId) -> Option<Scenario> {
     let mut smaller = scenario.clone();
     let left = scenario.members.all().iter().filter(|member| member.id != gone);
     let labels = scenario.members.labelled().iter().copied();
-    smaller.members = Membership::new(left.copied()).ok()?.with_labels(labels);
+    let names = scenario.members.names().iter().filter(|(id, _)| *id != gone);
+    let names = NodeNames::new(names.map(|(id, name)| (id, name.clone()))).ok()?;
+    smaller.members = Membership::new(left.copied()).ok()?.with_labels(labels).with_names(names);
     smaller.down.retain(|node| *node != gone);
     without_place(&mut smaller.topology, gone);
     for group in &mut smaller.groups {
@@ -213,4 +216,18 @@ fn is_repaired(scenario: &Scenario) -> bool {
         }
     }
     is_calm && !is_cut && disturbed.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_that_is_left_out_takes_its_name_along() {
+        let text = crate::scenario::library::find("named-nodes-replace-a-leader");
+        let scenario = Scenario::parse(text.expect("it is shipped")).unwrap();
+        let smaller = without_node(&scenario, NodeId(1)).unwrap();
+        assert_eq!(smaller.members.names().list([1, 2, 3].map(NodeId)), "n1 db-east-2 db-west-1");
+        assert_eq!(Scenario::parse(&smaller.to_text()).unwrap().members, smaller.members);
+    }
 }
