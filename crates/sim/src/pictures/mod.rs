@@ -4,6 +4,7 @@
 pub mod diagram;
 mod looks;
 pub mod map;
+mod names;
 pub mod plot;
 pub mod scene;
 pub mod story;

@@ -12,6 +12,7 @@ use tanist_core::trace::{Entry, Event, Header, Link, Loss, MessageFacts, NodeSta
 
 use crate::observe::recording::without_heartbeats;
 use crate::pictures::diagram::links;
+use crate::pictures::names::ShortNames;
 
 /// Writes the story of a trace.
 pub fn story(header: &Header, entries: &[Entry], to: &mut dyn Write) -> fmt::Result {
@@ -36,7 +37,7 @@ pub fn story(header: &Header, entries: &[Entry], to: &mut dyn Write) -> fmt::Res
         teller.line(
             to,
             &time,
-            &who.map_or_else(|| "-".to_string(), |who| who.to_string()),
+            &who.map_or_else(|| "-".to_string(), |who| teller.names.of(who)),
             &what,
         )?;
     }
@@ -88,8 +89,9 @@ impl Speech {
     }
 }
 
-/// Keeps what the sentences depend on: earlier states, and the widths of the columns.
+/// Keeps what the sentences depend on: names, earlier states, and the widths of the columns.
 struct Teller {
+    names: ShortNames,
     states: BTreeMap<NodeId, NodeState>,
     time_width: usize,
     who_width: usize,
@@ -98,12 +100,15 @@ struct Teller {
 impl Teller {
     fn new(header: &Header, entries: &[Entry]) -> Self {
         let times = entries.iter().map(|entry| millis(entry.at.as_micros()).len());
-        let names = header.nodes.iter().map(|member| member.id.to_string().len());
+        let names = ShortNames::new(&header.names, NAME_MAX);
+        let members = header.nodes.iter().map(|member| member.id);
         let actors = entries.iter().filter_map(|entry| entry.event.actor());
+        let widths = members.chain(actors).map(|id| names.of(id).chars().count());
         Self {
-            states: BTreeMap::new(),
             time_width: times.max().unwrap_or(0).max(9),
-            who_width: names.chain(actors.map(|id| id.to_string().len())).max().unwrap_or(0).max(3),
+            who_width: widths.max().unwrap_or(0).max(3),
+            states: BTreeMap::new(),
+            names,
         }
     }
 
@@ -144,22 +149,25 @@ impl Teller {
             Event::Withdraw { .. } => "WITHDRAWS".to_string(),
             Event::Rejoin { .. } => "rejoins".to_string(),
             Event::Send { message, .. } => {
-                format!("sends {} to {}{}", said(message), names(others), of_group(message))
+                let others = self.names.list(others.iter().copied());
+                format!("sends {} to {others}{}", said(message), of_group(message))
             }
             Event::Broadcast { message, .. } => {
                 format!("broadcasts {}{}", said(message), of_group(message))
             }
             Event::Receive { message, .. } => {
-                format!("hears {} from {}{}", said(message), names(others), of_group(message))
+                let others = self.names.list(others.iter().copied());
+                format!("hears {} from {others}{}", said(message), of_group(message))
             }
             Event::Lose { node, to, message, why, .. } => {
-                format!("{node}'s {} to {to} is lost: {}", said(message), cause(*why, *node, *to))
+                let (from, to) = (self.names.of(*node), self.names.of(*to));
+                format!("{from}'s {} to {to} is lost: {}", said(message), cause(*why, &from, &to))
             }
             Event::Timer { timer, .. } => timer.info().text.to_owned(),
             Event::Save { counter, .. } => format!("saves counter {counter}"),
             Event::State { node, state } => {
                 let before = self.states.insert(*node, state.clone());
-                turn(before.as_ref(), state)
+                turn(before.as_ref(), state, &self.names)
             }
             Event::Call { .. } => "calls an election".to_string(),
             Event::End { outcome, .. } => outcome_words(*outcome).to_string(),
@@ -168,12 +176,12 @@ impl Teller {
             Event::Stopped { .. } => "has stopped its application".to_string(),
             Event::Plan { group, .. } => format!("plans for group {group}"),
             Event::Begin { group, .. } => format!("begins to work in group {group}"),
-            Event::Cut { links } => format!("{} cut", links_words(links)),
-            Event::Heal { links } => format!("{} whole again", links_words(links)),
+            Event::Cut { links } => format!("{} cut", links_words(links, &self.names)),
+            Event::Heal { links } => format!("{} whole again", links_words(links, &self.names)),
             Event::Violation { assertion, nodes, why } => {
-                let at =
-                    if nodes.is_empty() { String::new() } else { format!(" at {}", names(nodes)) };
-                format!("{assertion} VIOLATED{at}: {why}")
+                let at = if nodes.is_empty() { "" } else { " at " };
+                let nodes = self.names.list(nodes.iter().copied());
+                format!("{assertion} VIOLATED{at}{nodes}: {why}")
             }
         };
         (event.actor(), what)
@@ -181,7 +189,7 @@ impl Teller {
 }
 
 /// A change of the defining state: the status if it changed, and what else did.
-fn turn(before: Option<&NodeState>, state: &NodeState) -> String {
+fn turn(before: Option<&NodeState>, state: &NodeState, names: &ShortNames) -> String {
     let mut words = match before {
         Some(before) if before.status != state.status => {
             format!("{} -> {}", before.status, state.status)
@@ -194,7 +202,7 @@ fn turn(before: Option<&NodeState>, state: &NodeState) -> String {
     if let Some(coordinator) = state.coordinator
         && (is_turn || before.is_some_and(|before| before.coordinator != Some(coordinator)))
     {
-        words.push_str(&format!(", coordinator {coordinator}"));
+        words.push_str(&format!(", coordinator {}", names.of(coordinator)));
     }
     if let Some(group) = state.group
         && (is_turn || before.is_some_and(|before| before.group != Some(group)))
@@ -202,7 +210,7 @@ fn turn(before: Option<&NodeState>, state: &NodeState) -> String {
         words.push_str(&format!(", group {group}"));
     }
     if before.map_or(!state.up.is_empty(), |before| before.up != state.up) {
-        words.push_str(&format!(", others {}", state.up));
+        words.push_str(&format!(", others {{{}}}", names.list(state.up.iter())));
     }
     if let Some(definition) = &state.definition
         && before.is_none_or(|before| before.definition.as_ref() != Some(definition))
@@ -224,7 +232,7 @@ fn of_group(message: &MessageFacts) -> String {
     message.group.map_or_else(String::new, |group| format!(" (group {group})"))
 }
 
-fn cause(why: Loss, from: NodeId, to: NodeId) -> String {
+fn cause(why: Loss, from: &str, to: &str) -> String {
     match why {
         Loss::Dropped => "the network dropped it".to_string(),
         Loss::Cut => format!("the link {from} -> {to} is cut"),
@@ -240,14 +248,10 @@ fn outcome_words(outcome: Outcome) -> &'static str {
     }
 }
 
-fn links_words(links: &[Link]) -> String {
+fn links_words(links: &[Link], names: &ShortNames) -> String {
     let verb = if links.len() == 1 { "link" } else { "links" };
     let are = if links.len() == 1 { "is" } else { "are" };
-    format!("the {verb} {} {are}", links::describe(links).replace(" | ", " - "))
-}
-
-fn names(nodes: &[NodeId]) -> String {
-    nodes.iter().map(NodeId::to_string).collect::<Vec<_>>().join(" ")
+    format!("the {verb} {} {are}", links::describe(links, names).replace(" | ", " - "))
 }
 
 fn millis(micros: u64) -> String {
@@ -269,6 +273,8 @@ fn shortened(text: &str) -> String {
 const COLUMNS: usize = 100;
 /// More characters than this of a definition are left out.
 const DEFINITION_MAX: usize = 32;
+/// Longer names of nodes would leave no room for what they do.
+const NAME_MAX: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -321,9 +327,18 @@ mod tests {
     }
 
     fn told(entries: &[Entry]) -> Vec<String> {
+        told_with(NodeNames::default(), entries)
+    }
+
+    fn told_with(names: NodeNames, entries: &[Entry]) -> Vec<String> {
         let mut text = String::new();
-        story(&header(), entries, &mut text).unwrap();
+        story(&Header { names, ..header() }, entries, &mut text).unwrap();
         text.lines().skip(3).map(str::to_string).collect()
+    }
+
+    fn named(names: &[&str]) -> NodeNames {
+        let names = (1..).map(NodeId).zip(names).map(|(id, name)| (id, name.parse().unwrap()));
+        NodeNames::new(names).unwrap()
     }
 
     #[test]
@@ -385,6 +400,54 @@ mod tests {
                 "    0.003  n3   Reorganization",
             ]
         );
+    }
+
+    #[test]
+    fn nodes_are_called_by_their_names_and_groups_by_their_numbers() {
+        let lost = Event::Lose {
+            node: NodeId(3),
+            to: NodeId(1),
+            id: 1,
+            message: facts(Kind::AreYouUp),
+            why: Loss::Cut,
+        };
+        let link = |from, to| Link { from: NodeId(from), to: NodeId(to) };
+        let violated = Event::Violation {
+            assertion: "A-1.1".to_string(),
+            nodes: vec![NodeId(2), NodeId(3)],
+            why: "two".to_string(),
+        };
+        let entries = [
+            send(1, 1, Kind::Ready),
+            send(1, 2, Kind::Ready),
+            at(2, state(Status::Normal)),
+            at(3, lost),
+            at(4, Event::Cut { links: vec![link(1, 3), link(3, 1)] }),
+            at(5, violated),
+            at(6, Event::Crash { node: NodeId(2) }),
+        ];
+        assert_eq!(
+            told_with(named(&["db-east-1", "db-east-2", "db-west-1"]), &entries),
+            [
+                "    0.001  db-west-1  sends Ready to db-east-1 db-east-2 (group 4.n3)",
+                "    0.002  db-west-1  Normal, coordinator db-west-1",
+                "    0.003  -          db-west-1's AreYouUp to db-east-1 is lost: the link db-west-1 -> \
+                 db-east-1 is",
+                "                        cut",
+                "    0.004  -          the links db-east-1 - db-west-1 are cut",
+                "    0.005  -          A-1.1 VIOLATED at db-east-2 db-west-1: two",
+                "    0.006  db-east-2  CRASHES",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_very_long_name_leaves_room_for_the_sentence() {
+        let names = ["a".repeat(63), "b".repeat(63), "c".repeat(63)];
+        let names = named(&names.each_ref().map(String::as_str));
+        let lines = told_with(names, &[send(1, 1, Kind::Ready), send(1, 2, Kind::Ready)]);
+        assert!(lines[0].contains("ccc…ccc") && lines.concat().contains("aaa…aaa"), "{lines:?}");
+        assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS), "{lines:?}");
     }
 
     #[test]

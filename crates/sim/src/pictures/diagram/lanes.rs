@@ -1,20 +1,24 @@
 //! One line per node: a bar coloured by status, with gaps, hatching and marks.
 
+use tanist_core::membership::Named;
 use tanist_core::trace::{Entry, Event, Header, NodeState};
-use tanist_core::{GroupNumber, NodeId, Status, Time};
+use tanist_core::{GroupNumber, Member, NodeId, Status, Time};
 
 use super::scale::Scale;
 use crate::pictures::looks::{self, Legend, Mark};
+use crate::pictures::names::ShortNames;
 use crate::pictures::scene;
 use crate::pictures::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 
 /// The node lines of a picture, highest rank first.
-pub(super) struct Lanes {
-    lanes: Vec<Lane>,
+pub(super) struct Lanes<'a> {
+    lanes: Vec<Lane<'a>>,
 }
 
-struct Lane {
+struct Lane<'a> {
     node: NodeId,
+    /// What the node is called, in full.
+    called: Named<'a>,
     /// The priority, where it differs from the id.
     priority: Option<u32>,
     y: f64,
@@ -39,9 +43,9 @@ enum Being {
     In(Status, Option<GroupNumber>),
 }
 
-impl Lanes {
+impl<'a> Lanes<'a> {
     /// Reads the states of the nodes; the first line is at `top`.
-    pub(super) fn new(header: &Header, entries: &[Entry], top: f64) -> Self {
+    pub(super) fn new(header: &'a Header, entries: &[Entry], top: f64) -> Self {
         let mut members = header.nodes.clone();
         if scene::is_ring(header) {
             // In order of id, so that messages round the ring go down line by line.
@@ -59,8 +63,7 @@ impl Lanes {
         let mut y = top;
         let mut lanes = Vec::with_capacity(members.len());
         for member in members {
-            let priority = (member.priority.0 != member.id.0).then_some(member.priority.0);
-            let mut lane = Lane::new(member.id, priority, y, start);
+            let mut lane = Lane::new(member, header.names.of(member.id), y, start);
             entries.iter().for_each(|entry| lane.note(entry));
             lanes.push(lane);
             y += apart;
@@ -94,13 +97,13 @@ impl Lanes {
         }
     }
 
-    pub(super) fn draw_bars(&self, svg: &mut Svg, scale: &Scale, left: f64) {
+    pub(super) fn draw_bars(&self, svg: &mut Svg, scale: &Scale, names: &ShortNames, left: f64) {
         for lane in &self.lanes {
-            lane.draw_name(svg, left);
+            lane.draw_name(svg, names, left);
             lane.draw_spans(svg, scale);
             for (from, to) in &lane.pauses {
                 let (x, right) = (scale.x(*from), to.map_or(scale.right(), |to| scale.x(to)));
-                svg.open("pause", &format!("{} is paused", lane.node));
+                svg.open("pause", &format!("{} is paused", lane.called));
                 let corner = Spot::new(x, lane.y - BAR / 2.0);
                 looks::hatch(svg, corner, Spot::new(right - x, BAR));
                 svg.close();
@@ -119,10 +122,12 @@ impl Lanes {
     }
 }
 
-impl Lane {
-    fn new(node: NodeId, priority: Option<u32>, y: f64, start: Time) -> Self {
+impl<'a> Lane<'a> {
+    fn new(member: Member, called: Named<'a>, y: f64, start: Time) -> Self {
+        let node = member.id;
+        let priority = (member.priority.0 != node.0).then_some(member.priority.0);
         let spans = vec![Span { from: start, to: None, being: Being::Gone }];
-        Self { node, priority, y, spans, pauses: Vec::new(), marks: Vec::new() }
+        Self { node, called, priority, y, spans, pauses: Vec::new(), marks: Vec::new() }
     }
 
     fn note(&mut self, entry: &Entry) {
@@ -130,20 +135,20 @@ impl Lane {
         if event.actor() != Some(self.node) {
             return;
         }
-        let node = self.node;
+        let called = self.called;
         if let Event::Start { restarted, .. } = event {
             self.turn(at, Being::In(Status::Down, None));
             if *restarted {
-                self.marks.push((at, Mark::Restart, format!("{node} restarts")));
+                self.marks.push((at, Mark::Restart, format!("{called} restarts")));
             }
         } else if matches!(event, Event::Crash { .. }) {
             self.turn(at, Being::Gone);
             self.run_on(at);
-            self.marks.push((at, Mark::Crash, format!("{node} crashes")));
+            self.marks.push((at, Mark::Crash, format!("{called} crashes")));
         } else if matches!(event, Event::Withdraw { .. }) {
-            self.marks.push((at, Mark::Withdraw, format!("{node} withdraws")));
+            self.marks.push((at, Mark::Withdraw, format!("{called} withdraws")));
         } else if matches!(event, Event::Rejoin { .. }) {
-            self.marks.push((at, Mark::Restart, format!("{node} rejoins")));
+            self.marks.push((at, Mark::Restart, format!("{called} rejoins")));
         } else if matches!(event, Event::Pause { .. }) {
             self.pauses.push((at, None));
         } else if matches!(event, Event::Resume { .. }) {
@@ -152,7 +157,7 @@ impl Lane {
             self.note_state(at, state);
         } else if let Event::Timer { timer, .. } = event {
             if timer.info().is_drawn {
-                self.marks.push((at, Mark::Timer, format!("{node}: timer {timer} ran out")));
+                self.marks.push((at, Mark::Timer, format!("{called}: timer {timer} ran out")));
             }
         } else if event.message().is_some() && self.being() == Being::Gone {
             self.turn(at, Being::Unknown);
@@ -160,13 +165,13 @@ impl Lane {
     }
 
     fn note_state(&mut self, at: Time, state: &NodeState) {
-        let node = self.node;
         let was_normal = matches!(self.being(), Being::In(Status::Normal, _));
         self.turn(at, Being::In(state.status, state.group));
-        let coordinates = state.coordinator == Some(node);
+        let coordinates = state.coordinator == Some(self.node);
         if coordinates && state.status == Status::Normal && !was_normal {
             let group = state.group.map_or_else(String::new, |group| format!(" {group}"));
-            self.marks.push((at, Mark::Coordinator, format!("{node} coordinates group{group}")));
+            let tooltip = format!("{} coordinates group{group}", self.called);
+            self.marks.push((at, Mark::Coordinator, tooltip));
         }
     }
 
@@ -190,14 +195,18 @@ impl Lane {
         }
     }
 
-    fn draw_name(&self, svg: &mut Svg, left: f64) {
-        let font = Font::new(16.0, INK).bold().to_the_left();
-        let lift = if self.priority.is_some() { 0.0 } else { 5.5 };
-        svg.text(Spot::new(left - 16.0, self.y + lift), font, &self.node.to_string());
-        if let Some(priority) = self.priority {
+    /// The name or short form, and below it what else a reader needs: a node with a name is in
+    /// group numbers by its short form.
+    fn draw_name(&self, svg: &mut Svg, names: &ShortNames, left: f64) {
+        let name = names.name(self.node);
+        let priority = self.priority.map(|priority| format!("priority {priority}"));
+        let below: Vec<String> =
+            name.map(|_| self.node.to_string()).into_iter().chain(priority).collect();
+        let lift = if below.is_empty() { 5.5 } else { 0.0 };
+        svg.text(Spot::new(left - GAP, self.y + lift), NAME, &names.of(self.node));
+        if !below.is_empty() {
             let font = Font::new(11.0, FAINT).to_the_left();
-            let place = Spot::new(left - 16.0, self.y + 14.0);
-            svg.text(place, font, &format!("priority {priority}"));
+            svg.text(Spot::new(left - GAP, self.y + 14.0), font, &below.join(", "));
         }
     }
 
@@ -214,7 +223,7 @@ impl Lane {
                 Being::Unknown => svg.line(from, to, Pen::new(FAINT, 2.0)),
                 Being::In(status, group) => {
                     let words = bar_words(status, group);
-                    svg.open("bar", &format!("{}: {}", self.node, words[0]));
+                    svg.open("bar", &format!("{}: {}", self.called, words[0]));
                     let corner = Spot::new(x, self.y - BAR / 2.0);
                     svg.area(corner, Spot::new(right - x, BAR), looks::fill(status));
                     // The edge shows where a group follows a group in the same status.
@@ -244,6 +253,11 @@ impl Lane {
         covered.sort_by(|a, b| a.0.total_cmp(&b.0));
         covered
     }
+}
+
+/// How much room the names of nodes take to the left of their lines; nothing without names.
+pub(super) fn names_width(names: &ShortNames) -> f64 {
+    names.all().map(|name| NAME.width(name) + GAP + EDGE).fold(0.0, f64::max)
 }
 
 /// Where to write on a part of a bar of which these pieces, in order, are covered: on the widest
@@ -282,6 +296,11 @@ fn bar_words(status: Status, group: Option<GroupNumber>) -> Vec<String> {
 
 /// How thick a bar is.
 pub(super) const BAR: f64 = 20.0;
+const NAME: Font = Font::new(16.0, INK).bold().to_the_left();
+/// Between a name and its line.
+const GAP: f64 = 16.0;
+/// Between a name and the edge of the picture.
+const EDGE: f64 = 16.0;
 /// A free piece of a bar this wide repeats the text.
 const REPEAT: f64 = 260.0;
 /// Half the width of a mark on a bar, with a little air.

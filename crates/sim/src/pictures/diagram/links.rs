@@ -5,19 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use tanist_core::NodeId;
 use tanist_core::trace::Link;
 
+use crate::pictures::names::ShortNames;
+
 /// Describes the links; a cut between groups of nodes is described by its sides.
-pub(crate) fn describe(links: &[Link]) -> String {
+pub(in crate::pictures) fn describe(links: &[Link], names: &ShortNames) -> String {
     let all: BTreeSet<(NodeId, NodeId)> = links.iter().map(|link| (link.from, link.to)).collect();
     let is_both_ways = all.iter().all(|(from, to)| all.contains(&(*to, *from)));
     if is_both_ways && let Some(sides) = sides(&all) {
-        return sides.iter().map(names).collect::<Vec<_>>().join(" | ");
+        let side = |nodes: &BTreeSet<NodeId>| names.list(nodes.iter().copied());
+        return sides.iter().map(side).collect::<Vec<_>>().join(" | ");
     }
     let mut words = Vec::new();
     for (from, to) in &all {
         if !all.contains(&(*to, *from)) {
-            words.push(format!("{from} -> {to}"));
+            words.push(format!("{} -> {}", names.of(*from), names.of(*to)));
         } else if from < to {
-            words.push(format!("{from} | {to}"));
+            words.push(format!("{} | {}", names.of(*from), names.of(*to)));
         }
     }
     let more = words.len().saturating_sub(LISTED_MAX);
@@ -40,16 +43,18 @@ fn sides(links: &BTreeSet<(NodeId, NodeId)>) -> Option<BTreeSet<BTreeSet<NodeId>
     (is_split && !nodes.is_empty()).then(|| nodes.iter().map(side).collect())
 }
 
-fn names(nodes: &BTreeSet<NodeId>) -> String {
-    nodes.iter().map(NodeId::to_string).collect::<Vec<_>>().join(" ")
-}
-
 /// More links than this are counted, not listed.
 const LISTED_MAX: usize = 4;
 
 #[cfg(test)]
 mod tests {
+    use tanist_core::membership::NodeNames;
+
     use super::*;
+
+    fn describe(links: &[Link]) -> String {
+        super::describe(links, &ShortNames::new(&NodeNames::default(), 20))
+    }
 
     fn link(from: u32, to: u32) -> Link {
         Link { from: NodeId(from), to: NodeId(to) }
@@ -64,6 +69,14 @@ mod tests {
         assert_eq!(describe(&between(&[(1, 3)])), "n1 | n3");
         assert_eq!(describe(&between(&[(1, 3), (1, 4), (2, 3), (2, 4)])), "n1 n2 | n3 n4");
         assert_eq!(describe(&between(&[(1, 2), (2, 3), (1, 3)])), "n1 | n2 | n3");
+    }
+
+    #[test]
+    fn nodes_with_names_are_called_by_them() {
+        let names = NodeNames::new([(NodeId(3), "db-west-1".parse().unwrap())]).unwrap();
+        let names = ShortNames::new(&names, 20);
+        assert_eq!(super::describe(&between(&[(1, 3), (2, 3)]), &names), "n1 n2 | db-west-1");
+        assert_eq!(super::describe(&[link(3, 1)], &names), "db-west-1 -> n1");
     }
 
     #[test]

@@ -5,12 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use tanist_core::membership::{Named, NodeNames};
 use tanist_core::trace::{Entry, Event, Header, Kind, NodeState, Outcome};
 use tanist_core::{NodeId, Status, Time};
 
 use super::lanes::{BAR, Lanes};
 use super::links;
 use super::scale::Scale;
+use crate::pictures::names::ShortNames;
 use crate::pictures::svg::{FAINT, Font, INK, Pen, RED, Spot, Svg};
 
 /// The vertical lines of a picture, with their labels in rows above the nodes.
@@ -36,10 +38,17 @@ enum Sort {
 
 impl Marks {
     /// Reads them, and finds rows for the labels; `left` is where the node lines begin.
-    pub(super) fn new(header: &Header, entries: &[Entry], scale: &Scale, left: f64) -> Self {
-        let mut marks: Vec<Mark> = entries.iter().filter_map(mark).collect();
+    pub(super) fn new(
+        (header, names): (&Header, &ShortNames),
+        entries: &[Entry],
+        scale: &Scale,
+        left: f64,
+    ) -> Self {
+        let room = scale.right() - left;
+        let mut marks: Vec<Mark> =
+            entries.iter().filter_map(|entry| mark(entry, names, room)).collect();
         if header.algorithm == "bully" {
-            marks.extend(stages(entries));
+            marks.extend(stages(entries, &header.names));
         }
         marks.sort_by_key(|mark| mark.at);
         let mut ends: Vec<f64> = Vec::new();
@@ -63,7 +72,14 @@ impl Marks {
         f64::from(self.rows) * ROW
     }
 
-    pub(super) fn draw(&self, svg: &mut Svg, scale: &Scale, lanes: &Lanes, top: f64, bottom: f64) {
+    pub(super) fn draw(
+        &self,
+        svg: &mut Svg,
+        scale: &Scale,
+        lanes: &Lanes<'_>,
+        top: f64,
+        bottom: f64,
+    ) {
         for (mark, label) in &self.marks {
             let x = scale.x(mark.at);
             let baseline = top + (label.y + 1.0) * ROW - 5.0;
@@ -104,13 +120,21 @@ impl Sort {
     }
 }
 
-fn mark(entry: &Entry) -> Option<Mark> {
-    let links = |verb: &str, links: &[_]| Mark {
-        at: entry.at,
-        text: format!("{verb} {}", links::describe(links)),
-        tooltip: format!("{verb}: {}", links::describe(links)),
-        nodes: Vec::new(),
-        sort: Sort::Links,
+/// The line of an event, if it has one. Where names need more than the room there is, nodes have
+/// their short forms; the tooltip has the names.
+fn mark(entry: &Entry, names: &ShortNames, room: f64) -> Option<Mark> {
+    let links = |verb: &str, links: &[_]| {
+        let named = links::describe(links, names);
+        let fits = Sort::Links.font().width(&format!("{verb} {named}")) <= room;
+        let none = ShortNames::new(&NodeNames::default(), 0);
+        let text = if fits { named.clone() } else { links::describe(links, &none) };
+        Mark {
+            at: entry.at,
+            text: format!("{verb} {text}"),
+            tooltip: format!("{verb}: {named}"),
+            nodes: Vec::new(),
+            sort: Sort::Links,
+        }
     };
     if let Event::Cut { links: cut } = &entry.event {
         return Some(links("cut", cut));
@@ -142,7 +166,7 @@ struct Election {
 }
 
 /// The cuts of the first elections that had a winner.
-fn stages(entries: &[Entry]) -> Vec<Mark> {
+fn stages(entries: &[Entry], names: &NodeNames) -> Vec<Mark> {
     let mut running: BTreeMap<NodeId, Election> = BTreeMap::new();
     let mut won: Vec<(NodeId, Election)> = Vec::new();
     for Entry { at, event } in entries {
@@ -158,7 +182,9 @@ fn stages(entries: &[Entry]) -> Vec<Mark> {
     let open = running.into_iter().filter(|(_, election)| election.c2.is_some());
     won.extend(open);
     won.truncate(ELECTIONS_MAX);
-    won.iter().zip(["", "′"]).flat_map(|((node, cuts), prime)| cuts.marks(*node, prime)).collect()
+    let marks =
+        |((node, cuts), prime): (&(NodeId, Election), &str)| cuts.marks(names.of(*node), prime);
+    won.iter().zip(["", "′"]).flat_map(marks).collect()
 }
 
 /// Processes an event; returns the node whose election is complete with it.
@@ -202,7 +228,7 @@ impl Election {
     }
 
     /// One line for each moment; cuts that coincide share it.
-    fn marks(&self, node: NodeId, prime: &str) -> Vec<Mark> {
+    fn marks(&self, node: Named<'_>, prime: &str) -> Vec<Mark> {
         let cuts = [("c1", self.c1), ("c2", self.c2), ("c3", self.c3), ("c4", self.c4)];
         let mut names: BTreeMap<Time, Vec<String>> = BTreeMap::new();
         for (name, at) in cuts {

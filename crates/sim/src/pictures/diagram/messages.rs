@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tanist_core::membership::{Named, NodeNames};
 use tanist_core::trace::{Entry, Event, Kind, Loss, MessageFacts};
 use tanist_core::{NodeId, Time};
 
@@ -109,13 +110,19 @@ pub(super) fn explain(messages: &[Message], legend: &mut Legend) {
     }
 }
 
-pub(super) fn draw(messages: &[Message], svg: &mut Svg, scale: &Scale, lanes: &Lanes) {
+pub(super) fn draw(
+    messages: &[Message],
+    svg: &mut Svg,
+    scale: &Scale,
+    lanes: &Lanes<'_>,
+    names: &NodeNames,
+) {
     let mut labels = Labels::new(lanes.heights());
     for message in messages {
         let Some((from, to)) = message.line(scale, lanes) else {
             continue;
         };
-        message.draw(svg, scale, from, to);
+        message.draw(svg, &message.words(scale, names), from, to);
         labels.arrow(message.label_key(), from, to);
     }
     labels.draw(svg);
@@ -132,14 +139,14 @@ pub(super) struct LabelKey {
 
 impl Message {
     /// Draws the arrow, the stub or the cross.
-    fn draw(&self, svg: &mut Svg, scale: &Scale, from: Spot, to: Spot) {
+    fn draw(&self, svg: &mut Svg, tooltip: &str, from: Spot, to: Spot) {
         let pen = looks::pen(self.facts.kind);
         let class = match self.way {
             Way::Arrived { .. } | Way::Received(_) => "arrow",
             Way::Lost { .. } => "lost",
             Way::Sent(_) => "pending",
         };
-        svg.open(class, &self.words(scale));
+        svg.open(class, tooltip);
         if self.from == self.to {
             let top = Spot::new((from.x + to.x) / 2.0, from.y - BAR);
             svg.polyline(&[from, top, to], pen);
@@ -160,7 +167,7 @@ impl Message {
     }
 
     /// The ends of its line; none if a node is not in the header.
-    fn line(&self, scale: &Scale, lanes: &Lanes) -> Option<(Spot, Spot)> {
+    fn line(&self, scale: &Scale, lanes: &Lanes<'_>) -> Option<(Spot, Spot)> {
         let (upper, lower) = (lanes.y(self.from)?, lanes.y(self.to)?);
         let edge = match upper.total_cmp(&lower) {
             core::cmp::Ordering::Less => BAR / 2.0,
@@ -209,13 +216,13 @@ impl Message {
     }
 
     /// The text of the tooltip.
-    fn words(&self, scale: &Scale) -> String {
+    fn words(&self, scale: &Scale, names: &NodeNames) -> String {
         let when = |at: Time| scale.words(at.as_micros());
         let mut words = self.facts.kind.to_string();
         if let Some(ok) = self.facts.ok {
             words.push_str(if ok { " yes" } else { " no" });
         }
-        words.push_str(&format!(", {} to {}", self.from, self.to));
+        words.push_str(&format!(", {} to {}", names.of(self.from), names.of(self.to)));
         if let Some(group) = self.facts.group {
             words.push_str(&format!(", group {group}"));
         }
@@ -224,7 +231,7 @@ impl Message {
                 format!(", sent {}, received {}", when(sent), when(received))
             }
             Way::Lost { sent, why, .. } => {
-                format!(", sent {}, lost: {}", when(sent), loss(why, self.to))
+                format!(", sent {}, lost: {}", when(sent), loss(why, names.of(self.to)))
             }
             Way::Sent(sent) => format!(", sent {}", when(sent)),
             Way::Received(received) => format!(", received {}", when(received)),
@@ -235,7 +242,7 @@ impl Message {
 
 /// Where the cross of a lost message is drawn: half-way, or just before a receiver that it could
 /// not reach, and never behind the bar of a third node.
-fn resting_place(from: Spot, to: Spot, why: Loss, lanes: &Lanes) -> Spot {
+fn resting_place(from: Spot, to: Spot, why: Loss, lanes: &Lanes<'_>) -> Spot {
     let mut part = match why {
         Loss::Dropped => 0.5,
         Loss::Cut | Loss::Down => 1.0 - SHORT / (to.y - from.y).abs().max(2.0 * SHORT),
@@ -246,7 +253,7 @@ fn resting_place(from: Spot, to: Spot, why: Loss, lanes: &Lanes) -> Spot {
     from.toward(to, part)
 }
 
-fn loss(why: Loss, to: NodeId) -> String {
+fn loss(why: Loss, to: Named<'_>) -> String {
     match why {
         Loss::Dropped => "dropped".to_string(),
         Loss::Cut => "the link is cut".to_string(),

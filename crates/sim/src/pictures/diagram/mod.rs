@@ -14,7 +14,7 @@
 //!   legend                   looks: only what occurs
 //! ```
 
-pub(crate) mod links;
+pub(super) mod links;
 
 mod labels;
 mod lanes;
@@ -30,6 +30,7 @@ use self::messages::Message;
 use self::scale::Scale;
 use crate::observe::recording::without_heartbeats;
 use crate::pictures::looks::{Legend, Mark};
+use crate::pictures::names::ShortNames;
 use crate::pictures::svg::{FAINT, Font, INK, RED, Spot, Svg};
 
 /// Draws a trace as a standalone SVG.
@@ -38,8 +39,10 @@ pub fn space_time(header: &Header, entries: &[Entry]) -> String {
     let entries = &*without_heartbeats(entries);
     let drawn = &entries[..drawable(entries)];
     let messages = messages::read(drawn);
-    let scale = scale(header, drawn, &messages);
-    let marks = Marks::new(header, drawn, &scale, LEFT);
+    let names = ShortNames::new(&header.names, NAME_MAX);
+    let left = lanes::names_width(&names).max(LEFT);
+    let scale = scale(header, drawn, &messages, left);
+    let marks = Marks::new((header, &names), drawn, &scale, left);
     let lanes = Lanes::new(header, drawn, TITLE + marks.height() + BAR + 8.0);
     let mut legend = Legend::default();
     lanes.explain(&mut legend);
@@ -51,7 +54,7 @@ pub fn space_time(header: &Header, entries: &[Entry]) -> String {
     let width = scale.right() + RIGHT;
     let axis = lanes.heights().last().copied().unwrap_or(TITLE) + BAR + 22.0;
     let legend_top = axis + 48.0;
-    let height = legend_top + legend.height(width - LEFT - RIGHT) + 14.0;
+    let height = legend_top + legend.height(width - left - RIGHT) + 14.0;
     let title = header.title();
     let description = describe(header, drawn, &messages, &scale);
     let mut svg = Svg::new(Spot::new(width, height), &title, &description);
@@ -62,12 +65,12 @@ pub fn space_time(header: &Header, entries: &[Entry]) -> String {
         svg.text(Spot::new(width - RIGHT, 50.0), font, &notice);
     }
     // Arrows pass behind the bars of the nodes between.
-    messages::draw(&messages, &mut svg, &scale, &lanes);
-    lanes.draw_bars(&mut svg, &scale, LEFT);
-    scale.draw(&mut svg, LEFT, axis, &lanes.heights());
+    messages::draw(&messages, &mut svg, &scale, &lanes, &header.names);
+    lanes.draw_bars(&mut svg, &scale, &names, left);
+    scale.draw(&mut svg, left, axis, &lanes.heights());
     marks.draw(&mut svg, &scale, &lanes, TITLE, axis);
     lanes.draw_marks(&mut svg, &scale);
-    legend.draw(&mut svg, Spot::new(LEFT, legend_top), width - LEFT - RIGHT);
+    legend.draw(&mut svg, Spot::new(left, legend_top), width - left - RIGHT);
     svg.finish()
 }
 
@@ -78,13 +81,13 @@ fn drawable(entries: &[Entry]) -> usize {
     sends.nth(MESSAGES_MAX).map_or(entries.len(), |(index, _)| index)
 }
 
-fn scale(header: &Header, entries: &[Entry], messages: &[Message]) -> Scale {
+fn scale(header: &Header, entries: &[Entry], messages: &[Message], left: f64) -> Scale {
     let mut moments: Vec<u64> = entries.iter().map(|entry| entry.at.as_micros()).collect();
     // A live trace is in the order of writing, which an adjusted clock need not respect.
     moments.sort_unstable();
     moments.dedup();
     let flight = messages::typical_flight(messages).filter(|flight| *flight > 0);
-    Scale::new(&moments, flight.unwrap_or(header.answer_us / 2), LEFT)
+    Scale::new(&moments, flight.unwrap_or(header.answer_us / 2), left)
 }
 
 fn draw_title(svg: &mut Svg, header: &Header, title: &str) {
@@ -126,7 +129,9 @@ fn left_out(entries: &[Entry], drawn: &[Entry], scale: &Scale) -> Option<String>
 
 /// More messages than this are not drawn.
 const MESSAGES_MAX: usize = 1500;
-/// Where the node lines begin.
+/// Longer names of nodes are shortened; tooltips have all of them.
+const NAME_MAX: usize = 24;
+/// Where the node lines begin, unless long names need more room.
 const LEFT: f64 = 92.0;
 /// Room to the right of the node lines, for the unit of the axis.
 const RIGHT: f64 = 36.0;

@@ -213,3 +213,47 @@ fn higher_rank_is_further_up_and_an_odd_priority_is_shown() {
     assert!(place("n1") < place("n3") && place("n3") < place("n2"));
     assert!(svg.contains("priority 9"));
 }
+
+fn named(names: &[&str]) -> Header {
+    let names = (1..).map(NodeId).zip(names).map(|(id, name)| (id, name.parse().unwrap()));
+    Header { names: NodeNames::new(names).unwrap(), ..header("bully") }
+}
+
+#[test]
+fn nodes_with_names_are_called_by_them_and_have_room_for_them() {
+    let mut entries = election();
+    let links =
+        vec![Link { from: NodeId(1), to: NodeId(3) }, Link { from: NodeId(3), to: NodeId(1) }];
+    entries.push(at(180_000, Event::Cut { links }));
+    let svg = space_time(&named(&["db-east-1", "db-east-2", "db-west-1"]), &entries);
+    assert_balanced(&svg);
+    for text in ["db-east-1", "db-east-2", "db-west-1", "n3", "cut db-east-1 | db-west-1"] {
+        assert!(svg.contains(&format!(">{text}</text>")), "{text}");
+    }
+    for tooltip in [
+        "AreYouUp, db-east-2 to db-west-1, group 4.n3, sent 90 ms, lost: db-west-1 is down",
+        "db-west-1 crashes",
+        "db-east-2 coordinates group 4.n2",
+        "cut c1 of the election that db-east-2 wins",
+        "db-east-1: Normal 4.n3",
+    ] {
+        assert!(svg.contains(tooltip), "{tooltip}");
+    }
+    // Nine bold characters need 91 pixels, and 16 more on either side.
+    assert!(svg.contains("<text x=\"106.7\""), "{svg}");
+}
+
+#[test]
+fn very_long_names_are_shortened_and_tooltips_have_them_whole() {
+    let names = ["east", "north", "west"].map(|place| format!("{place}-{}-1", "x".repeat(50)));
+    let mut entries = election();
+    let link = |from, to| Link { from: NodeId(from), to: NodeId(to) };
+    entries.push(at(180_000, Event::Cut { links: vec![link(1, 3), link(3, 1)] }));
+    let svg = space_time(&named(&names.each_ref().map(String::as_str)), &entries);
+    assert_balanced(&svg);
+    assert!(svg.contains(">east-xxxxxx…xxxxxxxxxx-1</text>"), "{svg}");
+    assert!(svg.contains(&format!("{} crashes", names[2])));
+    let few = [at(0, Event::Cut { links: (2..9).map(|to| link(1, to)).collect() })];
+    let svg = space_time(&named(&names.each_ref().map(String::as_str)), &few);
+    assert!(svg.contains(">cut n1 -&gt; n2, n1 -&gt; n3, "), "no room for names: {svg}");
+}
