@@ -17,11 +17,13 @@ mod sheet;
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::TAU;
 
+use tanist_core::membership::NodeNames;
 use tanist_core::trace::{Entry, Event, Header, Kind};
 use tanist_core::{NodeId, Status, Time};
 
 use self::sheet::Sheet;
 use super::looks::{self, Mark};
+use super::names::ShortNames;
 use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 use crate::Scenario;
 use crate::world::places::Position;
@@ -97,17 +99,23 @@ pub(super) fn is_ring(header: &Header) -> bool {
 #[must_use]
 pub fn draw(header: &Header, entries: &[Entry], scene: &Scene) -> String {
     let title_font = Font::new(20.0, INK).bold();
-    let sheet = Sheet::new(scene, title_font.width(&header.title()) + 40.0);
     let marks = Marks::read(entries);
     let arrows = arrows(entries);
+    let outcome = marks.outcome(&arrows, |nodes| header.names.list(nodes.iter().copied()));
+    let short = marks.short_outcome(&arrows, &header.names);
+    let mut width_min = title_font.width(&header.title());
+    if !header.names.is_empty() {
+        width_min = width_min.max(OUTCOME.width(&short));
+    }
+    let sheet = Sheet::new(scene, &header.names, width_min + 40.0);
     let kinds: BTreeSet<Kind> = arrows.keys().map(|arrow| arrow.kind).collect();
     let legend_top = sheet.size.y + 8.0;
     let rows = number(kinds.len().max(3));
     let title = header.title();
     let size = Spot::new(sheet.size.x, legend_top + ROW * rows + 10.0);
-    let mut svg = Svg::new(size, &title, &describe(header, &marks, &arrows));
+    let mut svg = Svg::new(size, &title, &describe(header, &outcome));
     svg.text(Spot::new(20.0, 32.0), title_font, &title);
-    svg.text(Spot::new(20.0, 54.0), Font::new(14.0, FAINT), &marks.outcome(&arrows));
+    svg.text(Spot::new(20.0, 54.0), OUTCOME, &short);
     for (a, b) in &scene.links {
         if let (Some(a), Some(b)) = (sheet.place(*a), sheet.place(*b)) {
             svg.line(a, b, Pen::new("#d8dce1", 5.0));
@@ -212,11 +220,22 @@ impl Marks {
         marks
     }
 
-    /// The outcome, in a line.
-    fn outcome(&self, arrows: &BTreeMap<Arrow, Vec<usize>>) -> String {
-        let names = |nodes: &BTreeSet<NodeId>| {
-            nodes.iter().map(NodeId::to_string).collect::<Vec<_>>().join(" ")
-        };
+    /// The outcome in a line that is not too long: with shortened names, or short forms only.
+    fn short_outcome(&self, arrows: &BTreeMap<Arrow, Vec<usize>>, names: &NodeNames) -> String {
+        let short = ShortNames::new(names, NAME_MAX);
+        let named = self.outcome(arrows, |nodes| short.list(nodes.iter().copied()));
+        if OUTCOME.width(&named) <= OUTCOME_WIDTH_MAX {
+            return named;
+        }
+        self.outcome(arrows, |nodes| NodeNames::default().list(nodes.iter().copied()))
+    }
+
+    /// The outcome in a line, with lists of nodes in these words.
+    fn outcome(
+        &self,
+        arrows: &BTreeMap<Arrow, Vec<usize>>,
+        names: impl Fn(&BTreeSet<NodeId>) -> String,
+    ) -> String {
         let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
         for (arrow, steps) in arrows {
             *counts.entry(arrow.kind).or_default() += steps.len();
@@ -290,14 +309,18 @@ fn draw_legend(
 }
 
 /// The picture in words, for people who cannot see it.
-fn describe(header: &Header, marks: &Marks, arrows: &BTreeMap<Arrow, Vec<usize>>) -> String {
-    format!("{} nodes in their places: {}.", header.nodes.len(), marks.outcome(arrows))
+fn describe(header: &Header, outcome: &str) -> String {
+    format!("{} nodes in their places: {outcome}.", header.nodes.len())
 }
 
 fn number(items: usize) -> f64 {
     f64::from(u32::try_from(items).unwrap_or(u32::MAX))
 }
 
+const OUTCOME: Font = Font::new(14.0, FAINT);
+const OUTCOME_WIDTH_MAX: f64 = 900.0;
+/// Longer names of nodes are shortened in the outcome.
+const NAME_MAX: usize = 24;
 const BOW: f64 = 20.0;
 const ROW: f64 = 24.0;
 

@@ -1,21 +1,30 @@
 //! Positions in pixels, and how nodes and arrows between them are drawn.
+//!
+//! A node is a circle with its short form. Its name is above the circle in the upper half of the
+//! picture and below it in the lower half, and begins or ends there towards the nearer edge: most
+//! arrows are on the other side.
 
+use tanist_core::membership::{NAME_BYTES_MAX, NodeNames};
 use tanist_core::{Member, NodeId};
 
 use super::{Arrow, Marks, Place, Scene};
 use crate::pictures::looks::{self, Mark};
-use crate::pictures::svg::{FAINT, Font, INK, Pen, Spot, Svg};
+use crate::pictures::names::ShortNames;
+use crate::pictures::svg::{FAINT, Font, INK, Pen, Spot, Svg, escape};
 
 /// The positions in pixels.
-pub(super) struct Sheet {
+pub(super) struct Sheet<'a> {
+    names: &'a NodeNames,
+    short_names: ShortNames,
     places: Vec<(NodeId, Spot)>,
+    centre: Spot,
     /// Width and height, without a legend.
     pub(super) size: Spot,
     radius: f64,
 }
 
-impl Sheet {
-    pub(super) fn new(scene: &Scene, width_min: f64) -> Self {
+impl<'a> Sheet<'a> {
+    pub(super) fn new(scene: &Scene, names: &'a NodeNames, width_min: f64) -> Self {
         let width_min = width_min.max(WIDTH_MIN);
         let spots: Vec<Spot> =
             scene.places.iter().map(|place| Spot::new(place.x, place.y)).collect();
@@ -37,9 +46,14 @@ impl Sheet {
         };
         let radius =
             if nearest.is_finite() { (nearest * scale * 0.3).clamp(9.0, NODE) } else { NODE };
+        // Names of neighbours side by side do not touch.
+        let apart = if nearest.is_finite() { nearest * scale } else { APART };
+        let short_names = ShortNames::new(names, chars_in((apart - 12.0).min(NAME_WIDTH_MAX)));
+        let longest = short_names.all().map(|name| NAME.width(name)).fold(0.0, f64::max);
+        let margin = MARGIN.max(longest - inset(radius) + 8.0);
         let place = |place: &Place| {
             let spot = Spot::new(
-                (place.x - left) * scale + MARGIN,
+                (place.x - left) * scale + margin,
                 (place.y - top) * scale + MARGIN + TITLE,
             );
             (place.node, spot)
@@ -48,16 +62,17 @@ impl Sheet {
             Spot::new(width_min, TITLE)
         } else {
             Spot::new(
-                (wide * scale + 2.0 * MARGIN).max(width_min),
+                (wide * scale + 2.0 * margin).max(width_min),
                 high * scale + 2.0 * MARGIN + TITLE,
             )
         };
         let mut places: Vec<(NodeId, Spot)> = scene.places.iter().map(place).collect();
-        let room = (size.x - 2.0 * MARGIN - wide * scale).max(0.0) / 2.0;
+        let room = (size.x - 2.0 * margin - wide * scale).max(0.0) / 2.0;
         if !spots.is_empty() {
             places.iter_mut().for_each(|(_, spot)| spot.x += room);
         }
-        Self { places, size, radius }
+        let centre = Spot::new(size.x / 2.0, MARGIN + TITLE + high * scale / 2.0);
+        Self { names, short_names, places, centre, size, radius }
     }
 
     pub(super) fn place(&self, node: NodeId) -> Option<Spot> {
@@ -89,7 +104,8 @@ impl Sheet {
         let pen = looks::pen(arrow.kind);
         let steps = list(steps);
         let fate = if arrow.is_lost { ", lost" } else { "" };
-        let Arrow { from, to, kind, .. } = arrow;
+        let (from, to) = (self.names.of(arrow.from), self.names.of(arrow.to));
+        let kind = arrow.kind;
         svg.open("step", &format!("{kind} from {from} to {to}, step {steps}{fate}"));
         svg.put(format_args!(
             "<path d=\"M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\" {pen} fill=\"none\"/>\n",
@@ -121,7 +137,8 @@ impl Sheet {
         } else {
             Pen::new(if is_dead { FAINT } else { INK }, 1.6)
         };
-        svg.open("node", &format!("{}, priority {}", member.id, member.priority.0));
+        let called = self.names.of(member.id);
+        svg.open("node", &format!("{called}, priority {}", member.priority.0));
         svg.circle(at, self.radius, fill, pen);
         let ink = if is_dead { FAINT } else { INK };
         let size = self.radius * 0.55;
@@ -141,8 +158,47 @@ impl Sheet {
         if is_dead {
             Mark::Crash.draw(svg, Spot::new(at.x + corner, at.y - corner));
         }
+        if let Some(name) = self.short_names.name(member.id) {
+            self.draw_name(svg, at, name);
+        }
         svg.close();
     }
+
+    /// On a white rim, so that it can be read above arrows and links.
+    fn draw_name(&self, svg: &mut Svg, at: Spot, name: &str) {
+        // Clear of the mark at the corner of the circle, too.
+        let away = (self.radius + 8.0).max(self.radius * 0.75 + 13.0);
+        let up = Spot::new(at.x, at.y - away);
+        let down = Spot::new(at.x, at.y + away + NAME.size * 0.7);
+        let Spot { x, y } = if at.y < self.centre.y { up } else { down };
+        let offset = at.x - self.centre.x;
+        let (x, anchor) = if offset.abs() < self.radius {
+            (x, "middle")
+        } else if offset < 0.0 {
+            (x + inset(self.radius), "end")
+        } else {
+            (x - inset(self.radius), "start")
+        };
+        svg.put(format_args!(
+            "<text class=\"name\" x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{}\" fill=\"{}\" \
+             font-weight=\"bold\" text-anchor=\"{anchor}\" stroke=\"#ffffff\" \
+             stroke-width=\"3\" paint-order=\"stroke\">{}</text>\n",
+            NAME.size,
+            NAME.colour,
+            escape(name)
+        ));
+    }
+}
+
+/// How far a name reaches past the middle of its node, towards the middle of the picture.
+fn inset(radius: f64) -> f64 {
+    radius * 0.4
+}
+
+/// How many characters of a name there is room for.
+fn chars_in(room: f64) -> usize {
+    let fits = |chars: &usize| NAME.width(&"n".repeat(*chars)) <= room;
+    (1..=NAME_BYTES_MAX).take_while(fits).last().unwrap_or(0)
 }
 
 /// The numbers of an arrow's steps.
@@ -190,5 +246,7 @@ const WIDTH_MIN: f64 = 640.0;
 const MARGIN: f64 = 70.0;
 const TITLE: f64 = 62.0;
 const NODE: f64 = 34.0;
+const NAME: Font = Font::new(12.0, INK).bold();
+const NAME_WIDTH_MAX: f64 = 190.0;
 /// More numbers than this on one arrow are cut short.
 const LISTED_MAX: usize = 5;

@@ -76,3 +76,40 @@ fn nodes_of_a_radio_network_stand_where_they_are_and_broadcasts_reach_their_neig
     assert!(svg.contains("from n9 to n6, step"), "{svg}");
     assert!(!svg.contains("from n9 to n1, step"), "n1 is out of reach: {svg}");
 }
+
+fn named(scenario: &str, name: impl Fn(NodeId) -> String) -> String {
+    let text = library::find(scenario).expect("it comes with the program");
+    let scenario = crate::Scenario::parse(text).expect("it can be read");
+    let mut trace = run(&scenario, scenario.seed).recording;
+    let nodes = trace.header.nodes.iter();
+    let names = nodes.map(|member| (member.id, name(member.id).parse().unwrap()));
+    trace.header.names = NodeNames::new(names).unwrap();
+    let svg = draw(&trace.header, &trace.entries, &Scene::of(&scenario, scenario.seed));
+    assert_balanced(&svg);
+    svg
+}
+
+#[test]
+fn names_are_beside_the_nodes() {
+    let svg = picture("named-nodes-replace-a-leader");
+    assert_balanced(&svg);
+    for name in ["db-east-1", "db-east-2", "db-west-1"] {
+        assert_eq!(svg.matches(&format!(">{name}</text>")).count(), 1, "{name}");
+        assert!(svg.contains(&format!("{name}, priority ")), "{name}");
+    }
+    assert!(svg.contains(">n3</text>"), "a group number has the short form");
+    assert!(svg.contains("Set_Coordinator from db-east-2 to db-east-1, step 2"), "{svg}");
+    assert!(svg.contains("· db-east-2 coordinates</text>"), "{svg}");
+}
+
+#[test]
+fn names_are_shortened_or_left_out_where_there_is_no_room() {
+    let svg = named("lecture-worst", |id| format!("postgres-production-eu-{}", id.0));
+    assert!(svg.contains(">postgres-p…uction-eu-1</text>"), "{svg}");
+    assert!(svg.contains("<title>postgres-production-eu-1, priority 1</title>"), "{svg}");
+    // Nine callers with long names would need more than the width of the picture.
+    let svg = named("adhoc-diffusing-grid", |id| format!("sensor-field-north-{}", id.0));
+    assert!(svg.contains(">n1 n2 n3 n4 n5 n6 n7 n8 n9 calls · "), "{svg}");
+    let svg = named("lecture-worst", |id| format!("{}{}{}", "a".repeat(30), id.0, "a".repeat(30)));
+    assert!(!svg.contains("class=\"name\""), "shortened names would all be alike: {svg}");
+}
