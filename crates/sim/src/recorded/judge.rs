@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use tanist_core::trace::{Event, Header, Source as Writer};
-use tanist_core::{NodeId, Time};
+use tanist_core::{NodeId, NodeSet, Time};
 
 use super::{Known, Recorded, Source};
 use crate::monitors::{Selection, Verdict};
@@ -155,7 +155,7 @@ impl Recorded {
                 (Scope::Pairs, verdict) => verdict == Verdict::Holds,
                 (Scope::All, _) => true,
             };
-        is_in_the_way.then(|| format!("lines of {} are missing", self.fit.gaps))
+        is_in_the_way.then(|| format!("lines of {} are missing", self.called(&self.fit.gaps)))
     }
 
     fn is_crash_time_needed(
@@ -166,11 +166,13 @@ impl Recorded {
         let depends = judgement.verdict == Verdict::Holds
             && latest.is_some_and(|latest| latest.verdict == Verdict::Violated);
         depends.then(|| {
-            format!(
-                "it depends on when {} crashed, which was not recorded",
-                self.fit.unseen_crashes
-            )
+            let nodes = self.called(&self.fit.unseen_crashes);
+            format!("it depends on when {nodes} crashed, which was not recorded")
         })
+    }
+
+    fn called(&self, nodes: &NodeSet) -> String {
+        format!("{{{}}}", self.header.names.list(nodes.iter()))
     }
 }
 

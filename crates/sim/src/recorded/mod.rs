@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tanist_core::election::Algorithm;
-use tanist_core::membership::MembershipError;
+use tanist_core::membership::{MembershipError, NodeNames};
 use tanist_core::trace::{Entry, Event, Header};
 use tanist_core::{Membership, NodeId, NodeSet, Time};
 
@@ -99,6 +99,7 @@ impl Recorded {
             .ok_or_else(|| MergeError::Algorithm { name: header.algorithm.clone() })?;
         let members = Membership::new(header.nodes.iter().copied())?;
         let members = members.with_labels(header.labels.iter().copied());
+        let members = members.with_names(header.names.clone());
         // At equal stamps faults come first, as in the simulator; then nodes by id. So the order of
         // the arguments does not matter.
         files.sort_by_cached_key(|file| (file.first_node(), file.name.clone()));
@@ -254,7 +255,7 @@ pub enum MergeError {
     },
 }
 
-/// The header that all files share, except for the name of the run.
+/// The header that all files share, except for the name of the run and names that some leave out.
 fn agreed_header(files: &[TraceFile]) -> Result<Header, MergeError> {
     let first = files.first().ok_or(MergeError::NoFiles)?;
     let there = said(&first.header);
@@ -272,7 +273,30 @@ fn agreed_header(files: &[TraceFile]) -> Result<Header, MergeError> {
     let named = named.min_by_key(|file| file.first_node());
     let mut header = named.unwrap_or(first).header.clone();
     header.nodes.sort_unstable();
+    header.names = agreed_names(files)?;
     Ok(header)
+}
+
+/// The names of the nodes, in which all files agree that have any: a harness may know none.
+fn agreed_names(files: &[TraceFile]) -> Result<NodeNames, MergeError> {
+    let all = files.iter().flat_map(|file| file.headers().map(move |header| (file, &header.names)));
+    let mut named = all.filter(|(_, names)| !names.is_empty());
+    let Some((first, names)) = named.next() else { return Ok(NodeNames::default()) };
+    match named.find(|(_, others)| *others != names) {
+        None => Ok(names.clone()),
+        Some((file, others)) => Err(MergeError::Differs {
+            file: file.name.clone(),
+            other: first.name.clone(),
+            what: "list of names",
+            here: names_words(others),
+            there: names_words(names),
+        }),
+    }
+}
+
+fn names_words(names: &NodeNames) -> String {
+    let words = names.iter().map(|(id, name)| format!("{id} {name}"));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// The fields that headers of one run share, each with its name.

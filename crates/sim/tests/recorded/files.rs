@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tanist_core::election::Algorithm;
+use tanist_core::membership::NodeNames;
 use tanist_core::trace::{Event, Header};
 use tanist_core::{NodeId, Time};
 use tanist_sim::monitors::Selection;
-use tanist_sim::recorded::{FileError, MergeError, Recorded, TOLERANCE};
+use tanist_sim::recorded::{FileError, MergeError, Recorded, TOLERANCE, TraceFile};
 
-use crate::split::{judge, lines, merge, read, simulate, split, verdicts};
+use crate::split::{judge, lines, merge, read, reason, simulate, split, text, verdicts};
 
 #[test]
 fn a_receipt_stamped_a_little_early_is_put_behind_its_sending() {
@@ -77,6 +78,45 @@ fn headers_that_disagree_are_refused_with_file_and_reason() {
         let error = merge(&files).unwrap_err().to_string();
         assert!(error.starts_with("n4.jsonl: ") && error.contains(what), "{error}");
     }
+}
+
+#[test]
+fn names_are_those_of_the_files_that_have_any() {
+    let (_, report) = simulate("named-nodes-replace-a-leader");
+    let mut files = split(&report.recording);
+    let names = report.recording.header.names.clone();
+    assert_eq!(names.list([NodeId(1)]), "db-east-1");
+    // The harness does not know names, nor does a node that was updated last.
+    for id in [0, 1] {
+        files.get_mut(&id).unwrap().header.names = NodeNames::default();
+    }
+    let merged = merge(&files).unwrap();
+    assert_eq!(merged.header.names, names);
+    assert_eq!(merged.judge(Selection::STANDARD).recording.header.names, names);
+    let again = TraceFile::read("merged.jsonl", text(&merged).as_slice()).unwrap();
+    assert_eq!(Recorded::merge(vec![again], TOLERANCE).unwrap().header.names, names);
+    files.values_mut().for_each(|file| file.header.names = NodeNames::default());
+    assert!(merge(&files).unwrap().header.names.is_empty());
+}
+
+#[test]
+fn names_that_disagree_are_refused_with_file_and_reason() {
+    let (_, report) = simulate("named-nodes-replace-a-leader");
+    let mut files = split(&report.recording);
+    let other = NodeNames::new([(NodeId(1), "db-north-1".parse().unwrap())]).unwrap();
+    files.get_mut(&2).unwrap().header.names = other;
+    let error = merge(&files).unwrap_err();
+    assert!(matches!(error, MergeError::Differs { what: "list of names", .. }), "{error}");
+    let error = error.to_string();
+    assert!(error.starts_with("n2.jsonl: its list of names is n1 db-north-1, that of"), "{error}");
+}
+
+#[test]
+fn missing_lines_are_those_of_a_node_by_its_name() {
+    let (_, report) = simulate("named-nodes-replace-a-leader");
+    let mut files = split(&report.recording);
+    files.remove(&1);
+    assert_eq!(reason(&judge(&files), "A-2"), "lines of {db-east-1} are missing");
 }
 
 #[test]
