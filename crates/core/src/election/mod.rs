@@ -489,5 +489,5 @@ impl Election {
 
 /// Facts of a message that has no group and no verdict.
 pub(crate) const fn plain(kind: Kind) -> MessageFacts {
-    MessageFacts { kind, group: None, ok: None }
+    MessageFacts::new(kind, None, None)
 }

@@ -133,14 +133,13 @@ impl Message {
     #[must_use]
     pub const fn facts(&self) -> MessageFacts {
         match self {
-            Self::Farewell { .. } => MessageFacts { kind: Kind::Farewell, group: None, ok: None },
-            Self::Pause { is_on, .. } => {
-                MessageFacts { kind: Kind::Pause, group: None, ok: Some(*is_on) }
-            }
-            Self::Priority { .. } => MessageFacts { kind: Kind::Priority, group: None, ok: None },
-            Self::Acting { group } => {
-                MessageFacts { kind: Kind::Acting, group: Some(*group), ok: None }
-            }
+            Self::Farewell { successor } => MessageFacts {
+                successor: *successor,
+                ..MessageFacts::new(Kind::Farewell, None, None)
+            },
+            Self::Pause { is_on, .. } => MessageFacts::new(Kind::Pause, None, Some(*is_on)),
+            Self::Priority { .. } => MessageFacts::new(Kind::Priority, None, None),
+            Self::Acting { group } => MessageFacts::new(Kind::Acting, Some(*group), None),
         }
     }
 

@@ -83,10 +83,10 @@ impl Message {
     #[must_use]
     pub const fn facts(&self) -> MessageFacts {
         match self {
-            Self::Recall { .. } => MessageFacts { kind: Kind::Recall, group: None, ok: None },
+            Self::Recall { .. } => MessageFacts::new(Kind::Recall, None, None),
             Self::Recalled { counter, .. } => {
                 let ok = Some(counter.is_some());
-                MessageFacts { kind: Kind::RecallAnswer, group: None, ok }
+                MessageFacts::new(Kind::RecallAnswer, None, ok)
             }
         }
     }

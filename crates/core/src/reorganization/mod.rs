@@ -149,11 +149,9 @@ impl Message {
     pub fn facts(&self, algorithm: Algorithm) -> MessageFacts {
         let handover = algorithm.descriptor().handover.unwrap_or(descriptor::Handover::NEW_STATE);
         match self {
-            Self::NewState { group, .. } => {
-                MessageFacts { kind: handover.request, group: Some(*group), ok: None }
-            }
+            Self::NewState { group, .. } => MessageFacts::new(handover.request, Some(*group), None),
             Self::NewStateAnswer { group, ok } => {
-                MessageFacts { kind: handover.answer, group: Some(*group), ok: Some(*ok) }
+                MessageFacts::new(handover.answer, Some(*group), Some(*ok))
             }
         }
     }

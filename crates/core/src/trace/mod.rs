@@ -422,6 +422,17 @@ pub struct MessageFacts {
     /// Yes or no, for an answer.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ok: Option<bool>,
+    /// The node that it names to lead after its sender.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub successor: Option<NodeId>,
+}
+
+impl MessageFacts {
+    /// What most messages say.
+    #[must_use]
+    pub const fn new(kind: Kind, group: Option<GroupNumber>, ok: Option<bool>) -> Self {
+        Self { kind, group, ok, successor: None }
+    }
 }
 
 impl Event {

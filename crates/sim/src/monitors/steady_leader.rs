@@ -5,8 +5,11 @@
 //! or when links change. Until then it follows no other node, unless
 //!
 //! - that node reigns as well: two established groups met, and one of them must give in;
-//! - that node was led by one that withdrew, and may be its named successor, also alone;
+//! - that node is the named successor of one that withdrew, also alone;
 //! - or the group is configured so that the highest node takes over, and that node outranks it.
+//!
+//! And a member of a group whose leader withdraws and names another node leaves the election to that
+//! one: it does not call one itself when it is told.
 //!
 //! Assumes that messages keep their bounds and none is lost: a late message looks like a crash.
 
@@ -25,14 +28,25 @@ pub(crate) struct SteadyLeader {
     /// The groups of nodes whose reign has ended by a fault: a message that names one may still be in
     /// flight.
     fallen: BTreeSet<GroupNumber>,
-    /// The nodes whose leader has withdrawn, until they follow another: it may have named them.
+    /// The nodes that a leader has named when it withdrew, until they follow another.
     heirs: BTreeSet<NodeId>,
+    /// The node that was told in the last event that another one is named, and which. Only the rest
+    /// of that step looks at it, so it is not part of the memory.
+    told: Option<Told>,
     /// The nodes that have started, and have not shown a state since.
     starting: BTreeSet<NodeId>,
     /// Whether a node of higher rank may take over.
     highest_wins: bool,
     /// Whether priorities have changed, so that rank is not known from the header.
     has_changed_ranks: bool,
+}
+
+/// A member that was told of the successor of its leader.
+#[derive(Clone, Copy)]
+struct Told {
+    node: NodeId,
+    successor: NodeId,
+    at: Time,
 }
 
 impl SteadyLeader {
@@ -42,6 +56,7 @@ impl SteadyLeader {
             reigning: BTreeMap::new(),
             fallen: BTreeSet::new(),
             heirs: BTreeSet::new(),
+            told: None,
             starting: BTreeSet::new(),
             highest_wins,
             has_changed_ranks: false,
@@ -81,11 +96,25 @@ impl SteadyLeader {
         Some(Violation { nodes: vec![node, coordinator], why })
     }
 
-    /// A node withdraws: a member of its group may be named its successor.
-    fn said_farewell(&mut self, global: &GlobalState, node: NodeId) {
-        if let Some(group) = self.reigning.get(&node) {
-            let led = global.live().filter(|view| view.state.group == Some(*group));
-            self.heirs.extend(led.map(|view| view.id).filter(|id| *id != node));
+    /// A node that was told that another one is named begins an election all the same.
+    fn interferes(&mut self, at: Time, event: &Event) -> Option<Violation> {
+        let told = self.told.take()?;
+        let Told { node, successor, .. } = told;
+        let is_its_own = matches!(event, Event::Call { node: caller } if *caller == node);
+        let why = || format!("{node} calls an election although {successor} is named to lead");
+        (is_its_own && told.at == at)
+            .then(|| Violation { nodes: vec![node, successor], why: why() })
+    }
+
+    /// Notes a farewell that names another member of the receiver's group.
+    fn heard_farewell(&mut self, global: &GlobalState, at: Time, event: &Event) {
+        let Event::Receive { node, from, message, .. } = event else { return };
+        let Some(successor) = message.successor.filter(|named| named != node) else { return };
+        let Some(view) = global.view(*node) else { return };
+        let state = &view.state;
+        let is_led = state.status == Status::Normal && state.coordinator == Some(*from);
+        if is_led && !view.is_withdrawn && state.up.contains(successor) {
+            self.told = Some(Told { node: *node, successor, at });
         }
     }
 }
@@ -104,10 +133,15 @@ impl Monitor for SteadyLeader {
     }
 
     fn interest(&self) -> Interest {
-        Interest::STATE.and(Interest::FAULT).and(Interest::SEND)
+        let messages = Interest::SEND.and(Interest::RECEIVE);
+        Interest::STATE.and(Interest::FAULT).and(Interest::MILESTONE).and(messages)
     }
 
-    fn see(&mut self, global: &GlobalState, _at: Time, event: &Event) -> Option<Violation> {
+    fn see(&mut self, global: &GlobalState, at: Time, event: &Event) -> Option<Violation> {
+        if let Some(violation) = self.interferes(at, event) {
+            return Some(violation);
+        }
+        self.heard_farewell(global, at, event);
         if let Event::Start { node, .. } = event {
             self.reigning.remove(node);
             self.heirs.remove(node);
@@ -121,8 +155,8 @@ impl Monitor for SteadyLeader {
         } else if let Event::Send { node, message, .. } = event {
             self.has_changed_ranks |= message.kind == Kind::Priority;
             // It may crash before it has withdrawn.
-            if message.kind == Kind::Farewell {
-                self.said_farewell(global, *node);
+            if self.reigning.contains_key(node) {
+                self.heirs.extend(message.successor);
             }
         } else if let Event::State { node, .. } = event {
             return self.changed(global, *node);

@@ -150,14 +150,14 @@ impl Teller {
             Event::Rejoin { .. } => "rejoins".to_string(),
             Event::Send { message, .. } => {
                 let others = self.names.list(others.iter().copied());
-                format!("sends {} to {others}{}", said(message), of_group(message))
+                format!("sends {} to {others}{}", said(message), about(message, &self.names))
             }
             Event::Broadcast { message, .. } => {
-                format!("broadcasts {}{}", said(message), of_group(message))
+                format!("broadcasts {}{}", said(message), about(message, &self.names))
             }
             Event::Receive { message, .. } => {
                 let others = self.names.list(others.iter().copied());
-                format!("hears {} from {others}{}", said(message), of_group(message))
+                format!("hears {} from {others}{}", said(message), about(message, &self.names))
             }
             Event::Lose { node, to, message, why, .. } => {
                 let (from, to) = (self.names.of(*node), self.names.of(*to));
@@ -228,8 +228,13 @@ fn said(message: &MessageFacts) -> String {
     }
 }
 
-fn of_group(message: &MessageFacts) -> String {
-    message.group.map_or_else(String::new, |group| format!(" (group {group})"))
+/// The group or the node that a message speaks of.
+fn about(message: &MessageFacts, names: &ShortNames) -> String {
+    match (message.group, message.successor) {
+        (Some(group), _) => format!(" (group {group})"),
+        (None, Some(successor)) => format!(" ({} shall lead)", names.of(successor)),
+        (None, None) => String::new(),
+    }
 }
 
 fn cause(why: Loss, from: &str, to: &str) -> String {
@@ -306,7 +311,7 @@ mod tests {
     }
 
     fn facts(kind: Kind) -> MessageFacts {
-        MessageFacts { kind, group: Some(GroupNumber { counter: 4, node: NodeId(3) }), ok: None }
+        MessageFacts::new(kind, Some(GroupNumber { counter: 4, node: NodeId(3) }), None)
     }
 
     fn send(micros: u64, to: u32, kind: Kind) -> Entry {

@@ -36,7 +36,7 @@ impl Heartbeat {
     /// What a trace says of it.
     #[must_use]
     pub const fn facts(self) -> MessageFacts {
-        MessageFacts { kind: Kind::Heartbeat, group: None, ok: None }
+        MessageFacts::new(Kind::Heartbeat, None, None)
     }
 }
 

@@ -244,7 +244,7 @@ impl Timer {
 impl Beat {
     pub(super) const fn facts(&self) -> MessageFacts {
         let kind = if self.is_new { Kind::Leader } else { Kind::Heartbeat };
-        MessageFacts { kind, group: Some(self.group), ok: None }
+        MessageFacts::new(kind, Some(self.group), None)
     }
 }
 

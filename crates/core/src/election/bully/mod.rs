@@ -330,13 +330,13 @@ impl ElectionAlgorithm for Bully {
     }
 
     fn facts(message: &Message) -> MessageFacts {
-        let about = |kind, group, ok| MessageFacts { kind, group: Some(group), ok };
+        let about = |kind, group, ok| MessageFacts::new(kind, Some(group), ok);
         match message {
             Message::AreYouUp { .. } => plain(Kind::AreYouUp),
             Message::AyuAnswer { .. } => plain(Kind::AyuAnswer),
             Message::AreYouNormal => plain(Kind::AreYouNormal),
             Message::AynAnswer { is_normal, group } => {
-                MessageFacts { kind: Kind::AynAnswer, group: *group, ok: Some(*is_normal) }
+                MessageFacts::new(Kind::AynAnswer, *group, Some(*is_normal))
             }
             Message::EnterElection { group, .. } => about(Kind::EnterElection, *group, None),
             Message::EeAnswer { group, ok, .. } => about(Kind::EeAnswer, *group, Some(*ok)),

@@ -418,7 +418,7 @@ impl ElectionAlgorithm for BullyLecture {
             Message::Election => plain(Kind::Election),
             Message::Answer => plain(Kind::Answer),
             Message::Coordinator { number, .. } => {
-                MessageFacts { kind: Kind::Coordinator, group: Some(*number), ok: None }
+                MessageFacts::new(Kind::Coordinator, Some(*number), None)
             }
         }
     }

@@ -310,13 +310,13 @@ impl ElectionAlgorithm for Invitation {
     }
 
     fn facts(message: &Message) -> MessageFacts {
-        let about = |kind, group, ok| MessageFacts { kind, group: Some(group), ok };
+        let about = |kind, group, ok| MessageFacts::new(kind, Some(group), ok);
         match message {
             Message::AreYouCoordinator { .. } => {
-                MessageFacts { kind: Kind::AreYouCoordinator, group: None, ok: None }
+                MessageFacts::new(Kind::AreYouCoordinator, None, None)
             }
             Message::AycAnswer { is_coordinator, .. } => {
-                MessageFacts { kind: Kind::AycAnswer, group: None, ok: Some(*is_coordinator) }
+                MessageFacts::new(Kind::AycAnswer, None, Some(*is_coordinator))
             }
             Message::AreYouThere { group } => about(Kind::AreYouThere, *group, None),
             Message::AytAnswer { group, ok } => about(Kind::AytAnswer, *group, Some(*ok)),

@@ -340,15 +340,11 @@ impl ElectionAlgorithm for Ring {
         match message {
             Message::Pass(token) => token.facts(),
             Message::Ack { .. } => plain(Kind::Ack),
-            Message::Follow { group, .. } => {
-                MessageFacts { kind: Kind::Follow, group: Some(*group), ok: None }
-            }
-            Message::Told { group, .. } => {
-                MessageFacts { kind: Kind::Told, group: Some(*group), ok: None }
-            }
+            Message::Follow { group, .. } => MessageFacts::new(Kind::Follow, Some(*group), None),
+            Message::Told { group, .. } => MessageFacts::new(Kind::Told, Some(*group), None),
             Message::AreYouNormal { .. } => plain(Kind::AreYouNormal),
             Message::AynAnswer { is_normal, group } => {
-                MessageFacts { kind: Kind::AynAnswer, group: *group, ok: Some(*is_normal) }
+                MessageFacts::new(Kind::AynAnswer, *group, Some(*is_normal))
             }
         }
     }

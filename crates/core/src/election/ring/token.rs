@@ -149,7 +149,7 @@ impl Token {
     }
 
     pub(super) fn facts(&self) -> MessageFacts {
-        let about = |kind, group| MessageFacts { kind, group: Some(group), ok: None };
+        let about = |kind, group| MessageFacts::new(kind, Some(group), None);
         match self {
             Self::Election { number, candidate, .. } => {
                 about(Kind::Election, number.group(*candidate))

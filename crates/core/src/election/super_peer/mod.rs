@@ -343,7 +343,7 @@ impl ElectionAlgorithm for SuperPeer {
     }
 
     fn facts(message: &Message) -> MessageFacts {
-        let above = |group| MessageFacts { kind: Kind::AmongSuperPeers, group, ok: None };
+        let above = |group| MessageFacts::new(Kind::AmongSuperPeers, group, None);
         match message {
             Message::Home(message) => super::Message::from(message.clone()).facts(),
             Message::Above { message, .. } => {
@@ -355,11 +355,11 @@ impl ElectionAlgorithm for SuperPeer {
                 above(Some(*group))
             }
             Message::Selected { group, .. } => {
-                MessageFacts { kind: Kind::Selected, group: Some(*group), ok: None }
+                MessageFacts::new(Kind::Selected, Some(*group), None)
             }
             Message::Enrol { .. } => super::plain(Kind::Enrol),
             Message::Enrolled { is_holder, .. } => {
-                MessageFacts { kind: Kind::Enrolled, group: None, ok: Some(*is_holder) }
+                MessageFacts::new(Kind::Enrolled, None, Some(*is_holder))
             }
             Message::Refer { .. } => super::plain(Kind::Refer),
         }

@@ -29,7 +29,7 @@ fn at(micros: u64, event: Event) -> Entry {
 }
 
 fn facts(kind: Kind) -> MessageFacts {
-    MessageFacts { kind, group: Some(GroupNumber { counter: 4, node: NodeId(3) }), ok: None }
+    MessageFacts::new(kind, Some(GroupNumber { counter: 4, node: NodeId(3) }), None)
 }
 
 fn send(micros: u64, id: u64, from: u32, to: u32, kind: Kind) -> Entry {

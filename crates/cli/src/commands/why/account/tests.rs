@@ -44,7 +44,7 @@ fn state(status: Phase, counter: u64, coordinator: u32, up: &[u32]) -> Event {
 }
 
 fn message(kind: Kind) -> MessageFacts {
-    MessageFacts { kind, group: None, ok: None }
+    MessageFacts::new(kind, None, None)
 }
 
 fn send(to: u32, kind: Kind) -> Event {

@@ -410,7 +410,7 @@ impl ElectionAlgorithm for Diffusing {
     }
 
     fn facts(message: &Message) -> MessageFacts {
-        let about = |kind, group, ok| MessageFacts { kind, group: Some(group), ok };
+        let about = |kind, group, ok| MessageFacts::new(kind, Some(group), ok);
         match message {
             Message::Hello { .. } => plain(Kind::Hello),
             Message::Election { index } => about(Kind::Election, *index, None),
