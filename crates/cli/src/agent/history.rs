@@ -182,7 +182,7 @@ fn log_leader(entry: &RoleChange<String>) {
     };
     let gap = entry.gap.map_or_else(|| "none".to_owned(), moment::span);
     tracing::info!(
-        old_leader = old, new_leader = new, cause, gap, group_number = %number,
+        old_leader = old, new_leader = %new, cause, gap, group_number = %number,
         "leader changed"
     );
 }

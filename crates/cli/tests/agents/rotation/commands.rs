@@ -100,7 +100,7 @@ fn a_nodes_own_key_is_private_and_its_public_line_is_printed() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(fs::read_to_string(&path).unwrap().starts_with("tanist-node-secret-1:"));
     fails(home, &["keygen", "--node", "n7", "n7.key"], 1, "exists already");
-    fails(home, &["keygen", "--node", "seven", "x.key"], 2, "n1, n2, n3");
+    fails(home, &["keygen", "--node", "Seven", "x.key"], 2, "letters a to z");
 }
 
 /// Configurations of two nodes, with an identity for n1.

@@ -38,9 +38,6 @@ pub struct Standing {
     pub priority: Option<u32>,
 }
 
-/// What two coordinators compare; the greater one merges the other.
-type Rank = (bool, Option<u32>, u32, NodeId);
-
 impl Invitation {
     /// What this node says of itself, with the policy that compares it.
     pub(super) fn said(&self, cx: &Context<'_>) -> Option<Standing> {
@@ -168,8 +165,8 @@ impl Invitation {
     }
 }
 
-/// The place of a coordinator in the order of precedence.
-fn rank(cx: &Context<'_>, node: NodeId, standing: Standing) -> Rank {
+/// What two coordinators compare; the greater one merges the other.
+fn rank(cx: &Context<'_>, node: NodeId, standing: Standing) -> (bool, Option<u32>, u32, NodeId) {
     let known = || cx.members.member(node).map(|member| member.priority.0);
     let (leads, priority) = (standing.leads, standing.priority.or_else(known));
     if cx.config.preempt().is_sticky() && !cx.is_mutated(Mutant::IGNORE_SENIORITY) {
