@@ -132,7 +132,7 @@ fn an_algorithm_that_hands_over_can_leave_a_lower_node_leading() {
         let config = group_of(*algorithm, 3, &[]);
         let options = &config.settings.options;
         assert!(Preempt::Always.checked(*algorithm, options).is_ok());
-        if KEEPS_LEADERS.contains(algorithm) {
+        if keeps_leaders(*algorithm) {
             assert_eq!(never(*algorithm, &[]), Ok(Preempt::Never));
             assert_eq!(after.checked(*algorithm, options), Ok(after));
         } else {
@@ -268,15 +268,11 @@ fn a_stranger_has_no_priority() {
     assert_eq!(order(&bench), None);
 }
 
-/// The algorithms whose coordinators can keep leading when a higher node joins.
-const KEEPS_LEADERS: [Algorithm; 6] = [
-    Algorithm::Bully,
-    Algorithm::Invitation,
-    Algorithm::RingChangRoberts,
-    Algorithm::RingModified,
-    Algorithm::RingList,
-    Algorithm::RingActiveList,
-];
+/// Whether coordinators by this algorithm can keep leading when a higher node joins.
+fn keeps_leaders(algorithm: Algorithm) -> bool {
+    let name = algorithm.name();
+    matches!(name, "bully" | "invitation") || name.starts_with("ring-")
+}
 
 fn objected_to() -> Bench<Policy> {
     let mut bench = present();

@@ -3,14 +3,10 @@
 use super::*;
 use crate::policy::{HandOverError, Preempt};
 
-const KEEPING: [Algorithm; 6] = [
-    Algorithm::Invitation,
-    Algorithm::Bully,
-    Algorithm::RingChangRoberts,
-    Algorithm::RingModified,
-    Algorithm::RingList,
-    Algorithm::RingActiveList,
-];
+/// The algorithms whose leaders can keep leading.
+fn keeping() -> impl Iterator<Item = Algorithm> {
+    Algorithm::ALL.iter().copied().filter(|one| one.descriptor().adjustable.is_some())
+}
 
 /// A node that has long worked in group 1 of the highest of three, and a leader keeps leading.
 fn kept(algorithm: Algorithm, me: u32) -> Bench<Node> {
@@ -45,7 +41,7 @@ fn group(algorithm: Algorithm, preempt: Preempt) -> crate::testing::TestGroup {
 
 #[test]
 fn a_leader_stops_and_then_names_its_successor() {
-    for algorithm in KEEPING {
+    for algorithm in keeping() {
         let mut bench = kept(algorithm, 3);
         let hand_over = Command::HandOver { to: NodeId(1) };
         assert_eq!(bench.tell(hand_over), ["yield"], "{algorithm:?}");
@@ -62,7 +58,7 @@ fn a_leader_stops_and_then_names_its_successor() {
 
 #[test]
 fn the_named_node_calls_an_election_at_once_and_the_others_leave_it_to_it() {
-    for algorithm in KEEPING {
+    for algorithm in keeping() {
         let lines = kept(algorithm, 1).receive(3, farewell(1));
         assert!(lines.contains(&"called".to_string()), "{algorithm:?}: {lines:?}");
         let mut other = kept(algorithm, 2);
@@ -87,7 +83,7 @@ fn a_named_bully_halts_the_higher_nodes_as_one_that_leads() {
 
 #[test]
 fn a_name_counts_only_in_the_group_of_its_leader() {
-    for algorithm in KEEPING {
+    for algorithm in keeping() {
         // n2 does not lead: a farewell of it that names a node is that of any member.
         let named = kept(algorithm, 1).receive(2, farewell(1));
         let plain = Message::Policy(policy::Message::Farewell { successor: None });
@@ -116,7 +112,7 @@ fn a_group_that_was_formed_meanwhile_is_not_disturbed() {
 
 #[test]
 fn the_best_successor_is_the_highest_member() {
-    for algorithm in KEEPING {
+    for algorithm in keeping() {
         let bench = kept(algorithm, 3);
         let never = || group(algorithm, Preempt::Never);
         assert_eq!(plan(&bench, 3, never(), None), Ok(NodeId(2)), "{algorithm:?}");
@@ -143,7 +139,7 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
     let (from, to) = (NodeId(3), NodeId(2));
     let reverts = Err(HandOverError::WouldNotLast { from, to });
     assert_eq!(plan(&established(Algorithm::Bully, 3), 3, always, None), reverts);
-    for algorithm in Algorithm::ALL.iter().filter(|one| !KEEPING.contains(one)) {
+    for algorithm in Algorithm::ALL.iter().filter(|one| !keeping().any(|kept| kept == **one)) {
         let refused = plan(&established(*algorithm, 3), 3, group_of(*algorithm, 3, &[]), Some(1));
         let name = algorithm.descriptor().name;
         assert_eq!(refused, Err(HandOverError::KeepsNoLeader(name)));
