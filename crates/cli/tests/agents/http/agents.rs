@@ -1,9 +1,11 @@
 //! Agents that serve HTTP.
 
 use std::collections::BTreeMap;
+use std::net::TcpStream;
 
 use crate::support::agent::Agent;
 use crate::support::fleet::{Fleet, set_mode};
+use crate::support::wait::until;
 
 /// The token that allows actions in these tests.
 pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
@@ -32,9 +34,12 @@ impl Agents {
         Self { fleet, running: BTreeMap::new(), more: more.to_owned() }
     }
 
+    /// Starts a node, and waits until it takes connections.
     pub(crate) fn launch(&mut self, node: usize) {
         self.configure(node, "token_file = \"token\"\n");
         self.running.insert(node, self.fleet.start(&format!("n{node}")));
+        let at = self.fleet.http(node);
+        until(&format!("n{node} listens"), || TcpStream::connect(at).ok().map(drop));
     }
 
     /// Writes the configuration of a node, with these lines in its table for HTTP.
