@@ -16,7 +16,7 @@ use tanist_core::{GroupConfig, GroupSettings, Member, Membership, Priority};
 use crate::error::StartError;
 use crate::group::{Group, NetworkKind, Setup};
 use crate::key::{Identities, Keyring};
-use crate::names::{Peer, PeerError, PeerList, known, labels};
+use crate::names::{Peer, PeerList, known, labels};
 use crate::task::GroupTask;
 use crate::transport::introduction::About;
 use crate::transport::radio::Reach;
@@ -397,12 +397,9 @@ impl Builder {
     fn peer_list(&self) -> Result<PeerList, StartError> {
         let mut peers = Vec::new();
         for (place, entry) in (1..).zip(&self.peers) {
-            let peer = Peer::parse(entry, place)
-                // By radio nodes have no addresses.
-                .and_then(|peer| match peer.address.is_empty() && self.radio.is_none() {
-                    true => Err(PeerError::Address),
-                    false => Ok(peer),
-                });
+            let peer = Peer::parse(entry, place);
+            // By radio nodes have no addresses.
+            let peer = if self.radio.is_some() { peer } else { peer.and_then(Peer::with_address) };
             let wrong = |cause| StartError::Peer { entry: entry.clone(), cause };
             peers.push(peer.map_err(wrong)?);
         }

@@ -59,6 +59,20 @@ impl Peer {
         let id = id.ok_or(PeerError::Number)?;
         Ok(Self { id, name, address })
     }
+
+    /// The same, if it has an address; only by radio do nodes need none.
+    ///
+    /// # Errors
+    /// If it has none.
+    pub fn with_address(self) -> Result<Self, PeerError> {
+        if self.address.is_empty() { Err(PeerError::Address) } else { Ok(self) }
+    }
+
+    /// What people call it: its name, or its short form.
+    #[must_use]
+    pub fn called(&self) -> String {
+        self.name.as_ref().map_or_else(|| self.id.to_string(), ToString::to_string)
+    }
 }
 
 fn is_address(text: &str) -> bool {
@@ -99,11 +113,7 @@ impl PeerList {
             return Err(match (&first.name, &peer.name) {
                 (None, None) => MembershipError::Duplicate(peer.id).into(),
                 (Some(_), _) | (_, Some(_)) => {
-                    let called = |peer: &Peer| match &peer.name {
-                        Some(name) => name.to_string(),
-                        None => peer.id.to_string(),
-                    };
-                    let (first, second) = (called(first), called(peer));
+                    let (first, second) = (first.called(), peer.called());
                     PeerListError::Number { first, second, number: peer.id }
                 }
             });
@@ -153,7 +163,7 @@ impl PeerList {
     /// What all nodes are called, in the order of the list.
     #[must_use]
     pub fn called(&self) -> Vec<String> {
-        self.peers.iter().map(|peer| self.names.of(peer.id).to_string()).collect()
+        self.peers.iter().map(Peer::called).collect()
     }
 }
 

@@ -79,7 +79,7 @@ fn check_peers(draft: &mut Draft) {
         };
         let same = seen.iter().find(|other| other.address == peer.address && !is_radio);
         if let Some(other) = same {
-            let (name, other, address) = (called(&peer), called(other), &peer.address);
+            let (name, other, address) = (peer.called(), other.called(), &peer.address);
             let what = format!("{name} has the address of {other}, {address}; give it its own");
             draft.refuse(place.clone(), Some("peers"), what);
         }
@@ -101,11 +101,7 @@ fn clash(sound: &[Peer], peer: &Peer) -> Option<PeerListError> {
 /// One entry of the list, at this place from 1 on; by radio a node has no address.
 fn read_peer(entry: &str, place: usize, is_radio: bool) -> Result<Peer, PeerError> {
     let peer = Peer::parse(entry, place)?;
-    if peer.address.is_empty() && !is_radio { Err(PeerError::Address) } else { Ok(peer) }
-}
-
-fn called(peer: &Peer) -> String {
-    peer.name.as_ref().map_or_else(|| peer.id.to_string(), ToString::to_string)
+    if is_radio { Ok(peer) } else { peer.with_address() }
 }
 
 /// The list of peers, as far as it is sound.

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use tanist::{Peer, PeerError, PeerList};
+use tanist::{Peer, PeerList};
 
 use crate::config::sample::Sample;
 use crate::exit::Exit;
@@ -55,10 +55,7 @@ impl Args {
     fn sample(&self) -> Result<Sample, Problem> {
         let mut peers = Vec::new();
         for (place, entry) in (1..).zip(&self.nodes) {
-            let peer = Peer::parse(entry, place).and_then(|peer| match peer.address.is_empty() {
-                true => Err(PeerError::Address),
-                false => Ok(peer),
-            });
+            let peer = Peer::parse(entry, place).and_then(Peer::with_address);
             peers.push(peer.map_err(|error| {
                 let what =
                     format!("`{entry}` is not a node with its address, so nothing was written");
