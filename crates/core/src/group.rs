@@ -95,9 +95,12 @@ impl Counter {
     }
 }
 
-/// The textbook's status variable (B-01).
+/// What the textbook calls the status variable (B-01). The algorithms are written in its words.
+pub use self::Phase as Status;
+
+/// Where a node is between two groups: the textbook's status variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Status {
+pub enum Phase {
     /// Started and has not taken part in an election yet.
     Down,
     /// No coordinator is defined; the computation is stopped.
@@ -108,7 +111,7 @@ pub enum Status {
     Normal,
 }
 
-impl Status {
+impl Phase {
     /// Whether the node names a coordinator that assertions 1 and 3 speak of.
     #[must_use]
     pub const fn has_coordinator(self) -> bool {
@@ -119,7 +122,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Down => "Down",

@@ -39,7 +39,7 @@ pub mod wire;
 
 pub use config::{GroupConfig, GroupSettings};
 pub use dice::Dice;
-pub use group::{GroupNumber, Status};
+pub use group::{GroupNumber, Phase, Status};
 pub use membership::{Member, Membership, NodeId, NodeSet, Priority};
 pub use payload::{Definition, Report};
 pub use protocol::{Context, Effect, Effects, Event, Protocol};

@@ -15,11 +15,17 @@ use crate::reorganization;
 pub struct Mutant(pub(crate) &'static str);
 
 impl Mutant {
+    /// A mutant of this name, of a rule outside this crate.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self(name)
+    }
+
     /// Whether this build contains the mutants.
     pub const ARE_COMPILED: bool = cfg!(feature = "mutants");
 
-    /// Every mutant, each once: those of the shared rules, of the algorithms, of the layers around
-    /// them.
+    /// Every mutant of this crate, each once: those of the shared rules, of the algorithms, of the
+    /// layers around them.
     pub fn all() -> impl Iterator<Item = Self> {
         let of_algorithms =
             Algorithm::ALL.iter().flat_map(|algorithm| algorithm.descriptor().mutants);
@@ -34,7 +40,7 @@ impl Mutant {
         found.into_iter()
     }
 
-    /// The mutant of this name.
+    /// The mutant of this crate of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|mutant| mutant.0 == name)

@@ -30,7 +30,7 @@ pub struct TimingConfig {
     pub merge: Option<Duration>,
     /// S, at least the period of expected messages + Tm + Tp: the heartbeat's, or without
     /// heartbeats the longer of the other two. With heartbeats S is 2h + Tm + Tp unless given.
-    pub silence: Option<Duration>,
+    pub suspect_after: Option<Duration>,
     /// h: how often heartbeat peers send a heartbeat; `None` means never.
     pub heartbeat: Option<Duration>,
     /// How often a coordinator checks the others.
@@ -43,6 +43,8 @@ pub struct TimingConfig {
     pub delay_unit: Option<Duration>,
     /// Random part of the merge delay; zero switches it off.
     pub jitter: Option<Duration>,
+    /// How long an application may take to stop before its node takes no part until it has.
+    pub stop_within: Duration,
 }
 
 impl TimingConfig {
@@ -56,13 +58,14 @@ impl TimingConfig {
             answer: None,
             announcement: None,
             merge: None,
-            silence: None,
+            suspect_after: None,
             heartbeat: None,
             check_every: answer * 20,
             timeout_every: answer * 10,
             first_check: Duration::ZERO,
             delay_unit: None,
             jitter: None,
+            stop_within: STOP_WITHIN,
         }
     }
 }
@@ -75,13 +78,14 @@ pub struct Timing {
     answer: Duration,
     announcement: Duration,
     merge: Duration,
-    silence: Duration,
+    suspect_after: Duration,
     heartbeat: Option<Duration>,
     check_every: Duration,
     timeout_every: Duration,
     first_check: Duration,
     delay_unit: Duration,
     jitter: Duration,
+    stop_within: Duration,
 }
 
 impl Timing {
@@ -96,6 +100,9 @@ impl Timing {
         }
         if config.timeout_every.is_zero() {
             return Err(TimingError::Zero { what: "the timeout period" });
+        }
+        if config.stop_within.is_zero() {
+            return Err(TimingError::Zero { what: "the time in which an application must stop" });
         }
         if config.heartbeat.is_some_and(|period| period.is_zero()) {
             return Err(TimingError::Zero { what: "the heartbeat period" });
@@ -125,13 +132,19 @@ impl Timing {
                 tm * 4 + tp * 2,
             )?,
             merge: at_least("merge (T_merge)", "3 Tm + 2 Tp", config.merge, tm * 3 + tp * 2)?,
-            silence: at_least("silence (S)", rule, config.silence.or(usual), period + tm + tp)?,
+            suspect_after: at_least(
+                "suspect_after (S)",
+                rule,
+                config.suspect_after.or(usual),
+                period + tm + tp,
+            )?,
             heartbeat: config.heartbeat,
             check_every: config.check_every,
             timeout_every: config.timeout_every,
             first_check: config.first_check,
             delay_unit: config.delay_unit.unwrap_or((tm + tp) * 3),
             jitter: config.jitter.unwrap_or((tm + tp) * 4),
+            stop_within: config.stop_within,
         })
     }
 
@@ -165,10 +178,10 @@ impl Timing {
         self.merge
     }
 
-    /// S: suspiciously long silence.
+    /// S: a node that was silent for this long is suspected.
     #[must_use]
-    pub const fn silence(&self) -> Duration {
-        self.silence
+    pub const fn suspect_after(&self) -> Duration {
+        self.suspect_after
     }
 
     /// h: the period of heartbeats, if there are any.
@@ -182,7 +195,7 @@ impl Timing {
     /// could become a second coordinator.
     #[must_use]
     pub fn stall(&self) -> Duration {
-        self.silence.max(self.announcement)
+        self.suspect_after.max(self.announcement)
     }
 
     /// Period of Check.
@@ -214,7 +227,16 @@ impl Timing {
     pub const fn jitter(&self) -> Duration {
         self.jitter
     }
+
+    /// How long an application may take to stop before its node takes no part until it has.
+    #[must_use]
+    pub const fn stop_within(&self) -> Duration {
+        self.stop_within
+    }
 }
+
+/// Longer than an orderly stop usually takes, and short enough for a group to wait for.
+pub(crate) const STOP_WITHIN: Duration = Duration::from_secs(30);
 
 /// Why timings cannot work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -253,22 +275,23 @@ mod tests {
         assert_eq!(timing.answer(), ms(25));
         assert_eq!(timing.announcement(), ms(50));
         assert_eq!(timing.merge(), ms(40));
-        assert_eq!(timing.silence(), timing.check_every() + ms(15));
+        assert_eq!(timing.suspect_after(), timing.check_every() + ms(15));
     }
 
     #[test]
-    fn with_heartbeats_silence_follows_from_their_period() {
+    fn with_heartbeats_suspicion_follows_from_their_period() {
         let base = TimingConfig::bounded_by(ms(10), ms(5));
         let beating = TimingConfig { heartbeat: Some(ms(20)), ..base };
         let timing = Timing::new(beating).unwrap();
-        assert_eq!(timing.silence(), ms(55));
+        assert_eq!(timing.suspect_after(), ms(55));
         assert_eq!(timing.stall(), ms(55));
-        let shortest = TimingConfig { silence: Some(ms(35)), ..beating };
+        let shortest = TimingConfig { suspect_after: Some(ms(35)), ..beating };
         let timing = Timing::new(shortest).unwrap();
-        assert_eq!(timing.silence(), ms(35));
+        assert_eq!(timing.suspect_after(), ms(35));
         assert_eq!(timing.stall(), timing.announcement());
-        let error = Timing::new(TimingConfig { silence: Some(ms(34)), ..beating }).unwrap_err();
-        let words = "silence (S) = 34ms is too short: \
+        let error =
+            Timing::new(TimingConfig { suspect_after: Some(ms(34)), ..beating }).unwrap_err();
+        let words = "suspect_after (S) = 34ms is too short: \
                      it must be at least heartbeat period + Tm + Tp = 35ms";
         assert_eq!(alloc::string::ToString::to_string(&error), words);
         assert!(Timing::new(TimingConfig { heartbeat: Some(ms(0)), ..base }).is_err());
@@ -279,7 +302,7 @@ mod tests {
         let base = TimingConfig::bounded_by(ms(10), ms(5));
         let hurried = TimingConfig { check_every: ms(1), timeout_every: ms(1), ..base };
         let timing = Timing::new(hurried).unwrap();
-        assert_eq!((timing.silence(), timing.stall()), (ms(16), ms(50)));
+        assert_eq!((timing.suspect_after(), timing.stall()), (ms(16), ms(50)));
     }
 
     #[test]
@@ -289,7 +312,7 @@ mod tests {
             (TimingConfig { answer: Some(ms(24)), ..base }, "answer (T)"),
             (TimingConfig { announcement: Some(ms(49)), ..base }, "announcement (T')"),
             (TimingConfig { merge: Some(ms(39)), ..base }, "merge (T_merge)"),
-            (TimingConfig { silence: Some(ms(514)), ..base }, "silence (S)"),
+            (TimingConfig { suspect_after: Some(ms(514)), ..base }, "suspect_after (S)"),
         ] {
             match Timing::new(config) {
                 Err(TimingError::TooShort { what: named, .. }) => assert_eq!(named, what),
@@ -298,5 +321,6 @@ mod tests {
         }
         assert!(Timing::new(TimingConfig { answer: Some(ms(25)), ..base }).is_ok());
         assert!(Timing::new(TimingConfig { message_max: ms(0), ..base }).is_err());
+        assert!(Timing::new(TimingConfig { stop_within: ms(0), ..base }).is_err());
     }
 }

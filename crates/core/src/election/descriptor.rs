@@ -338,6 +338,7 @@ pub(crate) mod rows {
             Kind::Election,
             Kind::Elected,
             Kind::Elect,
+            Kind::Okay,
             Kind::Coordinator,
             Kind::Follow,
         ],
@@ -346,5 +347,5 @@ pub(crate) mod rows {
 
     /// The tokens of a ring: they hold back every wait for them, and for nodes that they pass.
     pub(crate) const CIRCULATING: &[Kind] =
-        &[Kind::Election, Kind::Elected, Kind::Elect, Kind::Coordinator];
+        &[Kind::Election, Kind::Elected, Kind::Elect, Kind::Okay, Kind::Coordinator];
 }

@@ -11,6 +11,7 @@ pub mod bully_lecture;
 pub mod descriptor;
 pub mod invitation;
 pub(crate) mod numbering;
+mod ports;
 pub mod ring;
 pub mod super_peer;
 mod tables;
@@ -26,100 +27,17 @@ pub use bully_lecture::BullyLecture;
 pub use descriptor::Descriptor;
 pub use invitation::Invitation;
 pub(crate) use numbering::{advance_to, next_number, save_late};
+pub use ports::{Command, Formation, Notice, Reports};
 pub use ring::Ring;
 pub use super_peer::SuperPeer;
 pub use tables::LayerInfo;
 
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
-use crate::payload::Report;
 use crate::protocol::compose::{self, Upward};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
-use crate::trace::{Kind, MessageFacts, Outcome, SuperPeerStatus, TimerName};
-
-/// Reports by the node that handed them up.
-pub type Reports = Vec<(NodeId, Report)>;
-
-/// What the layers around it tell an election.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Command {
-    /// The application has stopped; here is its report.
-    Stopped(Report),
-    /// The definition is in place: all asked members but these have it.
-    Settled {
-        /// Members that did not take the definition and are left out.
-        missing: NodeSet,
-        /// All members of the group, the coordinator included.
-        members: NodeSet,
-    },
-    /// The hand-over failed: these members did not take the definition.
-    Unsettled {
-        /// Who they are.
-        missing: NodeSet,
-    },
-    /// Nothing came for S from this peer, which is watched or, with heartbeats, a heartbeat peer.
-    Silent(NodeId),
-    /// There is evidence that this peer has failed.
-    Failed(NodeId),
-    /// The coordinator, this peer, has withdrawn and has named this node its successor.
-    Succeed(NodeId),
-    /// The user suspects the current coordinator.
-    Suspect,
-    /// The user wants an election now (G-08).
-    Call,
-    /// The user wants the periodic check now.
-    Check,
-    /// A peer knows of this counter of this node: the next number must be higher.
-    AdvanceTo(Counter),
-}
-
-/// What an election tells the layers around it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Notice {
-    /// Stop the computation; answer with [`Command::Stopped`]. Leaves any group that was forming.
-    /// A node that leads goes on leading: it forms the next group itself, as far as it knows.
-    Stop,
-    /// The same for a node that is about to follow another: its leadership ends first.
-    Yield,
-    /// This node coordinates these members; hand out the definition.
-    Formed(Formation),
-    /// This node follows a coordinator and waits for its definition.
-    Joined {
-        /// The group.
-        group: GroupNumber,
-        /// The coordinator.
-        coordinator: NodeId,
-    },
-    /// This node follows a coordinator, or is one, that hands out no definition (E-08).
-    Followed {
-        /// The group.
-        group: GroupNumber,
-        /// The coordinator.
-        coordinator: NodeId,
-    },
-    /// Watch these peers for silence.
-    Watch(NodeSet),
-    /// An election of this node's own began.
-    Called,
-    /// That election ended.
-    Ended(Outcome),
-}
-
-/// A group that its coordinator is about to hand a definition.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Formation {
-    /// Its number, already on disk.
-    pub group: GroupNumber,
-    /// The participants, without the coordinator.
-    pub members: NodeSet,
-    /// The reports of all members, the coordinator's own included.
-    pub reports: Reports,
-    /// Whether a member that does not take the definition fails the formation.
-    pub is_strict: bool,
-    /// Whether the round lasts T even if all members have answered.
-    pub waits_full: bool,
-}
+use crate::trace::{Contents, Kind, MessageFacts, SuperPeerStatus, TimerName};
 
 /// The state that every algorithm exposes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,6 +111,12 @@ pub(crate) trait ElectionAlgorithm:
     /// What a trace says of a message.
     fn facts(message: &Self::Message) -> MessageFacts;
 
+    /// What a message says beyond that, for people who read a trace.
+    fn contents(message: &Self::Message) -> Contents {
+        let _ = message;
+        Contents::default()
+    }
+
     /// What a trace calls a timer.
     fn timer_name(timer: &Self::Timer) -> TimerName;
 
@@ -211,6 +135,7 @@ macro_rules! algorithms {
     ),+ $(,)?) => {
         /// An algorithm's name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
         pub enum Algorithm {
             $( $(#[$doc])* $variant ),+
         }
@@ -388,6 +313,14 @@ macro_rules! algorithms {
                 }
             }
 
+            /// What it says beyond that, for people who read a trace.
+            #[must_use]
+            pub fn contents(&self) -> Contents {
+                match self {
+                    $( Self::$variant(message) => <$type>::contents(message) ),+
+                }
+            }
+
             /// The highest counter in it; 0 if it has none.
             #[must_use]
             pub(crate) fn highest_counter(&self) -> Counter {
@@ -449,6 +382,10 @@ algorithms! {
     8 adhoc_diffusing => AdhocDiffusing(Diffusing) in adhoc::diffusing,
     /// Super-peers: groups of bounded size, and elections among the nodes that they select.
     9 super_peer => SuperPeer(SuperPeer) in super_peer,
+    /// Peterson's ring, also by Dolev, Klawe and Rodeh.
+    10 ring_peterson => RingPeterson(Ring) in ring::peterson,
+    /// Hirschberg and Sinclair's ring, in both directions.
+    11 ring_hirschberg_sinclair => RingHirschbergSinclair(Ring) in ring::hirschberg_sinclair,
 }
 
 /// Wraps an algorithm's own messages and timers; everything else is common to all.

@@ -8,6 +8,7 @@ mod grouping;
 mod hierarchy;
 mod labels;
 mod names;
+mod ring;
 mod set;
 
 use alloc::collections::BTreeMap;
@@ -21,7 +22,10 @@ use serde::{Deserialize, Serialize};
 
 pub use hierarchy::{Hierarchy, HierarchyError};
 pub use labels::{LABEL_BYTES_MAX, Label, LabelError, Labels};
-pub use names::{DuplicateName, NAME_BYTES_MAX, Named, NodeName, NodeNameError, NodeNames};
+pub use names::{
+    DuplicateName, NAME_BYTES_MAX, Named, NodeLabelError, NodeName, NodeNameError, NodeNames,
+};
+pub use ring::{Direction, RingError};
 pub use set::NodeSet;
 
 use crate::config::GroupConfig;
@@ -85,6 +89,8 @@ pub struct Membership {
     labels: Vec<(NodeId, Labels)>,
     /// What people call the nodes.
     names: Arc<NodeNames>,
+    /// The order of the ring, if it is not by id.
+    ring: Option<Arc<[NodeId]>>,
     is_configured: bool,
     /// The peer groups, if the algorithm has any.
     hierarchy: Option<Arc<Hierarchy>>,
@@ -108,8 +114,16 @@ impl Membership {
             return Err(MembershipError::Duplicate(pair[0].0));
         }
         let version = MembershipVersion(1);
-        let (labels, names, hierarchy) = (Vec::new(), Arc::default(), None);
-        Ok(Self { version, by_rank, rank_by_id, labels, names, is_configured: true, hierarchy })
+        Ok(Self {
+            version,
+            by_rank,
+            rank_by_id,
+            labels: Vec::new(),
+            names: Arc::default(),
+            ring: None,
+            is_configured: true,
+            hierarchy: None,
+        })
     }
 
     /// The same nodes with labels. If a node is named twice the last labels count; nodes that are

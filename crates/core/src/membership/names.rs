@@ -3,6 +3,9 @@
 //! The protocols know nodes by number only. A name is for people: configuration, command line, HTTP,
 //! hooks, logs, and pictures of traces. A node without a name is written in its short form, which is
 //! always understood, too. A group number keeps the short form: `42.n3`.
+//!
+//! The nodes of a scenario may have labels instead: names for pictures with fewer rules, such as the
+//! `17` of a lecture. Nothing but a trace is read with them.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -19,7 +22,11 @@ use super::NodeId;
 /// How long a name can be, in bytes: as long as a label of a host name.
 pub const NAME_BYTES_MAX: usize = 63;
 
-/// The name of a node, by the rules for one label of a host name.
+/// How long a label can be, in characters.
+const LABEL_CHARS_MAX: usize = 16;
+
+/// The name of a node, by the rules for one label of a host name; or what a scenario writes in
+/// pictures instead.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeName(Box<str>);
 
@@ -28,6 +35,30 @@ impl NodeName {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// What a scenario calls a node in stories and pictures: a short text, such as a number.
+    ///
+    /// # Errors
+    /// If it is empty, too long, has a space or a control character, or is the short form of a
+    /// node.
+    pub fn label(text: &str) -> Result<Self, NodeLabelError> {
+        let is_allowed = |c: char| !c.is_whitespace() && !c.is_control();
+        if text.parse::<NodeId>().is_ok() {
+            Err(NodeLabelError::ShortForm)
+        } else if text.is_empty() || text.chars().count() > LABEL_CHARS_MAX {
+            Err(NodeLabelError::Length)
+        } else if !text.chars().all(is_allowed) {
+            Err(NodeLabelError::Character)
+        } else {
+            Ok(Self(text.into()))
+        }
+    }
+
+    /// Whether it is a label that a name cannot be.
+    #[must_use]
+    pub fn is_label_only(&self) -> bool {
+        self.0.parse::<Self>().is_err()
     }
 }
 
@@ -71,8 +102,23 @@ impl Serialize for NodeName {
 
 impl<'text> Deserialize<'text> for NodeName {
     fn deserialize<D: Deserializer<'text>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
+        let text = String::deserialize(from)?;
+        text.parse().or_else(|error| Self::label(&text).map_err(|_| D::Error::custom(error)))
     }
+}
+
+/// Why a text is not the label of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NodeLabelError {
+    /// It looks like a number of a node.
+    #[error("n and a number is the short form of a node; choose another label")]
+    ShortForm,
+    /// It is empty or long.
+    #[error("a label has 1 to {LABEL_CHARS_MAX} characters")]
+    Length,
+    /// Lists of nodes are written with spaces between.
+    #[error("a label has no spaces and no control characters")]
+    Character,
 }
 
 /// Why a text is not the name of a node.
@@ -222,6 +268,19 @@ mod tests {
             assert_eq!(names.find(text), Some(NodeId(3)));
         }
         assert_eq!(names.find("db-north-1"), None);
+    }
+
+    #[test]
+    fn a_label_is_any_short_text_without_spaces() {
+        for good in ["17", "P", "p17", "Zürich", "x_1"] {
+            assert_eq!(NodeName::label(good).unwrap().to_string(), good);
+        }
+        let wrong = |text: &str| NodeName::label(text).unwrap_err();
+        assert_eq!(wrong("n7"), NodeLabelError::ShortForm);
+        assert_eq!((wrong(""), wrong(&"x".repeat(17))), (NodeLabelError::Length, wrong("")));
+        assert_eq!((wrong("a b"), wrong("a\n")), (NodeLabelError::Character, wrong("\t")));
+        assert!(NodeName::label("17").unwrap().is_label_only());
+        assert!(!NodeName::label("p17").unwrap().is_label_only());
     }
 
     #[test]

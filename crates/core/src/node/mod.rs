@@ -68,9 +68,12 @@ impl Protocol for Node {
     }
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
+        let owed = self.reorganization.owed();
+        let is_limit = matches!(event, Event::Timer(Timer::Policy(crate::policy::Timer::Stop)));
         self.with_members_in_force(cx, |node, cx| node.on_event(cx, event, out));
         self.with_members_in_force(cx, |node, cx| {
             node.go_on_leaving(cx, out);
+            node.limit_application(cx, owed, is_limit, out);
             node.update_lower_layers(cx, out);
         });
     }

@@ -3,6 +3,7 @@
 //! Messages and timers are those of the layers, one variant each; commands and notices are the
 //! interface to the user and the driver. Leaves out: which layer sends what when.
 
+use alloc::boxed::Box;
 use core::time::Duration;
 
 use minicbor::{Decode, Encode};
@@ -15,7 +16,7 @@ use crate::payload::{Definition, Report};
 use crate::policy::{self, Objection};
 use crate::recall;
 use crate::reorganization::{self, Handover};
-use crate::trace::{Event, MessageFacts, Outcome, TimerName};
+use crate::trace::{Contents, Event, MessageFacts, Outcome, TimerName};
 
 /// The messages between nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
@@ -48,6 +49,19 @@ impl Message {
             Self::Recall(message) => message.facts(),
             Self::Policy(message) => message.facts(),
         }
+    }
+
+    /// What it says beyond that, for people who read a trace; none if nothing. It is made again for
+    /// each event, so ask only where a trace is kept.
+    #[must_use]
+    pub fn contents(&self) -> Option<Box<Contents>> {
+        let contents = match self {
+            Self::Election(message) => message.contents(),
+            Self::Reorganization(message) => message.contents(),
+            Self::Policy(message) => message.contents(),
+            Self::Detector(_) | Self::Recall(_) => return None,
+        };
+        contents.boxed()
     }
 
     /// The highest counter in it; 0 if it has none.
@@ -217,6 +231,9 @@ pub enum Notice {
     Ended(Outcome),
     /// This node has withdrawn: its application has stopped, and all other nodes were told.
     Withdrawn,
+    /// The application has not stopped or planned in time. This node is silent, so that the others
+    /// elect without it, until [`Command::Stopped`] or [`Command::Define`]; then it withdraws.
+    Overdue,
     /// This node takes part again.
     Rejoined,
     /// This peer has withdrawn; a group that it coordinated elects again.
@@ -246,6 +263,7 @@ impl Notice {
             Self::Called => Event::Call { node },
             Self::Ended(outcome) => Event::End { node, outcome: *outcome },
             Self::Withdrawn => Event::Withdraw { node },
+            Self::Overdue => Event::Overdue { node },
             Self::Rejoined => Event::Rejoin { node },
             Self::Farewell(_) | Self::Acting { .. } | Self::Paused | Self::Resumed => return None,
         })
@@ -259,6 +277,7 @@ impl Notice {
             Self::Called
             | Self::Ended(_)
             | Self::Withdrawn
+            | Self::Overdue
             | Self::Rejoined
             | Self::Farewell(_)
             | Self::Acting { .. }

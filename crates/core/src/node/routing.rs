@@ -185,7 +185,7 @@ impl Node {
     ) {
         match upward {
             Upward::Save(counter) => self.save_counter(counter, out),
-            Upward::Notify(recall::Notice::Known(saved)) if self.policy.is_withdrawn() => {
+            Upward::Notify(recall::Notice::Known(saved)) if self.is_out() => {
                 self.kept = Some(saved.unwrap_or_default());
             }
             Upward::Notify(recall::Notice::Known(saved)) => self.start_election(cx, saved, out),

@@ -3,6 +3,9 @@
 //! Leaving is one rule, applied after every step: while the node is leaving, a running application
 //! is told to stop, and once it has stopped the node withdraws. So it does not matter whether the
 //! application was running, was stopping for an election, or had stopped before.
+//!
+//! Whatever the application is asked for has a limit: the timer runs while it stops or plans, and
+//! starts again with everything that it has done.
 
 use alloc::vec::Vec;
 
@@ -15,13 +18,20 @@ use crate::mutant::Mutant;
 use crate::policy::{self, Policy};
 use crate::protocol::compose::Upward;
 use crate::protocol::{Context, Effects, Event, Protocol};
-use crate::reorganization;
+use crate::reorganization::{self, Owed};
 
 impl Node {
     /// Whether the node has withdrawn and not rejoined.
     #[must_use]
     pub const fn is_withdrawn(&self) -> bool {
         self.policy.is_withdrawn()
+    }
+
+    /// Whether the application has not stopped or planned in time: the node takes no part and is
+    /// silent until it has, and then withdraws.
+    #[must_use]
+    pub const fn is_overdue(&self) -> bool {
+        self.policy.is_overdue()
     }
 
     /// Whether the node takes part, and is not about to withdraw.
@@ -31,7 +41,38 @@ impl Node {
     }
 
     pub(super) fn takes_no_part(&self, cx: &Context<'_>) -> bool {
-        self.policy.is_withdrawn() && !cx.is_mutated(Mutant::ANSWER_WHILE_WITHDRAWN)
+        self.is_out() && !cx.is_mutated(Mutant::ANSWER_WHILE_WITHDRAWN)
+    }
+
+    /// Whether it is in no group, withdrawn or silent.
+    pub(super) const fn is_out(&self) -> bool {
+        self.policy.is_withdrawn() || self.policy.is_overdue()
+    }
+
+    /// Lets the limit run while the application owes something; `before` is what it owed before
+    /// this step. A further plan does not make the limit longer: an application that hangs would be
+    /// asked for one election after election, and be waited for without end. A limit that ran out
+    /// while the node had withdrawn counts once the node is back.
+    pub(super) fn limit_application(
+        &self,
+        cx: &Context<'_>,
+        before: Owed,
+        is_limit: bool,
+        out: &mut Effects<Self>,
+    ) {
+        let limit = Timer::Policy(policy::Timer::Stop);
+        let now = self.reorganization.owed();
+        if self.policy.is_overdue() || cx.is_mutated(Mutant::STOP_WITHOUT_LIMIT) {
+            return;
+        }
+        let has_done = now.stop != before.stop || now.plans < before.plans;
+        if now.is_nothing() {
+            if !before.is_nothing() {
+                out.cancel_timer(limit);
+            }
+        } else if before.is_nothing() || has_done || is_limit {
+            out.set_timer(limit, cx.config.timing().stop_within());
+        }
     }
 
     pub(super) fn go_on_leaving(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
@@ -39,7 +80,10 @@ impl Node {
             return;
         }
         if self.reorganization.has_stopped() {
-            self.tell_policy(cx, Event::Command(policy::Command::Stopped), out);
+            // One that hangs in a plan would hang in the next one, too, so the node stays away.
+            if !self.policy.is_overdue() || self.reorganization.owed().is_nothing() {
+                self.tell_policy(cx, Event::Command(policy::Command::Stopped), out);
+            }
         } else if !self.reorganization.is_stopping() {
             let stop = Event::Command(reorganization::Command::Yield);
             self.tell_reorganization(cx, stop, out);
@@ -79,6 +123,7 @@ impl Node {
         match notice {
             policy::Notice::Drop => self.drop_election(cx, out),
             policy::Notice::Withdrawn => out.notify(Notice::Withdrawn),
+            policy::Notice::Overdue => out.notify(Notice::Overdue),
             policy::Notice::Rejoined => {
                 out.notify(Notice::Rejoined);
                 // None: recall is still in progress, and starts the election when it is done.

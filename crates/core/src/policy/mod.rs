@@ -3,8 +3,10 @@
 //!
 //! ```text
 //!   Present --Withdraw--> Leaving --the application has stopped, farewells sent--> Withdrawn
-//!      ^                                                                             |
-//!      +------------ Rejoin, or the hold is over; T after the last farewell ---------+
+//!      |  ^                  | no answer in time                                 ^    |
+//!      |  |                  v                                                   |    |
+//!      +--|--------------> Overdue --the application has answered at last--------+    |
+//!         +---------- Rejoin, or the hold is over; T after the last farewell ---------+
 //! ```
 //!
 //! A withdrawal is an orderly crash, and rejoining an orderly recovery. The node stops its
@@ -16,6 +18,13 @@
 //!
 //! A node never rejoins earlier than T after its last farewell: by then every farewell has arrived,
 //! so none arrives after the node has rejoined. While it waits for that it sends no more.
+//!
+//! An application that hangs must not keep a group under a node that never answers. So there is a
+//! limit, [`stop_within`](crate::timing::Timing::stop_within), to whatever the application is asked
+//! for: to stop for a withdrawal or an election, and to plan. When it is over the node drops its
+//! election and is silent, as one that has crashed; the others miss it, and elect without it. It
+//! sends no farewell, since that would say that its application has stopped. When the application
+//! has answered at last the node withdraws as usual, and rejoins unless it was asked to stay away.
 //!
 //! A node does not rejoin while an objection stands; see `policy/objection.rs`. Pausing is a flag of
 //! the whole group; see `policy/pause.rs`. Whether a higher node takes over is configured; see
@@ -52,7 +61,7 @@ use crate::election::descriptor::{MessageInfo, TimerInfo, Topic};
 use crate::group::{Counter, GroupNumber};
 use crate::membership::{NodeId, NodeSet};
 use crate::protocol::{Context, Effects, Event, Protocol};
-use crate::trace::{Kind, MessageFacts, TimerName};
+use crate::trace::{Contents, Kind, MessageFacts, TimerName};
 
 /// The layer's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -83,6 +92,9 @@ enum Presence {
     Present,
     /// It withdraws when its application has stopped.
     Leaving { hold: Option<Duration> },
+    /// Its application has not stopped or planned in time. It takes no part and says nothing, and
+    /// withdraws when the application has.
+    Overdue { hold: Option<Duration> },
     /// It takes no part.
     Withdrawn {
         /// Whether T has passed since the last farewell.
@@ -143,6 +155,18 @@ impl Message {
         }
     }
 
+    /// What it says beyond that.
+    #[must_use]
+    pub fn contents(&self) -> Contents {
+        match self {
+            Self::Farewell { .. } | Self::Pause { .. } => Contents::default(),
+            Self::Priority { priority } => {
+                Contents { priority: Some(*priority), ..Contents::default() }
+            }
+            Self::Acting { group } => Contents::coordinator(group.node),
+        }
+    }
+
     /// The highest counter in it; 0 if it has none.
     pub(crate) const fn highest_counter(&self) -> Counter {
         match self {
@@ -179,6 +203,8 @@ pub enum Timer {
     Yield,
     /// The time for which a named successor may keep the others waiting.
     Succession,
+    /// The time that the application has to stop or to plan.
+    Stop,
 }
 
 impl Timer {
@@ -191,6 +217,7 @@ impl Timer {
             Self::Remind => TimerName::Remind,
             Self::Yield => TimerName::Yield,
             Self::Succession => TimerName::Succession,
+            Self::Stop => TimerName::Stop,
         }
     }
 }
@@ -246,6 +273,9 @@ pub enum Notice {
     Drop,
     /// To the user: the node has withdrawn, and all others were told.
     Withdrawn,
+    /// To the user: the application has not stopped or planned in time, and the node is silent
+    /// until it has.
+    Overdue,
     /// To the node and its user: the node takes part again.
     Rejoined,
     /// To the node and its user: this peer has withdrawn.
@@ -307,6 +337,7 @@ impl Protocol for Policy {
                     out.notify(Notice::NoSuccessor(group));
                 }
             }
+            Event::Timer(Timer::Stop) => self.fall_silent(cx, out),
             Event::Command(Command::Withdraw { hold }) => self.withdraw(cx, hold, out),
             Event::Command(Command::HandOver { to }) => self.hand_over(cx, to, out),
             Event::Command(Command::AwaitSuccessor(group)) => self.await_successor(cx, group, out),
@@ -332,7 +363,14 @@ impl Policy {
     /// Whether the node waits for its application to stop, and then withdraws.
     #[must_use]
     pub const fn is_leaving(&self) -> bool {
-        matches!(self.presence, Presence::Leaving { .. })
+        matches!(self.presence, Presence::Leaving { .. } | Presence::Overdue { .. })
+    }
+
+    /// Whether the application has not stopped or planned in time, and the node is silent until it
+    /// has.
+    #[must_use]
+    pub const fn is_overdue(&self) -> bool {
+        matches!(self.presence, Presence::Overdue { .. })
     }
 
     /// Whether the node takes part in nothing.
@@ -375,6 +413,7 @@ pub(crate) const TIMERS: &[TimerInfo] = &[
     TimerInfo::new(TimerName::Remind, "will tell others again that elections are paused"),
     TimerInfo::new(TimerName::Yield, "makes room for a higher member"),
     TimerInfo::new(TimerName::Succession, "gives up waiting for the named successor"),
+    TimerInfo::new(TimerName::Stop, "gives up waiting for its application"),
 ];
 
 pub(crate) const MUTANTS: &[&[crate::mutant::Mutant]] =

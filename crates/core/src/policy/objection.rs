@@ -61,7 +61,7 @@ impl Policy {
         match self.presence {
             // It wants back at once, and the objection keeps it from that.
             Presence::Present => self.withdraw(cx, Some(Duration::ZERO), out),
-            Presence::Leaving { .. } | Presence::Withdrawn { .. } => {}
+            Presence::Leaving { .. } | Presence::Overdue { .. } | Presence::Withdrawn { .. } => {}
         }
     }
 
@@ -71,7 +71,10 @@ impl Policy {
             Presence::Withdrawn { is_quiet: true, wants_back: true } if self.is_unobjected() => {
                 self.rejoin_now(out);
             }
-            Presence::Withdrawn { .. } | Presence::Present | Presence::Leaving { .. } => {}
+            Presence::Withdrawn { .. }
+            | Presence::Present
+            | Presence::Leaving { .. }
+            | Presence::Overdue { .. } => {}
         }
     }
 }

@@ -28,9 +28,11 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use core::fmt;
 use core::time::Duration;
 
 use super::{Policy, Presence, Timer};
+use crate::duration;
 use crate::election::Algorithm;
 use crate::group::GroupNumber;
 use crate::membership::Membership;
@@ -40,6 +42,7 @@ use crate::timing::Timing;
 
 /// Whether a node of higher rank takes over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Preempt {
     /// As in the algorithm: the highest node takes over.
     #[default]
@@ -57,6 +60,16 @@ impl Preempt {
         match self {
             Self::Always => false,
             Self::Never | Self::After(_) => true,
+        }
+    }
+
+    /// How long a member of higher rank is in an unchanged group before it takes over; no time where
+    /// it takes over at once or never.
+    #[must_use]
+    pub const fn stable_for(self) -> Duration {
+        match self {
+            Self::Always | Self::Never => Duration::ZERO,
+            Self::After(stable) => stable,
         }
     }
 
@@ -94,6 +107,17 @@ impl Preempt {
         match self {
             Self::Always => timing.first_check(),
             Self::Never | Self::After(_) => join_wait(timing, members),
+        }
+    }
+}
+
+/// As configurations and scenarios write it: `always`, `never`, or the duration.
+impl fmt::Display for Preempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Always => f.write_str("always"),
+            Self::Never => f.write_str("never"),
+            Self::After(stable) => f.write_str(&duration::print(*stable)),
         }
     }
 }

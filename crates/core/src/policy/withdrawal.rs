@@ -21,7 +21,7 @@ impl Policy {
                     say_farewell(cx, None, out);
                 }
             }
-            Presence::Leaving { hold: asked } => *asked = hold,
+            Presence::Leaving { hold: asked } | Presence::Overdue { hold: asked } => *asked = hold,
             // Withdrawn already: the last request decides for how long.
             Presence::Withdrawn { wants_back, .. } => {
                 *wants_back = false;
@@ -32,16 +32,43 @@ impl Policy {
     }
 
     pub(super) fn leave(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
-        let Presence::Leaving { hold } = self.presence else { return };
+        let (Presence::Leaving { hold } | Presence::Overdue { hold }) = self.presence else {
+            return;
+        };
         self.presence = Presence::Withdrawn { is_quiet: false, wants_back: false };
-        if self.outranked_in.take().is_some() {
-            out.cancel_timer(Timer::Yield);
-        }
+        self.forget_rank(out);
         self.forget_priorities(cx);
         out.notify(Notice::Drop);
         say_farewell(cx, self.successor, out);
         set_hold(hold, out);
         out.notify(Notice::Withdrawn);
+    }
+
+    /// The application has not answered in time. Nothing is said: a farewell would claim that it
+    /// has stopped.
+    pub(super) fn fall_silent(&mut self, cx: &Context<'_>, out: &mut Effects<Self>) {
+        let hold = match self.presence {
+            // Nobody asked it to stay away.
+            Presence::Present => Some(Duration::ZERO),
+            Presence::Leaving { hold } => hold,
+            Presence::Overdue { .. } | Presence::Withdrawn { .. } => return,
+        };
+        self.presence = Presence::Overdue { hold };
+        // The others elect by themselves, long before a farewell could name this one.
+        self.successor = None;
+        self.forget_rank(out);
+        out.notify(Notice::Drop);
+        if cx.is_mutated(Mutant::FAREWELL_WHEN_OVERDUE) {
+            say_farewell(cx, None, out);
+        }
+        out.notify(Notice::Overdue);
+    }
+
+    /// Forgets that a member of the group outranks this node.
+    fn forget_rank(&mut self, out: &mut Effects<Self>) {
+        if self.outranked_in.take().is_some() {
+            out.cancel_timer(Timer::Yield);
+        }
     }
 
     pub(super) fn refuse(&mut self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
@@ -54,7 +81,7 @@ impl Policy {
                 out.send(peer, Message::Farewell { successor: self.successor });
                 out.set_timer(Timer::Quiet, cx.config.timing().answer());
             }
-            Presence::Present | Presence::Leaving { .. } => {}
+            Presence::Present | Presence::Leaving { .. } | Presence::Overdue { .. } => {}
         }
     }
 
@@ -63,7 +90,7 @@ impl Policy {
         match &mut self.presence {
             Presence::Present => {}
             // The application is stopping, and only an election tells it to begin again.
-            Presence::Leaving { hold } => *hold = Some(Duration::ZERO),
+            Presence::Leaving { hold } | Presence::Overdue { hold } => *hold = Some(Duration::ZERO),
             Presence::Withdrawn { is_quiet, wants_back } => {
                 *wants_back = true;
                 let may_rejoin = *is_quiet || cx.is_mutated(Mutant::RETURN_TOO_EARLY);
@@ -79,7 +106,7 @@ impl Policy {
         match &mut self.presence {
             Presence::Withdrawn { wants_back: true, .. } if is_unobjected => self.rejoin_now(out),
             Presence::Withdrawn { is_quiet, .. } => *is_quiet = true,
-            Presence::Present | Presence::Leaving { .. } => {}
+            Presence::Present | Presence::Leaving { .. } | Presence::Overdue { .. } => {}
         }
     }
 
@@ -111,6 +138,10 @@ mutants! {
     FAREWELL_BEFORE_STOP = "farewell-before-stop",
     /// Withdrawal: the node rejoins while its farewells are in flight.
     RETURN_TOO_EARLY = "return-too-early",
+    /// Withdrawal: a node waits for its application forever.
+    STOP_WITHOUT_LIMIT = "stop-without-limit",
+    /// Withdrawal: farewell is said although the application has not stopped in time.
+    FAREWELL_WHEN_OVERDUE = "farewell-when-overdue",
     /// Withdrawal: the election goes on although farewell was said.
     ANSWER_WHILE_WITHDRAWN = "answer-while-aside",
 }

@@ -20,25 +20,25 @@
 //! Assumes that the election layer has saved a group's number before it is named here. Leaves out:
 //! who is elected, and what a report or a definition means.
 
+mod message;
 mod ports;
 #[cfg(test)]
 mod tests;
 
 use alloc::vec::Vec;
 
-use minicbor::{Decode, Encode};
-
+pub use self::message::Message;
 pub use self::ports::{Command, Notice};
 
 use crate::detector::timeout::NoRecord;
-use crate::election::descriptor::{self, MessageInfo, TimerInfo, Topic};
-use crate::election::{Algorithm, Formation};
-use crate::group::{Counter, GroupNumber};
+use crate::election::Formation;
+use crate::election::descriptor::{MessageInfo, TimerInfo, Topic};
+use crate::group::GroupNumber;
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};
 use crate::payload::{Definition, Report};
 use crate::protocol::{Context, Effects, Event, Protocol};
-use crate::trace::{Kind, MessageFacts, TimerName};
+use crate::trace::{Kind, TimerName};
 
 /// The layer's state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +48,9 @@ pub struct Reorganization {
     definition: Option<Definition>,
     /// Whether this node has begun as a coordinator and has not yielded since.
     leads: bool,
+    /// How many plans the application was asked for and has not made, those of abandoned groups
+    /// included: it does one thing after the other.
+    plans: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,6 +63,32 @@ enum Gate {
     Stopped(Report),
     /// The same, and the leadership is ending.
     Yielding(Report),
+}
+
+/// What an application is ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopping {
+    /// Its part of the group's task, and the leadership if that ends with it.
+    Task,
+    /// The leadership, after the task.
+    Leadership,
+}
+
+/// What an application was asked for and has not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owed {
+    /// To end this.
+    pub stop: Option<Stopping>,
+    /// To make so many plans.
+    pub plans: u32,
+}
+
+impl Owed {
+    /// Whether it owes nothing.
+    #[must_use]
+    pub const fn is_nothing(self) -> bool {
+        self.stop.is_none() && self.plans == 0
+    }
 }
 
 /// What follows when the application has stopped.
@@ -97,66 +126,6 @@ enum Round {
     },
 }
 
-/// Messages of the hand-over: New_State and NS_answer, or Ready and Ready_answer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Message {
-    /// The definition of the group, and its members.
-    #[n(0)]
-    NewState {
-        /// The group.
-        #[n(0)]
-        group: GroupNumber,
-        /// All its members, the coordinator included.
-        #[n(1)]
-        members: NodeSet,
-        /// The state of the task.
-        #[n(2)]
-        definition: Definition,
-    },
-    /// The definition was taken, or refused.
-    #[n(1)]
-    NewStateAnswer {
-        /// Echoed, so that an answer is matched with its question (E-13, E-25).
-        #[n(0)]
-        group: GroupNumber,
-        /// Whether it was taken (E-12, E-23).
-        #[n(1)]
-        ok: bool,
-    },
-}
-
-impl Message {
-    /// The counter of the group that it names.
-    pub(crate) const fn highest_counter(&self) -> Counter {
-        match self {
-            Self::NewState { group, .. } | Self::NewStateAnswer { group, .. } => {
-                Counter(group.counter)
-            }
-        }
-    }
-
-    /// A message of every kind with every field filled.
-    #[cfg(test)]
-    pub(crate) fn examples() -> [Self; 2] {
-        let group = crate::testing::number(7, 3);
-        let members = crate::testing::nodes([1, 2, 300]);
-        let definition = Definition::from(&[0, 255, 7][..]);
-        [Self::NewState { group, members, definition }, Self::NewStateAnswer { group, ok: false }]
-    }
-
-    /// What a trace says of it, in the words of the algorithm's source.
-    #[must_use]
-    pub fn facts(&self, algorithm: Algorithm) -> MessageFacts {
-        let handover = algorithm.descriptor().handover.unwrap_or(descriptor::Handover::NEW_STATE);
-        match self {
-            Self::NewState { group, .. } => MessageFacts::new(handover.request, Some(*group), None),
-            Self::NewStateAnswer { group, ok } => {
-                MessageFacts::new(handover.answer, Some(*group), Some(*ok))
-            }
-        }
-    }
-}
-
 /// Ends the coordinator's wait for answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handover;
@@ -171,7 +140,7 @@ impl Protocol for Reorganization {
     fn start(_: &mut Context<'_>, _: Option<NoRecord>, _: &mut Effects<Self>) -> Self {
         // A node that has just started has nothing running and nothing to report.
         let gate = Gate::Stopped(Report::default());
-        Self { gate, round: Round::Idle, definition: None, leads: false }
+        Self { gate, round: Round::Idle, definition: None, leads: false, plans: 0 }
     }
 
     fn step(&mut self, cx: &mut Context<'_>, event: Event<Self>, out: &mut Effects<Self>) {
@@ -208,7 +177,8 @@ impl Reorganization {
     /// A node whose application has been running under this definition, and whether it leads.
     #[must_use]
     pub const fn established(definition: Definition, leads: bool) -> Self {
-        Self { gate: Gate::Open, round: Round::Idle, definition: Some(definition), leads }
+        let definition = Some(definition);
+        Self { gate: Gate::Open, round: Round::Idle, definition, leads, plans: 0 }
     }
 
     /// The definition that was last in force here.
@@ -229,10 +199,23 @@ impl Reorganization {
     /// Whether the application is draining, or the leadership ending.
     #[must_use]
     pub const fn is_stopping(&self) -> bool {
+        self.stopping().is_some()
+    }
+
+    /// What the application was told to end and has not ended yet, if anything.
+    #[must_use]
+    pub const fn stopping(&self) -> Option<Stopping> {
         match self.gate {
-            Gate::Stopping(_) | Gate::Yielding(_) => true,
-            Gate::Open | Gate::Stopped(_) => false,
+            Gate::Stopping(_) => Some(Stopping::Task),
+            Gate::Yielding(_) => Some(Stopping::Leadership),
+            Gate::Open | Gate::Stopped(_) => None,
         }
+    }
+
+    /// What the application was asked for and has not done.
+    #[must_use]
+    pub const fn owed(&self) -> Owed {
+        Owed { stop: self.stopping(), plans: self.plans }
     }
 
     /// Whether the application has stopped and was not told to begin, and this node does not lead.
@@ -346,6 +329,7 @@ impl Reorganization {
         members.insert(cx.me);
         let reports: Vec<_> = formation.reports.clone();
         out.notify(Notice::Plan { group: formation.group, members, reports });
+        self.plans += 1;
         self.round = Round::Planning(formation);
     }
 
@@ -356,6 +340,7 @@ impl Reorganization {
         definition: Definition,
         out: &mut Effects<Self>,
     ) {
+        self.plans = self.plans.saturating_sub(1);
         // A plan for a group that was abandoned is ignored.
         let Round::Planning(formation) = &self.round else { return };
         if formation.group != group {

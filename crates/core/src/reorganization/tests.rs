@@ -1,6 +1,7 @@
 //! The hand-over layer on the test bench, state by state.
 
 use super::*;
+use crate::election::Algorithm;
 use crate::testing::{Bench, NOTHING, group_of, nodes, number};
 
 fn working() -> Bench<Reorganization> {

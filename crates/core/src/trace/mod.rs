@@ -4,7 +4,10 @@
 //! JSON. Monitors read traces and nothing else, so one monitor judges every kind of run. The schema
 //! is described for other programs in `docs/trace.md`.
 
+mod contents;
+mod facts;
 mod names;
+mod state;
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -13,12 +16,15 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+pub use contents::Contents;
+pub use facts::MessageFacts;
 pub use names::{Kind, TimerName};
+pub use state::{NodeState, SeatState, SuperPeerStatus};
 
-use crate::group::{GroupNumber, Status};
-use crate::membership::{Labels, Member, NodeId, NodeNames, NodeSet};
-use crate::payload::Definition;
-use crate::time::Time;
+use crate::group::GroupNumber;
+use crate::membership::{Labels, Member, NodeId, NodeNames};
+use crate::time::{Time, micros};
+use crate::timing::STOP_WITHIN;
 
 /// The version of the schema; raised when a reader of the old one would misread the new one.
 pub const SCHEMA: u32 = 2;
@@ -46,10 +52,16 @@ pub struct Header {
     /// What people call them, as far as they have names.
     #[serde(skip_serializing_if = "NodeNames::is_empty", default)]
     pub names: NodeNames,
+    /// The order of the nodes in the ring, if it is not by id.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub ring: Vec<NodeId>,
     /// T, in microseconds: what a reader needs to judge silence.
     pub answer_us: u64,
     /// Period of Check, in microseconds.
     pub check_every_us: u64,
+    /// How long an application may take to stop, in microseconds; 30 seconds unless it says so.
+    #[serde(skip_serializing_if = "is_usual_stop", default = "usual_stop")]
+    pub stop_within_us: u64,
     /// Whether an established coordinator keeps leading: `never`, or how long a higher member waits
     /// before it takes over; empty if the highest node takes over.
     #[serde(skip_serializing_if = "String::is_empty", default)]
@@ -66,6 +78,27 @@ impl Header {
             Source::Live => format!("{scenario} · {algorithm} · live"),
         }
     }
+
+    /// The nodes in the order of the ring, or in order of id.
+    #[must_use]
+    pub fn in_ring_order(&self) -> Vec<NodeId> {
+        if !self.ring.is_empty() {
+            return self.ring.clone();
+        }
+        let mut ids: Vec<NodeId> = self.nodes.iter().map(|member| member.id).collect();
+        ids.sort_unstable();
+        ids
+    }
+}
+
+fn usual_stop() -> u64 {
+    micros(STOP_WITHIN)
+}
+
+// serde hands over a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_usual_stop(within_us: &u64) -> bool {
+    *within_us == usual_stop()
 }
 
 /// Who wrote a trace.
@@ -127,6 +160,18 @@ pub enum Event {
         /// Which.
         node: NodeId,
     },
+    /// A node's application has not stopped or planned in time: the node is silent until it has.
+    Overdue {
+        /// Which.
+        node: NodeId,
+    },
+    /// A node's clock runs at another rate from here on; timers that are running are not changed.
+    Clock {
+        /// Whose.
+        node: NodeId,
+        /// In millionths of the right rate.
+        rate_ppm: u32,
+    },
     /// A message was sent.
     Send {
         /// The sender.
@@ -138,6 +183,9 @@ pub enum Event {
         /// The facts of the message.
         #[serde(flatten)]
         message: MessageFacts,
+        /// What it says beyond them; only in a recorded trace.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        contents: Option<Box<Contents>>,
     },
     /// A message was broadcast: one transmission, any number of receptions.
     Broadcast {
@@ -148,6 +196,9 @@ pub enum Event {
         /// The facts of the message.
         #[serde(flatten)]
         message: MessageFacts,
+        /// What it says beyond them; only in a recorded trace.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        contents: Option<Box<Contents>>,
     },
     /// A message arrived and was handled.
     Receive {
@@ -160,6 +211,9 @@ pub enum Event {
         /// The facts of the message.
         #[serde(flatten)]
         message: MessageFacts,
+        /// What it says beyond them; only in a recorded trace.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        contents: Option<Box<Contents>>,
     },
     /// A message was lost.
     Lose {
@@ -172,6 +226,9 @@ pub enum Event {
         /// The facts of the message.
         #[serde(flatten)]
         message: MessageFacts,
+        /// What it says beyond them; only in a recorded trace.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        contents: Option<Box<Contents>>,
         /// Why it did not arrive.
         why: Loss,
     },
@@ -269,6 +326,8 @@ impl Event {
             | Self::Pause { node }
             | Self::Resume { node }
             | Self::Withdraw { node }
+            | Self::Overdue { node }
+            | Self::Clock { node, .. }
             | Self::Rejoin { node }
             | Self::Send { node, .. }
             | Self::Broadcast { node, .. }
@@ -308,12 +367,15 @@ impl Event {
             | Self::Pause { .. }
             | Self::Resume { .. }
             | Self::Withdraw { .. }
+            | Self::Overdue { .. }
             | Self::Rejoin { .. }
             | Self::Cut { .. }
             | Self::Heal { .. } => EventClass::Fault,
-            Self::Lose { .. } | Self::Timer { .. } | Self::Save { .. } | Self::Violation { .. } => {
-                EventClass::Detail
-            }
+            Self::Clock { .. }
+            | Self::Lose { .. }
+            | Self::Timer { .. }
+            | Self::Save { .. }
+            | Self::Violation { .. } => EventClass::Detail,
         }
     }
 
@@ -330,6 +392,19 @@ impl Event {
         None
     }
 
+    /// What the message that was sent, received or lost says beyond its facts.
+    #[must_use]
+    pub fn contents(&self) -> Option<&Contents> {
+        if let Self::Send { contents, .. }
+        | Self::Broadcast { contents, .. }
+        | Self::Receive { contents, .. }
+        | Self::Lose { contents, .. } = self
+        {
+            return contents.as_deref();
+        }
+        None
+    }
+
     /// Whether it was done from outside: to a node, or to a link.
     #[must_use]
     pub const fn is_from_outside(&self) -> bool {
@@ -338,6 +413,7 @@ impl Event {
             Self::Crash { .. }
                 | Self::Pause { .. }
                 | Self::Resume { .. }
+                | Self::Clock { .. }
                 | Self::Cut { .. }
                 | Self::Heal { .. }
         )
@@ -368,71 +444,6 @@ pub struct Link {
     pub from: NodeId,
     /// To there.
     pub to: NodeId,
-}
-
-/// The defining state of a node: what the textbook's assertions speak of.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct NodeState {
-    /// Down, Election, Reorganization or Normal.
-    pub status: Status,
-    /// The coordinator that it follows.
-    pub coordinator: Option<NodeId>,
-    /// The group it belongs to.
-    pub group: Option<GroupNumber>,
-    /// The other members, as far as it knows them.
-    pub up: NodeSet,
-    /// The state of the task.
-    pub definition: Option<Definition>,
-    /// Its super-peers, as it knows them, where there are any.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub super_peer: Option<Box<SuperPeerStatus>>,
-}
-
-/// The state of a node of a hierarchy beyond its own group.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct SuperPeerStatus {
-    /// The super-peers of its own group, as it knows them.
-    pub super_peers: NodeSet,
-    /// Its seats in the groups above, the lowest level first; empty for an ordinary peer.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub seats: Vec<SeatState>,
-}
-
-/// The state of a super-peer in a group above its own.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct SeatState {
-    /// Its status there; Down before it takes part.
-    pub status: Status,
-    /// The coordinator that it follows there.
-    pub coordinator: Option<NodeId>,
-    /// The group number there.
-    pub group: Option<GroupNumber>,
-    /// The super-peers that this group has selected for the next level, as it knows them.
-    pub super_peers: NodeSet,
-}
-
-/// The facts of a message that a reader of traces needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MessageFacts {
-    /// Its kind.
-    pub kind: Kind,
-    /// The group it speaks of.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub group: Option<GroupNumber>,
-    /// Yes or no, for an answer.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub ok: Option<bool>,
-    /// The node that it names to lead after its sender.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub successor: Option<NodeId>,
-}
-
-impl MessageFacts {
-    /// What most messages say.
-    #[must_use]
-    pub const fn new(kind: Kind, group: Option<GroupNumber>, ok: Option<bool>) -> Self {
-        Self { kind, group, ok, successor: None }
-    }
 }
 
 impl Event {

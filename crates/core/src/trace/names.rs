@@ -79,6 +79,7 @@ names! {
         Enrol = "Enrol",
         Enrolled = "Enrolled",
         Refer = "Refer",
+        Okay = "ok",
     }
 }
 
@@ -113,5 +114,6 @@ names! {
         Enrol = "enrol",
         Tell = "tell",
         Vet = "vet",
+        Stop = "stop",
     }
 }

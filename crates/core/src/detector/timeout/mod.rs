@@ -102,7 +102,7 @@ impl Protocol for Detector {
             // A heartbeat says no more than that its sender is up.
             Event::Message { from, message: Heartbeat } => self.received(cx, from, out),
             Event::Timer(Timer::Silence(peer)) => {
-                out.set_timer(Timer::Silence(peer), cx.config.timing().silence());
+                out.set_timer(Timer::Silence(peer), cx.config.timing().suspect_after());
                 out.notify(Notice::Silent(peer));
             }
             Event::Timer(Timer::Beat) => self.beat(cx, out),
@@ -122,7 +122,7 @@ impl Protocol for Detector {
 impl Detector {
     fn received(&self, cx: &Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         if self.watched.contains(peer) || self.heartbeat_peers.contains(peer) {
-            out.set_timer(Timer::Silence(peer), cx.config.timing().silence());
+            out.set_timer(Timer::Silence(peer), cx.config.timing().suspect_after());
         }
     }
 
@@ -160,7 +160,7 @@ impl Detector {
         heartbeat_peers: NodeSet,
         out: &mut Effects<Self>,
     ) {
-        let silence = cx.config.timing().silence();
+        let silence = cx.config.timing().suspect_after();
         let before: NodeSet = self.watched.iter().chain(self.heartbeat_peers.iter()).collect();
         let after: NodeSet = watched.iter().chain(heartbeat_peers.iter()).collect();
         for gone in before.without(&after).iter() {

@@ -24,24 +24,22 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use minicbor::{Decode, Encode};
-
 use super::leadership::{self, Beat, Floods, Leadership, Meaning};
 use super::{limit, pace};
 use crate::election::descriptor::{
     Descriptor, Groups, MessageInfo, Model, Network, TimerInfo, rows,
 };
 use crate::election::{
-    Command, ElectionAlgorithm, EstablishedGroup, Notice, View, advance_to, next_number, plain,
-    save_late,
+    Command, ElectionAlgorithm, EstablishedGroup, Notice, View, advance_to, next_number, save_late,
 };
 use crate::group::{Counter, GroupNumber, Status};
 use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
-use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
+use crate::trace::{Contents, Kind, MessageFacts, Outcome, TimerName};
 
+pub use super::search_message::Message;
 pub use limit::{OPTIONS, Options};
 
 /// A node that elects by expanding ring search.
@@ -76,37 +74,6 @@ struct Seen {
     via: NodeId,
     /// Whether an answer has gone back; one is enough.
     is_answered: bool,
-}
-
-/// The messages of the algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Message {
-    /// A candidacy; flooded.
-    #[n(0)]
-    Election {
-        /// The candidate, and the number of its election.
-        #[n(0)]
-        number: GroupNumber,
-        /// How many links this crosses at most.
-        #[n(1)]
-        ttl: u32,
-        /// How many it has crossed when it arrives.
-        #[n(2)]
-        hops: u32,
-    },
-    /// A better node exists; goes back the way that the flood came.
-    #[n(1)]
-    Answer {
-        /// The candidacy that it answers.
-        #[n(0)]
-        number: GroupNumber,
-        /// The group of the answering node, if it leads.
-        #[n(1)]
-        leader: Option<GroupNumber>,
-    },
-    /// A leader's heartbeat; flooded.
-    #[n(2)]
-    Beat(#[n(0)] Beat),
 }
 
 /// Timers, named for what they end.
@@ -423,15 +390,16 @@ impl ElectionAlgorithm for ExpandingRing {
     }
 
     fn facts(message: &Message) -> MessageFacts {
+        let about = |kind, number| MessageFacts::new(kind, Some(number), None);
         match message {
-            Message::Election { number, .. } => {
-                MessageFacts { group: Some(*number), ..plain(Kind::Election) }
-            }
-            Message::Answer { number, .. } => {
-                MessageFacts { group: Some(*number), ..plain(Kind::Answer) }
-            }
+            Message::Election { number, .. } => about(Kind::Election, *number),
+            Message::Answer { number, .. } => about(Kind::Answer, *number),
             Message::Beat(beat) => beat.facts(),
         }
+    }
+
+    fn contents(message: &Message) -> Contents {
+        message.contents()
     }
 
     fn timer_name(timer: &Timer) -> TimerName {

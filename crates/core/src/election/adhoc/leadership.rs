@@ -235,7 +235,7 @@ impl Timer {
     /// The end of a follower's wait begins an election.
     pub(super) const fn period(self, timing: &Timing) -> Option<Duration> {
         match self {
-            Self::Silence => Some(timing.silence()),
+            Self::Silence => Some(timing.suspect_after()),
             Self::Beat | Self::Relay => None,
         }
     }

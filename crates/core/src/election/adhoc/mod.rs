@@ -26,6 +26,7 @@ pub mod leadership;
 pub mod limit;
 mod neighbours;
 mod pace;
+mod search_message;
 #[cfg(test)]
 mod tests;
 

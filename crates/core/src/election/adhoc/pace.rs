@@ -37,7 +37,7 @@ pub(super) fn period(config: &GroupConfig) -> Duration {
 /// How long a follower waits for a heartbeat. The random part keeps all followers from calling an
 /// election at once.
 pub(super) fn silence(cx: &mut Context<'_>) -> Duration {
-    let missed = (period(cx.config) * 3).max(cx.config.timing().silence());
+    let missed = (period(cx.config) * 3).max(cx.config.timing().suspect_after());
     missed + flood(cx) + jitter(cx.dice, cx.config.timing().jitter())
 }
 

@@ -63,6 +63,9 @@ impl Bully {
         out: &mut Effects<Self>,
     ) {
         let (from, own) = (answer.node, self.standing(cx));
+        if self.coordinator == Some(from) {
+            self.has_lost_coordinator = false;
+        }
         match &mut self.task {
             Task::Probing if self.coordinator == Some(from) => {
                 self.rest(out);
@@ -139,6 +142,7 @@ impl Bully {
         self.status = Status::Election;
         self.halted = Some(Candidate { group, leads: self.leads });
         self.coordinator = None;
+        self.has_lost_coordinator = false;
         self.group = Some(group);
         self.up = NodeSet::new();
         self.end_vetting(out);
@@ -192,6 +196,11 @@ impl Bully {
         self.end_election(Outcome::Yielded, out);
         out.cancel_timer(Timer::Answers);
         self.wait_for_others(cx, out);
+        self.back_off(cx, out);
+    }
+
+    /// Tries again once a higher node must have noticed what this one has noticed.
+    pub(super) fn back_off(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         self.task = Task::BackingOff { attempt: 0 };
         let pause = cx.config.timing().answer() + cx.config.timing().message_max();
         let random = jitter(cx.dice, cx.config.timing().answer());

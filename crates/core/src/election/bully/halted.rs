@@ -52,6 +52,7 @@ impl Bully {
         self.end_election(Outcome::Yielded, out);
         self.status = Status::Election;
         self.coordinator = None;
+        self.has_lost_coordinator = false;
         self.group = Some(group);
         self.up = NodeSet::new();
         self.halted = Some(candidate);
@@ -177,6 +178,7 @@ impl Bully {
     pub(super) fn join(&mut self, group: GroupNumber, out: &mut Effects<Self>) {
         self.status = Status::Reorganization;
         self.coordinator = Some(group.node);
+        self.has_lost_coordinator = false;
         self.group = Some(group);
         out.cancel_timer(Timer::Stall);
         out.notify(Notice::Joined { group, coordinator: group.node });
@@ -197,7 +199,10 @@ impl Bully {
             self.task = Task::Idle;
             self.leads = cx.config.preempt().is_sticky();
             out.notify(Notice::Ended(Outcome::Won));
-            out.set_timer(Timer::Check, cx.config.timing().check_every());
+            // Members count S from the definition, which was sent at most T ago.
+            let timing = cx.config.timing();
+            let first = timing.check_every().saturating_sub(timing.answer());
+            out.set_timer(Timer::Check, first);
         } else {
             members.remove(cx.me);
             self.up = members;

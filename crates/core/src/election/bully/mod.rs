@@ -52,7 +52,7 @@ use crate::membership::{NodeId, NodeSet};
 use crate::mutant::mutants;
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
-use crate::trace::{Kind, MessageFacts, TimerName};
+use crate::trace::{Contents, Kind, MessageFacts, TimerName};
 
 /// A node that runs the bully algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +69,8 @@ pub struct Bully {
     vetting: Option<Vetting>,
     /// Whether this node coordinates, and keeps that when a higher node joins (`incumbent.rs`).
     leads: bool,
+    /// Whether the coordinator has failed by evidence, and has not answered since.
+    has_lost_coordinator: bool,
 }
 
 /// The procedure that a node is executing; each has at most one wait.
@@ -162,6 +164,7 @@ impl Protocol for Bully {
             task: Task::Idle,
             vetting: None,
             leads: false,
+            has_lost_coordinator: false,
         };
         node.elect(cx, 0, out);
         node.begin_vetting(cx, out);
@@ -294,6 +297,7 @@ impl ElectionAlgorithm for Bully {
             task: Task::Idle,
             vetting: None,
             leads: established.coordinator == cx.me && cx.config.preempt().is_sticky(),
+            has_lost_coordinator: false,
         }
     }
 
@@ -342,6 +346,20 @@ impl ElectionAlgorithm for Bully {
             Message::EeAnswer { group, ok, .. } => about(Kind::EeAnswer, *group, Some(*ok)),
             Message::SetCoordinator { group } => about(Kind::SetCoordinator, *group, None),
             Message::ScAnswer { group, ok } => about(Kind::ScAnswer, *group, Some(*ok)),
+        }
+    }
+
+    fn contents(message: &Message) -> Contents {
+        match message {
+            Message::EnterElection { group, appoints: true, .. }
+            | Message::SetCoordinator { group } => Contents::coordinator(group.node),
+            Message::EnterElection { appoints: false, .. }
+            | Message::AreYouUp { .. }
+            | Message::AyuAnswer { .. }
+            | Message::AreYouNormal
+            | Message::AynAnswer { .. }
+            | Message::EeAnswer { .. }
+            | Message::ScAnswer { .. } => Contents::default(),
         }
     }
 

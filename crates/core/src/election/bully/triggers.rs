@@ -125,6 +125,18 @@ impl Bully {
         // end.
     }
 
+    /// The coordinator has failed, so this node calls an election, which asks it once more. Where a
+    /// higher node ended that election by its answer, the lost question is evidence again; then
+    /// the higher node has the time that a refused candidate gives.
+    fn coordinator_failed(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        self.rest(out);
+        if self.has_lost_coordinator {
+            return self.back_off(cx, out);
+        }
+        self.has_lost_coordinator = true;
+        self.elect(cx, 0, out);
+    }
+
     /// Evidence that a peer failed ends the wait for it at once, as if T had passed.
     pub(super) fn failed(&mut self, cx: &mut Context<'_>, peer: NodeId, out: &mut Effects<Self>) {
         if cx.config.options().bully.waits == Waits::Full {
@@ -132,10 +144,7 @@ impl Bully {
         }
         let is_coordinator = self.coordinator == Some(peer);
         match &mut self.task {
-            Task::Idle | Task::Probing if is_coordinator => {
-                self.rest(out);
-                self.elect(cx, 0, out);
-            }
+            Task::Idle | Task::Probing if is_coordinator => self.coordinator_failed(cx, out),
             Task::Idle => {
                 if self.halted.is_some_and(|halted| halted.group.node == peer)
                     && self.status == Status::Election

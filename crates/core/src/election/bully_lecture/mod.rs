@@ -37,7 +37,7 @@ use crate::mutant::{Mutant, mutants};
 use crate::options::options;
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
-use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
+use crate::trace::{Contents, Kind, MessageFacts, Outcome, TimerName};
 
 options! {
     /// Whether a process that knows it is the highest left announces itself at once (L-11, E-04);
@@ -420,6 +420,13 @@ impl ElectionAlgorithm for BullyLecture {
             Message::Coordinator { number, .. } => {
                 MessageFacts::new(Kind::Coordinator, Some(*number), None)
             }
+        }
+    }
+
+    fn contents(message: &Message) -> Contents {
+        match message {
+            Message::Election | Message::Answer => Contents::default(),
+            Message::Coordinator { number, .. } => Contents::coordinator(number.node),
         }
     }
 

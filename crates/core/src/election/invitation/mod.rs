@@ -51,7 +51,7 @@ use crate::mutant::mutants;
 use crate::policy::{Preempt, PreemptError, PriorityError};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
-use crate::trace::{Kind, MessageFacts, TimerName};
+use crate::trace::{Contents, Kind, MessageFacts, TimerName};
 
 /// A node that runs the invitation algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -326,6 +326,21 @@ impl ElectionAlgorithm for Invitation {
         }
     }
 
+    fn contents(message: &Message) -> Contents {
+        match message {
+            Message::AycAnswer { coordinator, .. } => Contents::coordinator(*coordinator),
+            Message::Invitation { group, .. } => Contents::coordinator(group.node),
+            Message::Accept { group, forwarded, .. } => {
+                let list = forwarded.iter().collect();
+                Contents { list, ..Contents::coordinator(group.node) }
+            }
+            Message::AreYouCoordinator { .. }
+            | Message::AreYouThere { .. }
+            | Message::AytAnswer { .. }
+            | Message::AcceptAnswer { .. } => Contents::default(),
+        }
+    }
+
     fn timer_name(timer: &Timer) -> TimerName {
         match timer {
             Timer::Answers => TimerName::Answers,
@@ -431,7 +446,7 @@ pub(crate) const MESSAGES: &[MessageInfo] = &[
 pub(crate) const TIMERS: &[TimerInfo] = &[
     rows::ANSWERS,
     rows::CHECK,
-    TimerInfo::drawn(TimerName::Timeout, "has not heard of its coordinator for too long"),
+    TimerInfo::drawn(TimerName::Timeout, "asks its coordinator, as it does every period"),
     TimerInfo::new(TimerName::Delay, "has waited for those of higher rank to begin"),
 ];
 

@@ -4,21 +4,19 @@
 //! one (S-04); later ones are added to its list and passed on (S-05). When its own name comes back
 //! the list is complete, and the best of it coordinates (S-06). There is no announcement (S-07).
 //!
-//! A complete list needs FIFO links, and a ring that does not change during an election. Both are
-//! checked: elect messages are numbered on each link and taken in that order, and all that a node
-//! receives in one election must come from one predecessor and go to one successor. If the ring
-//! changes, a new election begins. The slides reset nothing between elections and let a later
+//! A complete list needs FIFO links, and a ring that does not change during an election; `order.rs`
+//! checks both. The slides reset nothing between elections and let a later
 //! message decide; here a number tells elections apart, and only a node's own name completes its
 //! list (E-02).
 
-use alloc::vec::Vec;
 use core::time::Duration;
 
+use super::Ring;
 use super::incumbent::Standing;
-use super::{Phase, Ring, Token};
+use super::order::{Elect, Line};
 use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
 use crate::group::Counter;
-use crate::membership::{NodeId, NodeSet};
+use crate::membership::NodeSet;
 use crate::mutant::{Mutant, mutants};
 use crate::options::options;
 use crate::protocol::{Context, Effects};
@@ -40,59 +38,15 @@ pub(super) struct Active {
     list: NodeSet,
     /// The nodes of the list that lead, and keep that.
     leaders: NodeSet,
-    /// The predecessor that elect messages come from, and how many were taken.
-    source: Option<NodeId>,
-    taken: u32,
-    /// The successor that they go to, how many were sent, and whether it has acknowledged any.
-    pub(super) heading: Option<NodeId>,
-    sent: u32,
-    pub(super) is_settled: bool,
-    /// Messages that overtook others, each with its sender.
-    held: Vec<(NodeId, Elect)>,
-}
-
-/// A name that goes round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Elect {
-    pub(super) number: Counter,
-    pub(super) node: NodeId,
-    pub(super) place: u32,
-    pub(super) leads: bool,
+    /// The links on both sides.
+    pub(super) line: Line,
 }
 
 impl Active {
     /// Discards the state of the last election.
     pub(super) fn begin(&mut self, number: Counter) {
-        let mut held = core::mem::take(&mut self.held);
-        held.retain(|(_, elect)| elect.number >= number);
-        *self = Self { held, ..Self::default() };
-    }
-
-    /// The successor has changed: numbering starts again.
-    pub(super) fn turn(&mut self) {
-        (self.heading, self.sent) = (None, 0);
-    }
-
-    fn is_next(&self, number: Counter, (from, elect): &(NodeId, Elect)) -> bool {
-        let is_known = elect.number == number && self.source == Some(*from);
-        let is_stranger = elect.number == number && self.source.is_some() && !is_known;
-        let expected = if is_known { self.taken } else { 0 };
-        is_stranger || (elect.number >= number && elect.place == expected)
-    }
-
-    /// Counts a message that goes to this node.
-    pub(super) fn count(&mut self, to: NodeId, token: Token) -> Token {
-        match token {
-            Token::Elect { number, node, place: _, leads } => {
-                let place = self.sent;
-                (self.heading, self.sent) = (Some(to), self.sent + 1);
-                Token::Elect { number, node, place, leads }
-            }
-            Token::Election { .. }
-            | Token::Elected { .. }
-            | Token::List { .. }
-            | Token::Coordinator { .. } => token,
-        }
+        (self.list, self.leaders) = (NodeSet::new(), NodeSet::new());
+        self.line.begin(number);
     }
 }
 
@@ -104,55 +58,6 @@ impl Ring {
             self.list(own);
             self.pass_name(cx, own, out);
         }
-    }
-
-    fn pass_name(&mut self, cx: &mut Context<'_>, name: Standing, out: &mut Effects<Self>) {
-        let Standing { node, leads } = name;
-        let token = Token::Elect { number: self.number, node, place: 0, leads };
-        self.pass(cx, token, out);
-    }
-
-    /// Takes names in the order in which they were sent.
-    pub(super) fn take_in_order(
-        &mut self,
-        cx: &mut Context<'_>,
-        from: NodeId,
-        elect: Elect,
-        out: &mut Effects<Self>,
-    ) {
-        if cx.config.options().ring_active_list.order == Order::Literal {
-            return self.take_name(cx, elect, out);
-        }
-        let Some(active) = self.active_mut() else { return };
-        active.held.push((from, elect));
-        while let Some((from, elect, source)) = self.next_in_order() {
-            if elect.number == self.number && source.is_some_and(|node| node != from) {
-                // Another predecessor: the ring has changed during the election.
-                return self.call(cx, out);
-            }
-            let is_first = elect.number > self.number;
-            if is_first {
-                self.join(cx, elect.number, out);
-                self.save_number(cx, out);
-            }
-            if let Some(active) = self.active_mut() {
-                active.source = Some(from);
-                active.taken += 1;
-            }
-            self.take_name(cx, elect, out);
-            if self.phase != Phase::Running {
-                break;
-            }
-        }
-    }
-
-    /// The next name in order, its sender, and the sender of the earlier ones of its election.
-    fn next_in_order(&mut self) -> Option<(NodeId, Elect, Option<NodeId>)> {
-        let number = self.number;
-        let active = self.active_mut()?;
-        let at = active.held.iter().position(|held| active.is_next(number, held))?;
-        let (from, elect) = active.held.swap_remove(at);
-        Some((from, elect, active.source))
     }
 
     /// S-04 to S-06.
@@ -234,7 +139,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     handover: Some(Handover::NEW_STATE),
     adjustable: Some(super::ADJUSTABLE),
     options: OPTIONS,
-    messages: super::MESSAGES,
+    messages: super::messages![super::ELECT],
     timers: super::TIMERS,
     mutants: &[super::MUTANTS, super::incumbent::MUTANTS, MUTANTS],
 };

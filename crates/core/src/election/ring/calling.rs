@@ -3,9 +3,10 @@
 
 use core::time::Duration;
 
-use super::active_list::Elect;
+use super::hirschberg_sinclair::Probe;
 use super::incumbent::Standing;
 use super::listing::{List, Result};
+use super::order::Elect;
 use super::{Check, Message, Phase, Ring, Timer, Token};
 use crate::dice::jitter;
 use crate::election::{Notice, save_late};
@@ -90,7 +91,15 @@ impl Ring {
                 self.learn_winner(cx, number, winner, told, out);
             }
             Token::Elect { number, node, place, leads } => {
-                self.take_name(cx, Elect { number, node, place, leads }, out);
+                self.take_any(cx, Elect { number, node, place, leads }, out);
+            }
+            Token::Probe { number, candidate, phase, left, direction, leads } => {
+                let candidate = Standing { node: candidate, leads };
+                self.take_probe(cx, Probe { number, candidate, phase, direction }, left, out);
+            }
+            Token::Okay { number, candidate, phase, direction, leads } => {
+                let candidate = Standing { node: candidate, leads };
+                self.take_reply(cx, Probe { number, candidate, phase, direction }, out);
             }
             Token::List { number, initiator, names, leader } => {
                 self.sign(cx, number, List { initiator, names, leader }, out);
@@ -119,7 +128,7 @@ impl Ring {
         }
     }
 
-    /// Sets the timeout of a whole election: two rounds for the candidates and one for the result,
+    /// Sets the timeout of a whole election: the rounds for the candidates and one for the result,
     /// in each of which all other nodes may have to be skipped, and the hand-over.
     fn be_patient(&self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         if self.rule.is_endless(cx) {
@@ -129,7 +138,7 @@ impl Ring {
         let nodes = u32::try_from(cx.members.count()).unwrap_or(u32::MAX);
         let hop = timing.message_max() + timing.processing_max() + timing.answer();
         let random = jitter(cx.dice, timing.answer());
-        let rounds: Duration = hop.saturating_mul(nodes).saturating_mul(3);
+        let rounds: Duration = hop.saturating_mul(nodes).saturating_mul(self.rule.rounds(nodes));
         out.set_timer(Timer::Stall, rounds + timing.answer() * 4 + random);
     }
 

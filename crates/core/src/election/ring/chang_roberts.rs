@@ -13,7 +13,7 @@
 
 use super::incumbent::Standing;
 use super::{Phase, Ring, Token};
-use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network};
+use crate::election::descriptor::{Descriptor, Groups, Handover, Model, Network, rows};
 use crate::group::Counter;
 use crate::membership::NodeSet;
 use crate::mutant::{Mutant, mutants};
@@ -40,7 +40,7 @@ options! {
 }
 
 /// How a candidate compares with this node.
-enum Candidate {
+pub(super) enum Candidate {
     Higher,
     Own,
     Lower,
@@ -102,7 +102,7 @@ impl Ring {
         }
     }
 
-    fn win(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+    pub(super) fn win(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
         let Standing { node: winner, leads } = self.standing(cx);
         self.decide(cx, winner, out);
         let (number, told) = (self.number, NodeSet::new());
@@ -137,7 +137,7 @@ impl Ring {
         self.pass(cx, Token::Elected { number, winner, told, leads }, out);
     }
 
-    fn compare(&self, cx: &Context<'_>, candidate: Standing) -> Candidate {
+    pub(super) fn compare(&self, cx: &Context<'_>, candidate: Standing) -> Candidate {
         let members = cx.members;
         match cx.config.options().ring_chang_roberts.ties {
             Ties::Rank if candidate.node == cx.me => Candidate::Own,
@@ -168,7 +168,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     handover: Some(Handover::NEW_STATE),
     adjustable: Some(super::ADJUSTABLE),
     options: OPTIONS,
-    messages: super::MESSAGES,
+    messages: super::messages![rows::ELECTION, super::ELECTED],
     timers: super::TIMERS,
     mutants: &[super::MUTANTS, super::incumbent::MUTANTS, MUTANTS],
 };

@@ -14,7 +14,7 @@ use crate::policy::{Preempt, PreemptError};
 use crate::protocol::{Context, Effects};
 
 /// A node, and whether it leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Standing {
     pub(super) node: NodeId,
     pub(super) leads: bool,

@@ -66,6 +66,9 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// Of a ring that finds the winner without lists: only the second round.
+    pub(super) const OF_RESULTS: Self = Self::of_modified(Concurrent::Highest, Orphans::Adopted);
+
     pub(super) const fn of_modified(concurrent: Concurrent, orphans: Orphans) -> Self {
         Self { concurrent, orphans, confirmation: Confirmation::Winner, tells_list: false }
     }
@@ -155,7 +158,7 @@ impl Ring {
     }
 
     /// M-03, M-04, T-06: sends the best of the list round as the winner.
-    fn elect_best(&mut self, cx: &mut Context<'_>, list: List, out: &mut Effects<Self>) {
+    pub(super) fn elect_best(&mut self, cx: &mut Context<'_>, list: List, out: &mut Effects<Self>) {
         let Some(rules) = self.list_rules() else { return };
         let List { initiator, names, leader } = list;
         if self.phase != Phase::Running && rules.concurrent == Concurrent::Highest {

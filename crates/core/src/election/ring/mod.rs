@@ -25,11 +25,14 @@ pub mod active_list;
 mod assembly;
 mod calling;
 pub mod chang_roberts;
+pub mod hirschberg_sinclair;
 mod incumbent;
 pub mod list;
 mod listing;
 pub mod modified;
+mod order;
 mod passing;
+pub mod peterson;
 mod rules;
 mod succession;
 #[cfg(test)]
@@ -57,7 +60,7 @@ use crate::mutant::mutants;
 use crate::payload::Report;
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
-use crate::trace::{Kind, MessageFacts, TimerName};
+use crate::trace::{Contents, Kind, MessageFacts, TimerName};
 
 /// A node in a ring.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -349,6 +352,17 @@ impl ElectionAlgorithm for Ring {
         }
     }
 
+    fn contents(message: &Message) -> Contents {
+        match message {
+            Message::Pass(token) => token.contents(),
+            Message::Told { all, .. } => Contents { told: all.clone(), ..Contents::default() },
+            Message::Ack { .. }
+            | Message::Follow { .. }
+            | Message::AreYouNormal { .. }
+            | Message::AynAnswer { .. } => Contents::default(),
+        }
+    }
+
     fn timer_name(timer: &Timer) -> TimerName {
         match timer {
             Timer::Acknowledgement(_) => TimerName::Acknowledgement,
@@ -363,6 +377,7 @@ impl ElectionAlgorithm for Ring {
     fn examples() -> Vec<Message> {
         use alloc::vec;
 
+        use crate::membership::Direction;
         use crate::testing;
         use testing::nodes;
         let (group, number) = (testing::number(7, 3), Counter(7));
@@ -372,6 +387,21 @@ impl ElectionAlgorithm for Ring {
             Token::Election { number, candidate: owner, hops: 300, leads: true },
             Token::Elected { number, winner: owner, told: nodes([1, 2]), leads: false },
             Token::Elect { number, node: owner, place: 3, leads: true },
+            Token::Probe {
+                number,
+                candidate: owner,
+                phase: 16,
+                left: 65_536,
+                direction: Direction::Back,
+                leads: true,
+            },
+            Token::Okay {
+                number,
+                candidate: owner,
+                phase: 3,
+                direction: Direction::Onward,
+                leads: false,
+            },
             Token::List {
                 number,
                 initiator: owner,
@@ -409,21 +439,34 @@ const GUARANTEE: &str = "assertions 1 and 2, as for bully: no node goes on under
 /// Which settings the rings allow.
 const ADJUSTABLE: Adjustable = Adjustable { priorities: None, preempt: may_keep_leading };
 
-pub(crate) const MESSAGES: &[MessageInfo] = &[
-    rows::ELECTION,
-    MessageInfo { forms_group: true, ..MessageInfo::request(Kind::Elected, Topic::Announcement) },
-    MessageInfo::request(Kind::Elect, Topic::Election),
-    rows::COORDINATOR,
-    rows::ACK,
-    MessageInfo {
-        is_reply: true,
-        promises_stop: true,
-        ..MessageInfo::new(Kind::Follow, Topic::Announcement)
-    },
-    MessageInfo { is_reply: true, ..MessageInfo::new(Kind::Told, Topic::Announcement) },
-    rows::ARE_YOU_NORMAL,
-    rows::AYN_ANSWER,
-];
+/// The messages of one ring: its tokens, and what all rings send besides.
+macro_rules! messages {
+    ($($token:expr),+ $(,)?) => {
+        &[
+            $($token,)+
+            $crate::election::descriptor::rows::ACK,
+            $crate::election::ring::FOLLOW,
+            $crate::election::descriptor::rows::ARE_YOU_NORMAL,
+            $crate::election::descriptor::rows::AYN_ANSWER,
+        ]
+    };
+}
+use messages;
+
+/// The messages of the rings in which a list of names goes round.
+const LIST_MESSAGES: &[MessageInfo] = messages![rows::ELECTION, rows::COORDINATOR, TOLD];
+
+const ELECTED: MessageInfo =
+    MessageInfo { forms_group: true, ..MessageInfo::request(Kind::Elected, Topic::Announcement) };
+const ELECT: MessageInfo = MessageInfo::request(Kind::Elect, Topic::Election);
+const OKAY: MessageInfo = MessageInfo::request(Kind::Okay, Topic::Election);
+const FOLLOW: MessageInfo = MessageInfo {
+    is_reply: true,
+    promises_stop: true,
+    ..MessageInfo::new(Kind::Follow, Topic::Announcement)
+};
+const TOLD: MessageInfo =
+    MessageInfo { is_reply: true, ..MessageInfo::new(Kind::Told, Topic::Announcement) };
 
 pub(crate) const TIMERS: &[TimerInfo] = &[
     TimerInfo {

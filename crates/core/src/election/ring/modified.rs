@@ -36,7 +36,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     handover: Some(Handover::NEW_STATE),
     adjustable: Some(super::ADJUSTABLE),
     options: OPTIONS,
-    messages: super::MESSAGES,
+    messages: super::LIST_MESSAGES,
     timers: super::TIMERS,
     mutants: &[super::MUTANTS, super::incumbent::MUTANTS, listing::MUTANTS],
 };

@@ -1,21 +1,21 @@
 //! The successor rule: a token goes to the next live node of the ring.
 //!
-//! The ring is the order of ids, whatever the priorities (T-01, T-02); every node knows all of it
-//! (F-18, M-08). A node that takes a token acknowledges it. If it has not done so after T, or the
-//! transport reports that it failed, everything that it did not acknowledge goes to the node after
-//! it. Every token is offered to the first successor again: a node that has restarted must not be
-//! skipped.
+//! The ring is the order of ids, or the one that the members have, whatever the priorities (T-01,
+//! T-02); every node knows all of it (F-18, M-08). A node that takes a token acknowledges it. If it
+//! has not done so after T, or the transport reports that it failed, everything that it did not
+//! acknowledge goes to the node after it. Every token is offered to the first successor again: a
+//! node that has restarted must not be skipped.
 //!
 //! A token is passed on before it is acknowledged, so it is not lost if that node crashes; it may
 //! be duplicated, which every rule tolerates.
 
 use alloc::vec::Vec;
 
-use super::active_list::Elect;
 use super::listing::Concurrent;
+use super::order::Elect;
 use super::{Label, Message, Phase, Ring, Timer, Token};
 use crate::group::Counter;
-use crate::membership::{Membership, NodeId};
+use crate::membership::NodeId;
 use crate::mutant::Mutant;
 use crate::protocol::{Context, Effects};
 
@@ -51,23 +51,31 @@ impl Succession {
         }
     }
 
+    /// Whether a node has not acknowledged a name; a result may go another way than the names.
+    fn owes_names(&self, to: NodeId) -> bool {
+        let is_name = |passed: &Passed| match passed.token {
+            Token::Elect { .. } => true,
+            Token::Election { .. }
+            | Token::Elected { .. }
+            | Token::List { .. }
+            | Token::Coordinator { .. }
+            | Token::Probe { .. }
+            | Token::Okay { .. } => false,
+        };
+        self.outbox.iter().any(|passed| passed.to == to && is_name(passed))
+    }
+
     fn is_awaiting(&self, to: NodeId) -> bool {
         self.outbox.iter().any(|passed| passed.to == to)
     }
 }
 
-/// The node that comes after another in the ring.
-fn after(members: &Membership, node: NodeId) -> NodeId {
-    let ids = || members.all().iter().map(|member| member.id);
-    ids().filter(|id| *id > node).min().or_else(|| ids().min()).unwrap_or(node)
-}
-
 impl Ring {
-    /// Sends a token to the successor.
+    /// Sends a token to the successor, or the other way round to the predecessor.
     pub(super) fn pass(&mut self, cx: &mut Context<'_>, token: Token, out: &mut Effects<Self>) {
         // In a ring that must not change during an election all tokens go to the same successor.
-        let to = self.active().and_then(|active| active.heading);
-        let to = to.unwrap_or_else(|| after(cx.members, cx.me));
+        let to = self.line().and_then(|line| line.heading);
+        let to = to.unwrap_or_else(|| cx.members.towards(token.direction(), cx.me));
         self.pass_to(cx, to, token, out);
     }
 
@@ -79,8 +87,8 @@ impl Ring {
         if !self.succession.is_awaiting(to) {
             out.set_timer(Timer::Acknowledgement(to), cx.config.timing().answer());
         }
-        let token = match self.active_mut() {
-            Some(active) => active.count(to, token),
+        let token = match self.line_mut() {
+            Some(line) => line.count(to, token),
             None => token,
         };
         self.succession.outbox.push(Passed { to, token: token.clone() });
@@ -106,7 +114,9 @@ impl Ring {
                 Token::Election { .. }
                 | Token::Elected { .. }
                 | Token::List { .. }
-                | Token::Coordinator { .. } => self.on_token(cx, token, out),
+                | Token::Coordinator { .. }
+                | Token::Probe { .. }
+                | Token::Okay { .. } => self.on_token(cx, token, out),
             }
         }
         out.send(from, Message::Ack { label, past });
@@ -128,7 +138,9 @@ impl Ring {
             Token::Elected { number, winner, .. } if *winner == cx.me => *number < self.number,
             Token::Election { number, .. }
             | Token::Elected { number, .. }
-            | Token::Elect { number, .. } => *number <= self.past(),
+            | Token::Elect { number, .. }
+            | Token::Probe { number, .. }
+            | Token::Okay { number, .. } => *number <= self.past(),
             Token::List { number, .. } => match self.concurrent() {
                 Concurrent::Highest => *number <= self.past(),
                 Concurrent::All => *number < self.number,
@@ -167,8 +179,8 @@ impl Ring {
         }
         let Some(past) = past else {
             let number = self.number;
-            if let Some(active) = self.active_mut() {
-                active.is_settled |= active.heading == Some(from) && label.number == number;
+            if let Some(line) = self.line_mut() {
+                line.is_settled |= line.heading == Some(from) && label.number == number;
             }
             return;
         };
@@ -186,22 +198,24 @@ impl Ring {
             return;
         }
         out.cancel_timer(Timer::Acknowledgement(gone));
-        if let Some(active) = self.active_mut() {
-            if active.heading == Some(gone) && active.is_settled {
-                // It has taken some tokens and may not have passed them on.
+        let owes_names = self.succession.owes_names(gone);
+        if let Some(line) = self.line_mut() {
+            if line.heading == Some(gone) && line.is_settled && owes_names {
+                // It has taken some names and may not have passed them on.
                 return self.call(cx, out);
             }
-            active.turn();
+            line.turn();
         }
         let (moved, kept): (Vec<Passed>, Vec<Passed>) =
             core::mem::take(&mut self.succession.outbox)
                 .into_iter()
                 .partition(|passed| passed.to == gone);
         self.succession.outbox = kept;
-        let next = after(cx.members, gone);
         for passed in moved {
             // A node that is alone in the ring may be in the next election by then.
-            if passed.token.label().number == self.number {
+            let is_current = passed.token.label().number == self.number;
+            if is_current && !self.drop_orphan(cx, gone, &passed.token, out) {
+                let next = cx.members.towards(passed.token.direction(), gone);
                 self.pass_to(cx, next, passed.token, out);
             }
         }

@@ -4,9 +4,10 @@ use alloc::vec::Vec;
 
 use minicbor::{Decode, Encode};
 
+use super::hirschberg_sinclair::reach;
 use crate::group::Counter;
-use crate::membership::{NodeId, NodeSet};
-use crate::trace::{Kind, MessageFacts};
+use crate::membership::{Direction, NodeId, NodeSet};
+use crate::trace::{Contents, Kind, MessageFacts};
 
 /// A message that goes round the ring.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
@@ -103,6 +104,47 @@ pub enum Token {
         #[cbor(default)]
         leads: bool,
     },
+    /// Hirschberg and Sinclair: is this candidate the highest within so many hops?
+    #[n(5)]
+    Probe {
+        /// The number of the election.
+        #[n(0)]
+        number: Counter,
+        /// The candidate; all nodes know its attribute.
+        #[n(1)]
+        candidate: NodeId,
+        /// The probe of this phase goes 2^phase hops.
+        #[n(2)]
+        phase: u32,
+        /// How many of them are left, the one to the receiver included.
+        #[n(3)]
+        left: u32,
+        /// Which way round it goes.
+        #[n(4)]
+        direction: Direction,
+        /// Whether the candidate leads, and keeps that.
+        #[n(5)]
+        leads: bool,
+    },
+    /// Hirschberg and Sinclair: the reply, the other way round.
+    #[n(6)]
+    Okay {
+        /// The number of the election.
+        #[n(0)]
+        number: Counter,
+        /// The candidate that it goes to.
+        #[n(1)]
+        candidate: NodeId,
+        /// The phase of the probe.
+        #[n(2)]
+        phase: u32,
+        /// Which way round the probe went.
+        #[n(3)]
+        direction: Direction,
+        /// Whether the candidate leads, and keeps that.
+        #[n(4)]
+        leads: bool,
+    },
 }
 
 /// What identifies a token among others on the same link.
@@ -145,6 +187,30 @@ impl Token {
                 let hops = u32::try_from(told.len()).unwrap_or(u32::MAX);
                 Label { kind: 3, number: *number, owner: *owner, hops }
             }
+            // Probes of several phases may be on one link, and in a ring of two nodes those of both
+            // directions.
+            Self::Probe { number, candidate, phase, left, direction, .. } => {
+                let hops = reach(*phase).saturating_mul(2).saturating_sub(*left);
+                let kind = if *direction == Direction::Onward { 5 } else { 6 };
+                Label { kind, number: *number, owner: *candidate, hops }
+            }
+            Self::Okay { number, candidate, phase, direction, .. } => {
+                let kind = if *direction == Direction::Onward { 7 } else { 8 };
+                Label { kind, number: *number, owner: *candidate, hops: *phase }
+            }
+        }
+    }
+
+    /// Which way round it goes.
+    pub(super) const fn direction(&self) -> Direction {
+        match self {
+            Self::Probe { direction, .. } => *direction,
+            Self::Okay { direction, .. } => direction.opposite(),
+            Self::Election { .. }
+            | Self::Elected { .. }
+            | Self::List { .. }
+            | Self::Coordinator { .. }
+            | Self::Elect { .. } => Direction::Onward,
         }
     }
 
@@ -154,11 +220,35 @@ impl Token {
             Self::Election { number, candidate, .. } => {
                 about(Kind::Election, number.group(*candidate))
             }
+            Self::Probe { number, candidate, .. } => {
+                about(Kind::Election, number.group(*candidate))
+            }
+            Self::Okay { number, candidate, .. } => about(Kind::Okay, number.group(*candidate)),
             Self::Elected { number, winner, .. } => about(Kind::Elected, number.group(*winner)),
             Self::List { number, initiator, .. } => about(Kind::Election, number.group(*initiator)),
             Self::Elect { number, node, .. } => about(Kind::Elect, number.group(*node)),
             Self::Coordinator { number, winner, .. } => {
                 about(Kind::Coordinator, number.group(*winner))
+            }
+        }
+    }
+
+    /// What a trace says of it beyond that: the list as the sender sends it on, or the node that it
+    /// is about. A result without a list says which nodes have passed it on.
+    pub(super) fn contents(&self) -> Contents {
+        match self {
+            Self::Election { candidate, .. } | Self::Okay { candidate, .. } => {
+                Contents::candidate(*candidate)
+            }
+            Self::Probe { candidate, left, .. } => {
+                Contents { hops_max: Some(*left), ..Contents::candidate(*candidate) }
+            }
+            Self::Elected { winner, .. } => Contents::coordinator(*winner),
+            Self::List { names, .. } => Contents::list(names.iter().copied()),
+            Self::Elect { node, .. } => Contents::candidate(*node),
+            Self::Coordinator { winner, names, told, .. } => {
+                let told = if names.is_empty() { told.clone() } else { NodeSet::new() };
+                Contents { list: names.clone(), told, ..Contents::coordinator(*winner) }
             }
         }
     }

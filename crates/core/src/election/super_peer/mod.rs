@@ -55,7 +55,7 @@ use crate::protocol::compose::{Upward, lift};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::reorganization;
 use crate::timing::Timing;
-use crate::trace::{Kind, MessageFacts, SuperPeerStatus, TimerName};
+use crate::trace::{Contents, Kind, MessageFacts, SuperPeerStatus, TimerName};
 
 /// A node that elects in its group, and above it if it is selected.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -362,6 +362,19 @@ impl ElectionAlgorithm for SuperPeer {
                 MessageFacts::new(Kind::Enrolled, None, Some(*is_holder))
             }
             Message::Refer { .. } => super::plain(Kind::Refer),
+        }
+    }
+
+    fn contents(message: &Message) -> Contents {
+        match message {
+            Message::Home(message) | Message::Above { message, .. } => {
+                super::Message::from(message.clone()).contents()
+            }
+            Message::HandOver { message, .. } => message.contents(),
+            Message::Selected { super_peers: nodes, .. }
+            | Message::Enrol { holders: nodes, .. }
+            | Message::Enrolled { holders: nodes, .. } => Contents::list(nodes.iter()),
+            Message::Refer { to, .. } => Contents::list([*to]),
         }
     }
 

@@ -1,6 +1,7 @@
 //! A whole node on the test bench: how the layers work together.
 
 mod heartbeats;
+mod overdue;
 mod pause;
 mod priorities;
 mod recall;
@@ -56,7 +57,7 @@ fn a_bully_member_is_led_through_all_four_states() {
     assert_eq!(bench.machine.state().status, Status::Election);
 
     let lines = bench.tell(Command::Stopped(Report::from("half")));
-    assert_eq!(lines, ["send n3 EE_answer 2.n3 yes half"]);
+    assert_eq!(lines, ["send n3 EE_answer 2.n3 yes half", "cancel stop"]);
     let set = bully(bully::Message::SetCoordinator { group: number(2, 3) });
     let lines = without_timers(bench.receive(3, set));
     assert_eq!(lines, ["send n3 SC_answer 2.n3 yes"]);

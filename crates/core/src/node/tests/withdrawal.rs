@@ -31,7 +31,7 @@ fn withdrawn(algorithm: Algorithm, me: u32) -> Bench<Node> {
 fn a_coordinator_stops_first_and_then_says_farewell() {
     for algorithm in Algorithm::ALL {
         let mut bench = established(*algorithm, 3);
-        assert_eq!(bench.tell(withdraw()), ["yield"], "{algorithm:?}");
+        assert_eq!(bench.tell(withdraw()), ["yield", "set stop 30s"], "{algorithm:?}");
         assert_eq!(bench.machine.state().status, Status::Normal);
         let lines = without_timers(bench.tell(stopped()));
         assert_eq!(lines, ["send n1 Farewell", "send n2 Farewell", "withdrawn"], "{algorithm:?}");

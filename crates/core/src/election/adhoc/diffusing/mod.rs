@@ -21,12 +21,11 @@
 //! Assumes and leaves out: see [`super`].
 
 mod computation;
+mod message;
 mod probing;
 
 use alloc::vec::Vec;
 use core::time::Duration;
-
-use minicbor::{Decode, Encode};
 
 use self::computation::Computation;
 use super::leadership::{self, Beat, Floods, Leadership, Meaning};
@@ -43,8 +42,9 @@ use crate::membership::{NodeId, NodeSet};
 use crate::mutant::{Mutant, mutants};
 use crate::protocol::{Context, Effects, Event, Protocol};
 use crate::timing::Timing;
-use crate::trace::{Kind, MessageFacts, Outcome, TimerName};
+use crate::trace::{Contents, Kind, MessageFacts, Outcome, TimerName};
 
+pub use self::message::Message;
 pub use limit::{OPTIONS, Options};
 
 /// A node that takes part in diffusing computations.
@@ -70,71 +70,6 @@ enum Phase {
     Greeting { best: Option<GroupNumber> },
     /// Taking part in a computation.
     Computing(Computation),
-}
-
-/// The messages of the algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Message {
-    /// A greeting: which nodes are in reach?
-    #[n(0)]
-    Hello {
-        /// Whether this is an answer.
-        #[n(0)]
-        is_answer: bool,
-        /// The leader that the sender follows.
-        #[n(1)]
-        leader: Option<GroupNumber>,
-    },
-    /// The receiver is asked to take part in a computation.
-    #[n(1)]
-    Election {
-        /// The computation: its source, and the source's counter.
-        #[n(0)]
-        index: GroupNumber,
-    },
-    /// The answer: all that the sender asked have answered, or another node asked it first.
-    #[n(2)]
-    Ack {
-        /// The computation.
-        #[n(0)]
-        index: GroupNumber,
-        /// The best node below the sender, if the receiver is its parent.
-        #[n(1)]
-        best: Option<GroupNumber>,
-    },
-    /// The winner of a computation.
-    #[n(3)]
-    Leader {
-        /// The computation.
-        #[n(0)]
-        index: GroupNumber,
-        /// Its group.
-        #[n(1)]
-        group: GroupNumber,
-    },
-    /// Is the receiver still in reach?
-    #[n(4)]
-    Probe {
-        /// The computation.
-        #[n(0)]
-        index: GroupNumber,
-        /// Whether the sender waits for an ack; a child that waits for the result does not.
-        #[n(1)]
-        awaits_ack: bool,
-    },
-    /// The sender is in reach.
-    #[n(5)]
-    Reply {
-        /// The computation.
-        #[n(0)]
-        index: GroupNumber,
-        /// Whether the sender takes part in it.
-        #[n(1)]
-        takes_part: bool,
-    },
-    /// A leader's heartbeat; flooded.
-    #[n(6)]
-    Beat(#[n(0)] Beat),
 }
 
 /// Timers, named for what they end.
@@ -420,6 +355,10 @@ impl ElectionAlgorithm for Diffusing {
             Message::Reply { index, takes_part } => about(Kind::Reply, *index, Some(*takes_part)),
             Message::Beat(beat) => MessageFacts { kind: Kind::Heartbeat, ..beat.facts() },
         }
+    }
+
+    fn contents(message: &Message) -> Contents {
+        message.contents()
     }
 
     fn timer_name(timer: &Timer) -> TimerName {

@@ -83,7 +83,7 @@ fn all_four_rounds_lead_to_normal() {
     let lines = bench.receive(2, sc_answer(1, 3, true));
     assert_eq!(lines, ["cancel answers", "form 1.n3 with {n1 n2}"]);
     assert_eq!(bench.state(), "Reorganization under n3 in 1.n3 with {n1 n2}");
-    assert_eq!(bench.tell(settled([1, 2, 3])), ["ended Won", "set check 500ms"]);
+    assert_eq!(bench.tell(settled([1, 2, 3])), ["ended Won", "set check 475ms"]);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {n1 n2}");
 }
 
@@ -111,7 +111,7 @@ fn nobody_is_appointed_before_the_own_application_has_stopped() {
 fn a_node_without_company_coordinates_itself() {
     let mut bench = halting(group(1));
     assert_eq!(bench.state(), "Reorganization under n1 in 1.n1 with {}");
-    assert_eq!(bench.tell(settled([1])), ["ended Won", "set check 500ms"]);
+    assert_eq!(bench.tell(settled([1])), ["ended Won", "set check 475ms"]);
     assert_eq!(bench.state(), "Normal under n1 in 1.n1 with {}");
 }
 

@@ -50,7 +50,7 @@ fn lenient_recheck_forms_the_group_without_the_missing_member() {
     bench.receive(1, sc_answer(1, 3, true));
     assert_eq!(bench.ring(Timer::Answers), ["form 1.n3 with {n1}, leniently"]);
     let left_out = Command::Settled { missing: nodes([1]), members: nodes([3]) };
-    assert_eq!(bench.tell(left_out), ["ended Won", "set check 500ms"]);
+    assert_eq!(bench.tell(left_out), ["ended Won", "set check 475ms"]);
     assert_eq!(bench.state(), "Normal under n3 in 1.n3 with {}");
 }
 

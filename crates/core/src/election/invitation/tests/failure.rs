@@ -154,3 +154,9 @@ fn literal_silence_watches_nobody() {
     let bench = leader(3, [1, 2, 3], with(3, &[("silence", "literal")]));
     assert_eq!(bench.began[0], "watch {}");
 }
+
+#[test]
+fn a_story_does_not_call_a_routine_question_a_suspicion() {
+    let text = crate::trace::TimerName::Timeout.info().text;
+    assert_eq!(text, "asks its coordinator, as it does every period");
+}

@@ -4,8 +4,10 @@ mod active_list;
 mod assembly;
 mod calling;
 mod chang_roberts;
+mod hirschberg_sinclair;
 mod listing;
 mod passing;
+mod peterson;
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -66,6 +68,8 @@ fn of_token(token: &Token) -> String {
             format!("of {owner} told {told} by {}", of_names(names))
         }
         Token::Elect { place, .. } => format!("place {place}"),
+        Token::Probe { phase, left, .. } => format!("phase {phase} left {left}"),
+        Token::Okay { phase, .. } => format!("phase {phase}"),
     }
 }
 
