@@ -27,9 +27,13 @@ pub(super) const STUDY: Study = Study {
     only_compares: false,
 };
 
-/// The printed ways of merging let any coordinator merge any other.
+/// The printed ways of merging let any coordinator merge any other. As printed, too, a member that
+/// is invited by a stranger leaves without notice: its coordinator takes itself for the leader of a
+/// group that is gone.
 fn keeps_leaders(header: &Header) -> bool {
-    !header.options.iter().any(|option| option.starts_with("policy="))
+    let takes_leaders =
+        |option: &String| option.starts_with("policy=") || option == "strangers=accept";
+    !header.options.iter().any(takes_leaders)
 }
 
 const CASES: &[Case] = &[

@@ -61,6 +61,8 @@ pub const STUDIES: &[&Study] = &[
     &adhoc::EXPANDING_RING,
     &adhoc::DIFFUSING,
     &super_peer::STUDY,
+    &ring::PETERSON,
+    &ring::HIRSCHBERG_SINCLAIR,
 ];
 
 /// The study of an algorithm.

@@ -26,16 +26,26 @@ pub(super) const MODIFIED: Study = ring(Algorithm::RingModified, MODIFIED_CASES)
 
 pub(super) const LIST: Study = ring(Algorithm::RingList, LIST_CASES);
 
-/// Its ring does not change during an election: a node that starts waits for the next one, so the
-/// best node need not win (G-14).
-pub(super) const ACTIVE_LIST: Study = Study {
-    monitors: |header, selection| {
-        let mut monitors = of_one_coordinator(header, selection);
-        monitors.extend(at_the_end(header));
-        monitors
-    },
-    ..ring(Algorithm::RingActiveList, ACTIVE_LIST_CASES)
-};
+pub(super) const ACTIVE_LIST: Study = steady_ring(Algorithm::RingActiveList, ACTIVE_LIST_CASES);
+
+pub(super) const PETERSON: Study =
+    Study { only_compares: true, ..steady_ring(Algorithm::RingPeterson, PETERSON_CASES) };
+
+pub(super) const HIRSCHBERG_SINCLAIR: Study =
+    Study { only_compares: true, ..ring(Algorithm::RingHirschbergSinclair, PROBE_CASES) };
+
+/// A ring that does not change during an election: a node that starts waits for the next one, so
+/// the best node need not win (G-14).
+const fn steady_ring(algorithm: Algorithm, sweeps: &'static [Case]) -> Study {
+    Study {
+        monitors: |header, selection| {
+            let mut monitors = of_one_coordinator(header, selection);
+            monitors.extend(at_the_end(header));
+            monitors
+        },
+        ..ring(algorithm, sweeps)
+    }
+}
 
 const fn ring(algorithm: Algorithm, sweeps: &'static [Case]) -> Study {
     Study {
@@ -206,6 +216,124 @@ const ACTIVE_LIST_CASES: &[Case] = &[
     },
 ];
 
+/// Peterson's bids, and the result; until every node knows the winner.
+const BIDS: Measure = Measure::Known(&[Kind::Elect, Kind::Coordinator]);
+
+const PETERSON_CASES: &[Case] = &[
+    Case {
+        name: "one",
+        least: 2,
+        runs: |n| vec![calls(n, 1..=1)],
+        theory: theory::ring::bids_one,
+        measure: BIDS,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "all-best",
+        least: 2,
+        runs: |n| vec![calls(n, 1..=n)],
+        theory: theory::ring::bids_best,
+        measure: BIDS,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "all-worst",
+        least: 2,
+        runs: |n| vec![all_call(alternating(n))],
+        theory: theory::ring::bids_worst,
+        measure: BIDS,
+        verdict: Verdict::Exact,
+    },
+];
+
+/// Hirschberg and Sinclair's probes, the replies, and the winner's round; until every node knows
+/// the winner.
+const PROBES: Measure = Measure::Known(&[Kind::Election, Kind::Okay, Kind::Elected]);
+
+const PROBE_CASES: &[Case] = &[
+    Case {
+        name: "one-best",
+        least: 2,
+        runs: |n| vec![calls(n, n..=n)],
+        theory: theory::ring::probes_one,
+        measure: PROBES,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "all-best",
+        least: 2,
+        runs: |n| vec![calls(n, 1..=n)],
+        theory: theory::ring::probes_best,
+        measure: PROBES,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "all-halved",
+        least: 2,
+        runs: |n| vec![all_call(halved(n))],
+        theory: theory::ring::probes_halved,
+        measure: PROBES,
+        verdict: Verdict::Exact,
+    },
+    Case {
+        name: "all-mean",
+        least: 2,
+        runs: |n| {
+            let mut dice = SeededDice::new(u64::from(n));
+            (0..ORDERS).map(|_| all_call(shuffled(n, &mut dice))).collect()
+        },
+        theory: theory::ring::probes_mean,
+        measure: PROBES,
+        verdict: Verdict::Sampled,
+    },
+    Case {
+        name: "all-bound",
+        least: 2,
+        runs: |n| {
+            let mut dice = SeededDice::new(u64::from(n));
+            let known = [(1..=n).collect(), (1..=n).rev().collect(), halved(n), alternating(n)];
+            let random = (0..ORDERS).map(|_| shuffled(n, &mut dice));
+            known.into_iter().chain(random).map(all_call).collect()
+        },
+        theory: theory::ring::probes_bound,
+        measure: PROBES,
+        verdict: Verdict::AtMost,
+    },
+];
+
+/// An order round the ring in which every phase halves the candidates, if n is a power of two:
+/// multiples of 2^(k + 1) are higher than all nodes up to 2^k hops away.
+fn halved(n: u32) -> Vec<u32> {
+    let mut by_rank: Vec<u32> = (1..=n).collect();
+    by_rank.sort_by_key(|node| (node.trailing_zeros(), *node));
+    let mut order = vec![0; by_rank.len()];
+    for (rank, node) in (1..).zip(by_rank) {
+        if let Some(place) = order.get_mut(node as usize - 1) {
+            *place = rank;
+        }
+    }
+    order
+}
+
+/// An order round the ring in which every phase leaves as many candidates as it can: of k names
+/// half of them, rounded down, are higher than both neighbours, and these are again in such an
+/// order.
+fn alternating(n: u32) -> Vec<u32> {
+    let peaks = n / 2;
+    if peaks == 0 {
+        return vec![1; usize::from(n == 1)];
+    }
+    let mut low = 1..=n - peaks;
+    let mut order = Vec::new();
+    for peak in alternating(peaks) {
+        order.push(peak + n - peaks);
+        order.extend(low.next());
+    }
+    // An odd one out has no place of its own between two peaks.
+    order.extend(low);
+    order
+}
+
 /// All nodes follow N, and these call an election.
 fn calls(n: u32, initiators: impl Iterator<Item = u32>) -> Plan {
     let faults = initiators.map(|node| (0, Action::Call(NodeId(node)))).collect();
@@ -229,4 +357,31 @@ fn shuffled(n: u32, dice: &mut SeededDice) -> Vec<u32> {
         order.push(left.swap_remove(at));
     }
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_an_alternating_order_is_higher_than_both_neighbours_again_and_again() {
+        for n in 1..=200 {
+            let mut order = alternating(n);
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (1..=n).collect::<Vec<_>>());
+            while order.len() > 1 {
+                let count = order.len();
+                let at = |place: usize| order[place % count];
+                let peaks: Vec<u32> = (0..count)
+                    .filter(|place| {
+                        at(*place) > at(place + 1) && at(*place) > at(place + count - 1)
+                    })
+                    .map(at)
+                    .collect();
+                assert_eq!(peaks.len(), count / 2, "{order:?}");
+                order = peaks;
+            }
+        }
+    }
 }

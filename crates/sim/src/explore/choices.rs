@@ -112,8 +112,7 @@ impl World {
         if let Some(Scheduled::At { host, due: Due::Deliver { from, id, message } }) =
             self.schedule.remove(number)
         {
-            let facts = message.facts(self.config.algorithm());
-            self.lose(from, self.hosts[host].id, id, facts, Loss::Dropped);
+            self.lose(from, self.hosts[host].id, id, &message, Loss::Dropped);
         }
         self.settle();
     }

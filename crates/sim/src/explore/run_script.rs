@@ -25,8 +25,8 @@ pub struct NotEnabled {
 impl World {
     /// Prepares the world for a script: the faults of time zero are applied first.
     pub fn begin_script(&mut self) {
-        while let Some((_, action)) = self.planned.pop_if(|(at, _)| at.as_micros() == 0) {
-            self.act(action);
+        while let Some((_, planned)) = self.planned.pop_if(|(at, _)| at.as_micros() == 0) {
+            self.carry_out_fault(planned);
         }
         self.settle();
     }

@@ -39,7 +39,9 @@ impl Monitor for BestWins {
             let live = global.live().filter(|view| !view.is_recalling).map(|view| view.id);
             let better = live.filter(|id| global.members.outranks(*id, *node)).collect();
             self.calls.push((*node, better));
-        } else if let Event::Crash { node } | Event::Withdraw { node } = event {
+        } else if let Event::Crash { node } | Event::Withdraw { node } | Event::Overdue { node } =
+            event
+        {
             self.calls.retain(|(caller, _)| caller != node);
             for (_, better) in &mut self.calls {
                 better.remove(*node);

@@ -10,6 +10,7 @@ mod best_or_undefined; // G-15
 mod best_wins; // G-14
 pub(crate) mod cuts; // B-42 to B-45
 mod definition_only_in_reorganization; // I-50
+mod down_does_nothing; // P-04
 mod everybody_has_super_peers; // V-02
 mod everybody_knows; // G-16
 mod group_agrees_on_coordinator;
@@ -22,6 +23,7 @@ mod one_group_per_clique; // A-4
 mod one_leader_in_reach; // W-04
 mod one_leader_per_component; // W-05
 mod one_parent; // VKT-1
+mod overdue_takes_no_part; // P-05
 mod peers;
 mod safe_inside; // V-04
 mod same_coordinator;
@@ -50,6 +52,7 @@ pub(crate) use self::all_under_one::AllUnderOne;
 pub(crate) use self::best_or_undefined::BestOrUndefined;
 pub(crate) use self::best_wins::BestWins;
 pub(crate) use self::definition_only_in_reorganization::DefinitionOnlyInReorganization;
+pub(crate) use self::down_does_nothing::DownDoesNothing;
 pub(crate) use self::everybody_has_super_peers::EverybodyHasSuperPeers;
 pub(crate) use self::everybody_knows::EverybodyKnows;
 pub(crate) use self::group_agrees_on_coordinator::GroupAgreesOnCoordinator;
@@ -62,6 +65,7 @@ pub(crate) use self::one_group_per_clique::OneGroupPerClique;
 pub(crate) use self::one_leader_in_reach::OneLeaderInReach;
 pub(crate) use self::one_leader_per_component::OneLeaderPerComponent;
 pub(crate) use self::one_parent::OneParent;
+pub(crate) use self::overdue_takes_no_part::OverdueTakesNoPart;
 pub(crate) use self::peers::Peers;
 pub(crate) use self::safe_inside::SafeInside;
 pub(crate) use self::same_coordinator::SameCoordinator;
@@ -175,7 +179,10 @@ impl Interest {
     pub const MILESTONE: Self = Self(8);
     /// Faults: crashes, restarts, cuts.
     pub const FAULT: Self = Self(16);
-    const NOTHING: Self = Self(0);
+    /// Everything else: losses, timers, saves.
+    pub const DETAIL: Self = Self(32);
+    /// Every event.
+    pub const ALL: Self = Self(63);
 
     /// The union of both.
     #[must_use]
@@ -198,7 +205,7 @@ impl Interest {
             EventClass::Received => Self::RECEIVE,
             EventClass::Milestone => Self::MILESTONE,
             EventClass::Fault => Self::FAULT,
-            EventClass::Detail => Self::NOTHING,
+            EventClass::Detail => Self::DETAIL,
         }
     }
 }
@@ -226,8 +233,8 @@ impl Selection {
 /// Every assertion that has a monitor.
 pub const IDS: &[&str] = &[
     "A-1.1", "A-1.2", "A-2", "A-3.1", "A-3.2", "A-4", "B-37", "G-09", "G-14", "G-15", "G-16",
-    "I-02", "I-07", "I-50", "I-51", "P-01", "P-02", "P-03", "VKT-1", "VKT-2", "W-04", "W-05",
-    "V-02", "V-03", "V-04", "V-05", "B-42", "B-43", "B-44", "B-45",
+    "I-02", "I-07", "I-50", "I-51", "P-01", "P-02", "P-03", "P-04", "P-05", "VKT-1", "VKT-2",
+    "W-04", "W-05", "V-02", "V-03", "V-04", "V-05", "B-42", "B-43", "B-44", "B-45",
 ];
 
 /// Whether an assertion is checked only on request.
@@ -244,6 +251,8 @@ pub fn all(algorithm: Algorithm, selection: Selection, header: &Header) -> Vec<B
         Box::new(OneElectionAtATime),
         Box::new(UniqueNumbers::default()),
         Box::new(WithdrawnTakesNoPart::default()),
+        Box::new(DownDoesNothing),
+        Box::new(OverdueTakesNoPart::new(header)),
     ];
     let study = algorithms::study(algorithm);
     monitors.extend((study.monitors)(header, selection));

@@ -88,7 +88,7 @@ impl Settled {
         Self {
             since: None,
             longest: Duration::ZERO,
-            round: Duration::from_micros(header.check_every_us + 2 * header.answer_us),
+            round: round(header),
             disturbed_at: Time::ZERO,
         }
     }
@@ -114,6 +114,12 @@ impl Settled {
         let longest = self.since.map_or(self.longest, |since| self.longest.max(at.since(since)));
         at.since(self.disturbed_at) > self.round * PATIENCE && longest < self.round
     }
+}
+
+/// One round of the periodic activities: a check and its answers. Durations are long enough for any
+/// number of microseconds in a header.
+fn round(header: &Header) -> Duration {
+    Duration::from_micros(header.check_every_us) + Duration::from_micros(header.answer_us) * 2
 }
 
 /// How many rounds without a fault pass before a condition that relapses counts as violated.

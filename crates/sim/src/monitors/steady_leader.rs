@@ -146,8 +146,10 @@ impl Monitor for SteadyLeader {
             self.reigning.remove(node);
             self.heirs.remove(node);
             self.starting.insert(*node);
-        } else if let Event::Crash { node } | Event::Withdraw { node } | Event::Pause { node } =
-            event
+        } else if let Event::Crash { node }
+        | Event::Withdraw { node }
+        | Event::Overdue { node }
+        | Event::Pause { node } = event
         {
             self.fallen.extend(self.reigning.remove(node));
         } else if let Event::Cut { .. } | Event::Heal { .. } = event {

@@ -4,6 +4,8 @@
 //! nothing has been received that was not sent. So an assertion about consistent states may be
 //! checked after every entry.
 
+use std::time::Duration;
+
 use tanist_core::trace::{Event, Kind, Link, NodeState};
 use tanist_core::{GroupNumber, Membership, NodeId, NodeSet, Status, Time};
 
@@ -19,6 +21,8 @@ pub struct GlobalState {
     is_cut: Vec<bool>,
     /// When the last fault happened.
     pub disturbed_at: Time,
+    /// The rates of clocks that are not right, in millionths.
+    rates: Vec<(NodeId, u32)>,
     cuts: usize,
     changes: u64,
     links_changed: u64,
@@ -29,12 +33,16 @@ pub struct GlobalState {
 pub struct NodeView {
     /// Its id.
     pub id: NodeId,
-    /// Whether it is up.
+    /// Whether it is up, and not withdrawn.
     pub is_up: bool,
+    /// Whether its process runs: from its start to its crash, withdrawn or not.
+    pub is_running: bool,
     /// Whether it is paused.
     pub is_paused: bool,
-    /// Whether it is withdrawn; it does not count as up then.
+    /// Whether it takes no part, withdrawn or overdue; it does not count as up then.
     pub is_withdrawn: bool,
+    /// Whether its application has not stopped in time, and it is silent until it has.
+    pub is_overdue: bool,
     /// Whether it is still asking its peers for its own group numbers, and takes part in nothing
     /// yet.
     pub is_recalling: bool,
@@ -93,6 +101,7 @@ impl GlobalState {
             nodes: ids.into_iter().map(NodeView::empty).collect(),
             is_cut: Vec::new(),
             disturbed_at: Time::ZERO,
+            rates: Vec::new(),
             cuts: 0,
             changes: 0,
             links_changed: 0,
@@ -121,6 +130,15 @@ impl GlobalState {
     pub fn hears(&self, from: NodeId, to: NodeId) -> bool {
         let (Some(from), Some(to)) = (self.position(from), self.position(to)) else { return false };
         !self.is_cut.get(from * self.nodes.len() + to).copied().unwrap_or(false)
+    }
+
+    /// How long a span of a node's own clock really takes, at the rate that it has.
+    #[must_use]
+    pub fn real(&self, id: NodeId, span: Duration) -> Duration {
+        match self.rates.iter().find(|(node, _)| *node == id) {
+            Some((_, rate_ppm)) => span.mul_f64(1e6 / f64::from(*rate_ppm)),
+            None => span,
+        }
     }
 
     /// Whether both directions between two nodes are up.
@@ -205,6 +223,7 @@ impl GlobalState {
                     let incarnations = view.incarnations + 1;
                     *view = NodeView {
                         is_up: true,
+                        is_running: true,
                         started_at: at,
                         incarnations,
                         ..NodeView::empty(view.id)
@@ -232,7 +251,9 @@ impl GlobalState {
                 self.change(*node, |view| {
                     let (incarnations, state, has_shown) =
                         (view.incarnations, view.state.clone(), view.has_shown);
+                    let is_running = view.is_running;
                     *view = NodeView {
+                        is_running,
                         is_withdrawn: true,
                         incarnations,
                         state,
@@ -240,6 +261,18 @@ impl GlobalState {
                         ..NodeView::empty(view.id)
                     };
                 });
+            }
+            // As a crash to the others, except that its application may still work.
+            Event::Overdue { node } => {
+                self.disturbed_at = at;
+                self.change(*node, |view| {
+                    (view.is_up, view.is_withdrawn, view.is_overdue) = (false, true, true);
+                    view.elections_open = 0;
+                });
+            }
+            Event::Clock { node, rate_ppm } => {
+                self.rates.retain(|(id, _)| id != node);
+                self.rates.push((*node, *rate_ppm));
             }
             Event::Rejoin { node } => {
                 self.disturbed_at = at;
@@ -342,8 +375,10 @@ impl NodeView {
         Self {
             id,
             is_up: false,
+            is_running: false,
             is_paused: false,
             is_withdrawn: false,
+            is_overdue: false,
             is_recalling: false,
             started_at: Time::ZERO,
             incarnations: 0,

@@ -265,9 +265,26 @@ impl Observers {
             .collect()
     }
 
+    /// Whether the trace is kept.
+    #[must_use]
+    pub const fn is_recording(&self) -> bool {
+        self.recording.is_some()
+    }
+
     /// The trace, if it was kept.
     pub fn into_recording(self) -> Option<Recording> {
         self.recording
+    }
+
+    /// The trace so far, if it is kept.
+    #[must_use]
+    pub const fn recording(&self) -> Option<&Recording> {
+        self.recording.as_ref()
+    }
+
+    /// Notes what another observer found, in the trace as well.
+    pub fn report(&mut self, violated: Violated) {
+        self.record_break(violated);
     }
 
     fn record_break(&mut self, violated: Violated) {

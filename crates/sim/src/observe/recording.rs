@@ -61,10 +61,10 @@ pub(crate) fn without_heartbeats(entries: &[Entry]) -> Cow<'_, [Entry]> {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The text is empty.
-    #[error("the trace is empty; its first line must be a header")]
+    #[error("line 1: the trace is empty; its first line must be a header")]
     Empty,
     /// The trace has another version.
-    #[error("the trace has schema {found}, this program reads schema {SCHEMA}")]
+    #[error("line 1: the trace has schema {found}, this program reads schema {SCHEMA}")]
     Schema {
         /// Which.
         found: u32,

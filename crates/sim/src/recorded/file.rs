@@ -7,6 +7,7 @@
 //! are computed again.
 
 use std::io::{self, BufRead};
+use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 use tanist_core::trace::{Entry, Event, Header, SCHEMA};
@@ -20,10 +21,12 @@ use crate::observe::recording::Recording;
 pub struct TraceFile {
     pub(super) name: String,
     pub(super) header: Header,
+    /// The line of the header, from 1.
+    pub(super) header_line: usize,
     pub(super) lines: Vec<Line>,
     pub(super) half_lines: usize,
-    /// The headers of later incarnations.
-    further: Vec<Header>,
+    /// The headers of later incarnations, and their lines.
+    further: Vec<(Header, usize)>,
 }
 
 /// An entry and its line.
@@ -84,12 +87,13 @@ impl TraceFile {
             .filter(|(entry, _)| !matches!(entry.event, Event::Violation { .. }))
             .map(|(entry, number)| Line { entry, number, by: Source::Recorded });
         let (name, header, lines) = (name.into(), recording.header, lines.collect());
-        Self { name, header, lines, half_lines: 0, further: Vec::new() }
+        Self { name, header, header_line: 1, lines, half_lines: 0, further: Vec::new() }
     }
 
-    /// Every header in it.
-    pub(super) fn headers(&self) -> impl Iterator<Item = &Header> + '_ {
-        std::iter::once(&self.header).chain(&self.further)
+    /// Every header in it, and its line.
+    pub(super) fn headers(&self) -> impl Iterator<Item = (&Header, usize)> + '_ {
+        let further = self.further.iter().map(|(header, line)| (header, *line));
+        std::iter::once((&self.header, self.header_line)).chain(further)
     }
 
     /// The node with the lowest id that has lines of its own here; none in a harness's file.
@@ -130,14 +134,16 @@ pub enum FileError {
         /// Which file.
         file: String,
     },
-    /// The first line is something else.
+    /// The first line with something in it is not a header.
     #[error(
-        "{file}:1: the first line is not the header of a trace ({source}); nothing was judged. \
+        "{file}:{line}: the first line is not the header of a trace ({source}); nothing was judged. \
          Name files that tanist wrote"
     )]
     NoHeader {
         /// Which file.
         file: String,
+        /// Which line.
+        line: usize,
         /// What is wrong with it.
         source: serde_json::Error,
     },
@@ -153,6 +159,19 @@ pub enum FileError {
         line: usize,
         /// Its version.
         found: u32,
+    },
+    /// A number that no clock shows.
+    #[error(
+        "{file}:{line}: {what}; nothing was judged. The file was changed or damaged: take it out, \
+         or cut it off before this line"
+    )]
+    Number {
+        /// Which file.
+        file: String,
+        /// Which line.
+        line: usize,
+        /// The field, its value, and what was expected.
+        what: String,
     },
     /// A line that is not an entry.
     #[error(
@@ -178,7 +197,7 @@ struct Odd {
 
 struct Reader {
     name: String,
-    headers: Vec<Header>,
+    headers: Vec<(Header, usize)>,
     lines: Vec<Line>,
 }
 
@@ -196,20 +215,31 @@ impl Reader {
                     return Err(FileError::Schema { file, line: number, found });
                 }
                 Ok(header) => {
-                    self.headers.push(header);
+                    self.headers.push((header, number));
                     Ok(())
                 }
                 Err(source) => Err(source),
             });
         }
-        Ok(serde_json::from_slice::<Entry>(text).map(|entry| {
-            let is_repeated = matches!(entry.event, Event::Crash { .. } | Event::Lose { .. });
-            let is_verdict = matches!(entry.event, Event::Violation { .. });
-            let is_left_out = is_verdict || (is_repeated && is_inferred(text));
-            if !is_left_out {
-                self.lines.push(Line { entry, number, by: Source::Recorded });
-            }
-        }))
+        let entry = match serde_json::from_slice::<Entry>(text) {
+            Ok(entry) => entry,
+            Err(source) => return Ok(Err(source)),
+        };
+        if let Some(what) = impossible(&entry) {
+            return Err(FileError::Number { file: self.name.clone(), line: number, what });
+        }
+        self.keep(entry, number, text);
+        Ok(Ok(()))
+    }
+
+    /// Keeps an entry unless it is worked out again.
+    fn keep(&mut self, entry: Entry, number: usize, text: &[u8]) {
+        let is_repeated = matches!(entry.event, Event::Crash { .. } | Event::Lose { .. });
+        let is_verdict = matches!(entry.event, Event::Violation { .. });
+        let is_left_out = is_verdict || (is_repeated && is_inferred(text));
+        if !is_left_out {
+            self.lines.push(Line { entry, number, by: Source::Recorded });
+        }
     }
 
     fn bad(self, odd: Odd) -> FileError {
@@ -217,7 +247,7 @@ impl Reader {
         let file = self.name;
         match self.headers.is_empty() {
             true if number == 1 && source.is_eof() => FileError::Empty { file },
-            true => FileError::NoHeader { file, source },
+            true => FileError::NoHeader { file, line: number, source },
             false => FileError::Line { file, line: number, source },
         }
     }
@@ -225,9 +255,27 @@ impl Reader {
     fn finish(self, half_lines: usize) -> Result<TraceFile, FileError> {
         let Self { name, headers, lines } = self;
         let mut headers = headers.into_iter();
-        let Some(header) = headers.next() else { return Err(FileError::Empty { file: name }) };
-        Ok(TraceFile { name, header, lines, half_lines, further: headers.collect() })
+        let Some((header, header_line)) = headers.next() else {
+            return Err(FileError::Empty { file: name });
+        };
+        let further = headers.collect();
+        Ok(TraceFile { name, header, header_line, lines, half_lines, further })
     }
+}
+
+/// What is wrong with the numbers of an entry, if monitors could not calculate with them.
+fn impossible(entry: &Entry) -> Option<String> {
+    if entry.at > STAMP_MAX {
+        let (at, most) = (entry.at.as_micros(), STAMP_MAX.as_micros());
+        return Some(format!("at_us is {at}, expected at most {most}, which is thirty years"));
+    }
+    if let Event::Clock { rate_ppm, .. } = entry.event
+        && !RATES_PPM.contains(&rate_ppm)
+    {
+        let (least, most) = (RATES_PPM.start(), RATES_PPM.end());
+        return Some(format!("rate_ppm is {rate_ppm}, expected {least} to {most}"));
+    }
+    None
 }
 
 /// Whether a line is marked as inferred.
@@ -244,5 +292,9 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
+/// As for the durations of a configuration: about thirty years.
+const STAMP_MAX: Time = Time::from_micros(1_000_000_000_000_000);
+/// As for the clocks of a scenario: 0.01 to 100 times the right rate.
+const RATES_PPM: RangeInclusive<u32> = 10_000..=100_000_000;
 /// How a header begins.
 const HEADER: &[u8] = br#"{"tanist_trace":"#;

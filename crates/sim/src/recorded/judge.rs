@@ -190,7 +190,7 @@ fn patience(header: &Header) -> Duration {
 
 /// One round of the periodic activities: a check and its answers.
 fn round(header: &Header) -> Duration {
-    Duration::from_micros(header.check_every_us + 2 * header.answer_us)
+    Duration::from_micros(header.check_every_us) + Duration::from_micros(header.answer_us) * 2
 }
 
 /// At which moment an unrecorded crash is assumed.
@@ -215,7 +215,7 @@ enum Scope {
 
 fn scope(assertion: &str) -> Scope {
     match assertion {
-        "B-37" | "G-09" | "I-02" | "I-07" | "I-50" => Scope::Each,
+        "B-37" | "G-09" | "I-02" | "I-07" | "I-50" | "P-04" | "P-05" => Scope::Each,
         "A-1.1" | "A-1.2" | "A-3.1" | "A-3.2" | "G-14" | "B-42" | "B-43" => Scope::Pairs,
         // Every other assertion needs the lines of all nodes unless it is listed above.
         _ => Scope::All,

@@ -27,12 +27,14 @@ pub(super) fn find(header: &Header, entries: &[Known], gaps: &NodeSet) -> Vec<Kn
     };
     let mut losses = Vec::new();
     for (index, entry) in all().enumerate() {
-        let Event::Send { node, to, id, message } = entry.event else { continue };
+        let Event::Send { node, to, id, message, contents } = &entry.event else { continue };
+        let (node, to, id, message) = (*node, *to, *id, *message);
         if told.contains(&(node, to, id)) || gaps.contains(to) {
             continue;
         }
         if let Some((at, why)) = facts.fate(index, entry.at, node, to) {
-            let entry = Entry { at, event: Event::Lose { node, to, id, message, why } };
+            let contents = contents.clone();
+            let entry = Entry { at, event: Event::Lose { node, to, id, message, contents, why } };
             losses.push(Known { entry, by: Source::Inferred });
         }
     }

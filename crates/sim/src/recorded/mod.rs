@@ -6,6 +6,7 @@
 //!
 //! ```text
 //!   file          a file, read line by line         \
+//!   group         the group of the headers, checked   |
 //!   incarnations  who was up when; unseen crashes    | recorded lines, plus what follows from them
 //!   order         one order: causes before effects   |
 //!   losses        messages that were not received   /
@@ -22,6 +23,7 @@
 
 mod faults;
 mod file;
+mod group;
 mod incarnations;
 mod judge;
 mod losses;
@@ -37,6 +39,7 @@ use tanist_core::membership::{MembershipError, NodeNames};
 use tanist_core::trace::{Entry, Event, Header};
 use tanist_core::{Membership, NodeId, NodeSet, Time};
 
+use self::group::Group;
 use self::incarnations::Incarnations;
 
 pub use self::file::{FileError, TraceFile};
@@ -95,11 +98,7 @@ impl Recorded {
     /// Merges the files of one run into one trace; stamps may contradict each other by `tolerance`.
     pub fn merge(mut files: Vec<TraceFile>, tolerance: Duration) -> Result<Self, MergeError> {
         let header = agreed_header(&files)?;
-        let algorithm = Algorithm::from_name(&header.algorithm)
-            .ok_or_else(|| MergeError::Algorithm { name: header.algorithm.clone() })?;
-        let members = Membership::new(header.nodes.iter().copied())?;
-        let members = members.with_labels(header.labels.iter().copied());
-        let members = members.with_names(header.names.clone());
+        let Group { algorithm, members } = group::group(&files, &header)?;
         // At equal stamps faults come first, as in the simulator; then nodes by id. So the order of
         // the arguments does not matter.
         files.sort_by_cached_key(|file| (file.first_node(), file.name.clone()));
@@ -172,12 +171,14 @@ pub enum MergeError {
     NoFiles,
     /// Two headers differ.
     #[error(
-        "{file}: its {what} is {here}, that of {other} is {there}; nothing was judged. Files of \
+        "{file}:{line}: its {what} is {here}, that of {other} is {there}; nothing was judged. Files of \
          one run have the same group: leave out those of another run"
     )]
     Differs {
         /// The file that differs.
         file: String,
+        /// The line of its header.
+        line: usize,
         /// From this one.
         other: String,
         /// The field that differs.
@@ -189,18 +190,45 @@ pub enum MergeError {
     },
     /// An algorithm that this program does not know.
     #[error(
-        "the trace is of algorithm {name:?}, which this program does not know; nothing was \
+        "{file}:{line}: the trace is of algorithm {name:?}, which this program does not know; nothing was \
          judged. Known ones: tanist algorithms"
     )]
     Algorithm {
+        /// Which file.
+        file: String,
+        /// The line of its header.
+        line: usize,
         /// Its name.
         name: String,
     },
     /// The header's nodes do not make a group.
     #[error(
-        "the nodes in the header do not make a group: {0}. Nothing was judged; the header was changed"
+        "{file}:{line}: the nodes in the header do not make a group: {source}. Nothing was judged; \
+         the header was changed"
     )]
-    Members(#[from] MembershipError),
+    Members {
+        /// Which file.
+        file: String,
+        /// The line of its header.
+        line: usize,
+        /// What is wrong with them.
+        source: MembershipError,
+    },
+    /// A field of the header that no group could have.
+    #[error(
+        "{file}:{line}: `{field}` in the header is wrong: {why}. Nothing was judged; the header \
+         was changed: take it as tanist wrote it"
+    )]
+    Header {
+        /// Which file.
+        file: String,
+        /// The line of its header.
+        line: usize,
+        /// The field.
+        field: &'static str,
+        /// What is wrong with it, and what was expected.
+        why: String,
+    },
     /// A clock that runs backwards.
     #[error(
         "{file}:{line}: the clock runs back by {by:?}; nothing was judged. The machine was \
@@ -255,16 +283,18 @@ pub enum MergeError {
     },
 }
 
-/// The header that all files share, except for the name of the run and names that some leave out.
+/// The header that all files share, except for the name of the run, names that some leave out, and
+/// how long an application may take to stop.
 fn agreed_header(files: &[TraceFile]) -> Result<Header, MergeError> {
     let first = files.first().ok_or(MergeError::NoFiles)?;
     let there = said(&first.header);
     for file in files {
-        for header in file.headers() {
+        for (header, line) in file.headers() {
             let pair = said(header).into_iter().zip(&there).find(|(here, there)| here != *there);
             if let Some(((what, here), (_, there))) = pair {
                 let (file, other) = (file.name.clone(), first.name.clone());
-                return Err(MergeError::Differs { file, other, what, here, there: there.clone() });
+                let there = there.clone();
+                return Err(MergeError::Differs { file, line, other, what, here, there });
             }
         }
     }
@@ -274,18 +304,26 @@ fn agreed_header(files: &[TraceFile]) -> Result<Header, MergeError> {
     let mut header = named.unwrap_or(first).header.clone();
     header.nodes.sort_unstable();
     header.names = agreed_names(files)?;
+    // Each node has a limit of its own for its application. A monitor knows one for all, so the
+    // longest: no node is blamed for being within its own.
+    let limits = files.iter().flat_map(TraceFile::headers);
+    header.stop_within_us =
+        limits.map(|(header, _)| header.stop_within_us).max().unwrap_or(header.stop_within_us);
     Ok(header)
 }
 
 /// The names of the nodes, in which all files agree that have any: a harness may know none.
 fn agreed_names(files: &[TraceFile]) -> Result<NodeNames, MergeError> {
-    let all = files.iter().flat_map(|file| file.headers().map(move |header| (file, &header.names)));
+    let all = files
+        .iter()
+        .flat_map(|file| file.headers().map(move |(header, line)| ((file, line), &header.names)));
     let mut named = all.filter(|(_, names)| !names.is_empty());
-    let Some((first, names)) = named.next() else { return Ok(NodeNames::default()) };
+    let Some(((first, _), names)) = named.next() else { return Ok(NodeNames::default()) };
     match named.find(|(_, others)| *others != names) {
         None => Ok(names.clone()),
-        Some((file, others)) => Err(MergeError::Differs {
+        Some(((file, line), others)) => Err(MergeError::Differs {
             file: file.name.clone(),
+            line,
             other: first.name.clone(),
             what: "list of names",
             here: names_words(others),
@@ -300,7 +338,7 @@ fn names_words(names: &NodeNames) -> String {
 }
 
 /// The fields that headers of one run share, each with its name.
-fn said(header: &Header) -> [(&'static str, String); 6] {
+fn said(header: &Header) -> [(&'static str, String); 7] {
     let mut nodes = header.nodes.clone();
     nodes.sort_unstable();
     let nodes =
@@ -310,6 +348,7 @@ fn said(header: &Header) -> [(&'static str, String); 6] {
     [
         ("algorithm", header.algorithm.clone()),
         ("list of nodes", nodes.collect::<Vec<_>>().join(", ")),
+        ("order of the ring", NodeNames::default().list(header.ring.iter().copied())),
         ("list of options", format!("[{}]", options.join(", "))),
         ("T (answer_us)", header.answer_us.to_string()),
         ("period of Check (check_every_us)", header.check_every_us.to_string()),

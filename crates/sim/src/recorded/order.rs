@@ -34,7 +34,11 @@ pub(super) fn order(
     let (mut causes, nudges) = sendings(files, tolerance)?;
     for incarnations in incarnations.all() {
         for incarnation in incarnations {
-            if let Some(crash) = incarnation.crash {
+            // Within one file the order of lines is the truth: a line of the node after its crash is
+            // for the monitors.
+            if let Some(crash) =
+                incarnation.crash.filter(|crash| crash.file != incarnation.last.file)
+            {
                 causes.entry(crash).or_default().push(incarnation.last);
             }
         }

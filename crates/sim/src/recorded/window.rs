@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tanist_core::trace::{Entry, Event, Link};
-use tanist_core::{Status, Time};
+use tanist_core::{Membership, Status, Time};
 
 use super::Recorded;
 use crate::observe::global_state::GlobalState;
@@ -23,8 +23,8 @@ impl Window {
     /// Normal again in the group of a live coordinator. None if there are fewer crashes.
     #[must_use]
     pub fn around_crash(run: &Recorded, number: usize) -> Option<Self> {
-        let before = Duration::from_micros(2 * run.header.answer_us);
         let after = Duration::from_micros(run.header.answer_us);
+        let before = after * 2;
         let mut global = GlobalState::new(run.members.clone());
         let mut crashes = 0;
         let mut crash: Option<Time> = None;
@@ -58,11 +58,20 @@ impl Window {
         entries.iter().filter(|entry| self.has(entry.at)).cloned().collect()
     }
 
-    /// The entries in the window, after some that describe the global state at its beginning: which
-    /// nodes are up and in which state, which are paused, which links are cut.
+    /// The entries in the window, after some that describe the global state at its beginning.
     #[must_use]
     pub fn picture(&self, run: &Recorded, entries: &[Entry]) -> Vec<Entry> {
-        let mut global = GlobalState::new(run.members.clone());
+        let mut drawn = self.beginning(&run.members, entries);
+        drawn.extend(self.entries(entries));
+        drawn
+    }
+
+    /// Entries that describe the global state at the beginning of the window: which nodes run and
+    /// in which state, which are paused or take no part, which links are cut. None for a window that begins
+    /// with the run.
+    #[must_use]
+    pub fn beginning(&self, members: &Membership, entries: &[Entry]) -> Vec<Entry> {
+        let mut global = GlobalState::new(members.clone());
         let mut cut: BTreeSet<Link> = BTreeSet::new();
         for entry in entries.iter().take_while(|entry| entry.at < self.from) {
             global.note(entry.at, &entry.event);
@@ -74,10 +83,15 @@ impl Window {
         }
         let mut drawn = Vec::new();
         let mut push = |event| drawn.push(Entry { at: self.from, event });
-        for view in global.live() {
+        for view in global.views().iter().filter(|view| view.is_running) {
             let node = view.id;
             push(Event::Start { node, restarted: false });
             push(Event::State { node, state: view.state.clone() });
+            if view.is_overdue {
+                push(Event::Overdue { node });
+            } else if view.is_withdrawn {
+                push(Event::Withdraw { node });
+            }
             if view.is_paused {
                 push(Event::Pause { node });
             }
@@ -85,7 +99,6 @@ impl Window {
         if !cut.is_empty() {
             push(Event::Cut { links: cut.into_iter().collect() });
         }
-        drawn.extend(self.entries(entries));
         drawn
     }
 

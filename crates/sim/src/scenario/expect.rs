@@ -13,7 +13,7 @@ use toml::Spanned;
 use super::Scenario;
 use super::parse::{Reader, ScenarioError, Text};
 use super::unknown::unknown;
-use crate::monitors::{IDS, Selection};
+use crate::monitors::{self, IDS, Selection};
 
 /// The expected outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Expect {
     pub elections: Option<u64>,
     /// When the last change of state was.
     pub settled: Option<Duration>,
+    /// Every fault happened, and every rule for messages decided about one.
+    pub all_faults: bool,
 }
 
 /// The expected state of a node at the end.
@@ -52,10 +54,8 @@ pub struct ExpectNode {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AssertionsTable {
-    #[serde(default)]
-    pub(super) cuts: bool,
-    #[serde(default)]
-    literal_a4: bool,
+    pub(super) cuts: Option<Spanned<bool>>,
+    literal_a4: Option<Spanned<bool>>,
     #[serde(default)]
     pub(super) beyond_model: bool,
     #[serde(default)]
@@ -75,6 +75,8 @@ pub(super) struct ExpectTable {
     pub(super) by_kind: BTreeMap<Spanned<String>, u64>,
     pub(super) elections: Option<u64>,
     pub(super) settled: Option<Text>,
+    #[serde(default)]
+    pub(super) all_faults: bool,
 }
 
 #[derive(Deserialize)]
@@ -82,16 +84,17 @@ pub(super) struct ExpectTable {
 pub(super) struct ExpectLine {
     pub(super) id: Spanned<u32>,
     pub(super) status: Option<Text>,
-    pub(super) coordinator: Option<u32>,
+    pub(super) coordinator: Option<Spanned<u32>>,
     pub(super) group: Option<String>,
     pub(super) definition: Option<String>,
 }
 
 impl AssertionsTable {
-    pub(super) const fn selection(&self) -> Selection {
+    pub(super) fn selection(&self) -> Selection {
+        let is_on = |given: &Option<Spanned<bool>>| given.as_ref().is_some_and(|on| *on.as_ref());
         Selection {
-            has_cuts: self.cuts,
-            is_literal_a4: self.literal_a4,
+            has_cuts: is_on(&self.cuts),
+            is_literal_a4: is_on(&self.literal_a4),
             is_beyond_model: self.beyond_model,
             is_steady: self.steady,
         }
@@ -99,13 +102,37 @@ impl AssertionsTable {
 }
 
 impl Reader<'_> {
+    /// Refuses to change an assertion that is not checked for the scenario's algorithm.
+    pub(super) fn check_selection(
+        &self,
+        table: Option<&AssertionsTable>,
+        scenario: &Scenario,
+    ) -> Result<(), ScenarioError> {
+        let Some(table) = table else { return Ok(()) };
+        let algorithm = scenario.settings.algorithm;
+        let monitors = monitors::all(algorithm, table.selection(), &scenario.header(1));
+        for (name, given, id) in
+            [("cuts", &table.cuts, "B-42"), ("literal_a4", &table.literal_a4, "A-4")]
+        {
+            let is_checked = monitors.iter().any(|monitor| monitor.id() == id);
+            if let Some(on) = given.as_ref().filter(|on| *on.as_ref() && !is_checked) {
+                let name_of = algorithm.name();
+                let what = format!("`{name}` is about {id}, which {name_of} has not; leave it out");
+                return Err(self.error(&on.span(), what));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn expect(
         &self,
         table: Option<ExpectTable>,
         members: &Membership,
     ) -> Result<Expect, ScenarioError> {
         let Some(table) = table else { return Ok(Expect::default()) };
-        let named = table.node.iter().map(|line| &line.id).chain(&table.coordinator);
+        let named =
+            table.node.iter().flat_map(|line| [&line.id].into_iter().chain(&line.coordinator));
+        let named = named.chain(&table.coordinator);
         for node in named {
             self.known(*node.as_ref(), members, &node.span())?;
         }
@@ -123,7 +150,7 @@ impl Reader<'_> {
             Ok(ExpectNode {
                 id: NodeId(line.id.into_inner()),
                 status: line.status.as_ref().map(|status| self.status(status)).transpose()?,
-                coordinator: line.coordinator.map(NodeId),
+                coordinator: line.coordinator.map(|node| NodeId(node.into_inner())),
                 group: line.group,
                 definition: line.definition,
             })
@@ -136,6 +163,7 @@ impl Reader<'_> {
             by_kind,
             elections: table.elections,
             settled: table.settled.as_ref().map(|text| self.duration(text)).transpose()?,
+            all_faults: table.all_faults,
         })
     }
 }
@@ -174,6 +202,9 @@ impl Scenario {
         }
         if let Some(settled) = expect.settled {
             writeln!(to, "settled = {:?}", duration::print(settled))?;
+        }
+        if expect.all_faults {
+            writeln!(to, "all_faults = true")?;
         }
         if !expect.by_kind.is_empty() {
             let kinds = expect.by_kind.iter().map(|(kind, count)| format!("{kind} = {count}"));

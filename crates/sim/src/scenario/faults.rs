@@ -11,10 +11,14 @@ use tanist_core::{NodeId, Time};
 use toml::Spanned;
 
 use super::Scenario;
+use super::action_keys::{ACTIONS, number};
+use super::messages::write_rule;
 use super::parse::{Named, Reader, ScenarioError, Text, float_to_u32, share};
 use super::radio::place;
 use super::unknown::unknown;
 use crate::world::faults::{Action, Condition, Fault, Moment, Trigger};
+use crate::world::network::Rule;
+use crate::world::pending::{Idle, Pending};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,16 +28,16 @@ pub(super) struct FaultLine {
     pub(super) after: Option<Text>,
     #[serde(rename = "do")]
     pub(super) action: Text,
-    pub(super) node: Option<u32>,
-    pub(super) peer: Option<u32>,
-    pub(super) effects: Option<u32>,
-    pub(super) lost_writes: Option<u32>,
-    pub(super) links: Option<Vec<[u32; 2]>>,
-    pub(super) one_way: Option<Vec<[u32; 2]>>,
-    pub(super) sides: Option<Vec<Vec<u32>>>,
+    pub(super) node: Option<Spanned<u32>>,
+    pub(super) peer: Option<Spanned<u32>>,
+    pub(super) effects: Option<Spanned<u32>>,
+    pub(super) lost_writes: Option<Spanned<u32>>,
+    pub(super) links: Option<Spanned<Vec<[u32; 2]>>>,
+    pub(super) one_way: Option<Spanned<Vec<[u32; 2]>>>,
+    pub(super) sides: Option<Spanned<Vec<Vec<u32>>>>,
     pub(super) by: Option<Text>,
     pub(super) hold: Option<Text>,
-    pub(super) value: Option<u32>,
+    pub(super) value: Option<Spanned<u32>>,
     pub(super) rate: Option<Spanned<f64>>,
     pub(super) to: Option<Spanned<[f64; 2]>>,
     pub(super) over: Option<Text>,
@@ -51,10 +55,24 @@ pub(super) struct WhenTable {
 
 impl Named for FaultLine {
     fn nodes(&self) -> Vec<u32> {
-        let pairs = [&self.links, &self.one_way].into_iter().flatten().flatten().flatten();
-        let sides = self.sides.iter().flatten().flatten();
+        let pairs = self.pairs().flat_map(|(pair, _)| pair);
+        let sides = self.sides.iter().flat_map(Spanned::as_ref).flatten().copied();
+        let single = [&self.node, &self.peer].into_iter().filter_map(number);
         let when = self.when.as_ref().map(|when| when.as_ref().node);
-        pairs.chain(sides).copied().chain(self.node).chain(self.peer).chain(when).collect()
+        pairs.chain(sides).chain(single).chain(when).collect()
+    }
+}
+
+impl FaultLine {
+    /// The node that the action is done to, if it names one.
+    pub(super) fn target(&self) -> Option<u32> {
+        number(&self.node)
+    }
+
+    /// The links that it names one by one, and where.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = ([u32; 2], Range<usize>)> {
+        let lists = [&self.links, &self.one_way].into_iter().flatten();
+        lists.flat_map(|list| list.as_ref().iter().map(|pair| (*pair, list.span())))
     }
 }
 
@@ -64,6 +82,10 @@ impl Reader<'_> {
         line: &FaultLine,
         span: &Range<usize>,
     ) -> Result<Fault, ScenarioError> {
+        if let (Some(_), Some(after)) = (&line.at, &line.after) {
+            let what = "`after` needs `when`; add it to `at`, or leave it out".to_owned();
+            return Err(self.error(&after.span(), what));
+        }
         let moment = match (&line.at, &line.when) {
             (Some(at), None) => Moment::At(Time::ZERO + self.duration(at)?),
             (None, Some(when)) => Moment::When {
@@ -89,37 +111,44 @@ impl Reader<'_> {
                 return Err(self.error(&when.span(), what));
             }
         };
-        Ok(Condition { node: NodeId(table.node), what, nth: table.nth.unwrap_or(1).max(1) })
+        let nth = table.nth.unwrap_or(1);
+        if nth == 0 {
+            return Err(self.error(&when.span(), "`nth` counts from 1".to_owned()));
+        }
+        Ok(Condition { node: NodeId(table.node), what, nth })
     }
 
     fn action(&self, line: &FaultLine, span: &Range<usize>) -> Result<Action, ScenarioError> {
         let name = line.action.as_ref().as_str();
+        self.check_keys(line)?;
+        self.check_ends(line)?;
         let missing = |field: &str| self.error(span, format!("`{name}` needs `{field}`"));
-        let node = || line.node.map(NodeId).ok_or_else(|| missing("node"));
-        let peer = || line.peer.map(NodeId).ok_or_else(|| missing("peer"));
+        let node = || number(&line.node).map(NodeId).ok_or_else(|| missing("node"));
+        let peer = || number(&line.peer).map(NodeId).ok_or_else(|| missing("peer"));
         let rate = || line.rate.as_ref().ok_or_else(|| missing("rate"));
         Ok(match name {
-            "crash" => match line.effects {
+            "crash" => match number(&line.effects) {
                 None => Action::Crash(node()?),
-                Some(effects) => Action::CrashAfterEffects(node()?, effects.max(1)),
+                Some(effects) => Action::CrashAfterEffects(node()?, effects),
             },
             "restart" => {
-                Action::Restart { node: node()?, lost_writes: line.lost_writes.unwrap_or(0) }
+                let lost_writes = number(&line.lost_writes).unwrap_or(0);
+                Action::Restart { node: node()?, lost_writes }
             }
             "forget" => {
-                let lost_writes = line.lost_writes.ok_or_else(|| missing("lost_writes"))?;
+                let lost_writes = number(&line.lost_writes);
+                let lost_writes = lost_writes.ok_or_else(|| missing("lost_writes"))?;
                 Action::Forget { node: node()?, lost_writes }
             }
             "pause" => Action::Pause(node()?),
             "resume" => Action::Resume(node()?),
-            "cut" => {
-                let links = links(line);
-                if links.is_empty() {
-                    return Err(missing("sides`, `links` or `one_way"));
-                }
-                Action::Cut(links)
-            }
-            "heal" => Action::Heal(links(line)),
+            "hang" => Action::Hang(node()?),
+            "unhang" => Action::Unhang(node()?),
+            "cut" => match self.links(line)? {
+                Some(links) => Action::Cut(links),
+                None => return Err(missing("sides`, `links` or `one_way")),
+            },
+            "heal" => Action::Heal(self.links(line)?.unwrap_or_default()),
             "slow" => {
                 let by = line.by.as_ref().ok_or_else(|| missing("by"))?;
                 Action::Slow(node()?, self.duration(by)?)
@@ -149,7 +178,7 @@ impl Reader<'_> {
             "pause-elections" => Action::PauseElections(node()?),
             "resume-elections" => Action::ResumeElections(node()?),
             "priority" => {
-                let value = line.value.ok_or_else(|| missing("value"))?;
+                let value = number(&line.value).ok_or_else(|| missing("value"))?;
                 Action::Priority { node: node()?, value }
             }
             "move" => {
@@ -158,58 +187,72 @@ impl Reader<'_> {
                 Action::Move { node: node()?, to: self.position(*to.as_ref(), &to.span())?, over }
             }
             other => {
-                let what = unknown("fault", other, ACTIONS.iter().copied());
+                let what = unknown("fault", other, ACTIONS.iter().map(|(name, _)| *name));
                 return Err(self.error(&line.action.span(), what));
             }
         })
     }
 }
 
-fn links(line: &FaultLine) -> Vec<Link> {
-    let link = |from: u32, to: u32| Link { from: NodeId(from), to: NodeId(to) };
-    let mut all = Vec::new();
-    for [a, b] in line.links.iter().flatten() {
-        all.push(link(*a, *b));
-        all.push(link(*b, *a));
-    }
-    for [from, to] in line.one_way.iter().flatten() {
-        all.push(link(*from, *to));
-    }
-    let sides = line.sides.as_deref().unwrap_or_default();
-    for (at, side) in sides.iter().enumerate() {
-        for (other_at, other) in sides.iter().enumerate() {
-            if at != other_at {
-                all.extend(side.iter().flat_map(|a| other.iter().map(|b| link(*a, *b))));
-            }
-        }
-    }
-    all
-}
-
 impl Scenario {
     pub(super) fn write_faults(&self, to: &mut String) -> fmt::Result {
         for fault in &self.faults {
             writeln!(to, "\n[[fault]]")?;
-            match fault.moment {
-                Moment::At(at) => {
-                    let at = Duration::from_micros(at.as_micros());
-                    writeln!(to, "at = {:?}", duration::print(at))?;
-                }
-                Moment::When { condition, after } => {
-                    let (verb, name) = match condition.what {
-                        Trigger::Enters(status) => ("enters", status.to_string()),
-                        Trigger::Sends(kind) => ("sends", kind.to_string()),
-                        Trigger::Receives(kind) => ("receives", kind.to_string()),
-                    };
-                    let (node, nth) = (condition.node.0, condition.nth);
-                    writeln!(to, "when = {{ node = {node}, {verb} = {name:?}, nth = {nth} }}")?;
-                    writeln!(to, "after = {:?}", duration::print(after))?;
-                }
-            }
-            write_action(to, &fault.action)?;
+            write_fault(to, fault)?;
         }
         Ok(())
     }
+}
+
+/// A part of a scenario that has not happened, and what it waits for.
+impl fmt::Display for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        match self {
+            Self::Due(fault) | Self::Armed { fault, .. } | Self::Idle(Idle { fault, .. }) => {
+                write_fault(&mut text, fault)?;
+            }
+            Self::CrashAfterEffects { node, effects } => {
+                write_action(&mut text, &Action::CrashAfterEffects(*node, *effects))?;
+            }
+            Self::Rule(rule) => write_rule(&mut text, rule)?,
+        }
+        let table = if let Self::Rule(_) = self { "message" } else { "fault" };
+        let keys: Vec<&str> = text.lines().collect();
+        write!(f, "[[{table}]] {}: ", keys.join(", "))?;
+        match self {
+            Self::Idle(idle) => write!(f, "it changed nothing, since {}", idle.why),
+            Self::Due(_) => f.write_str("the run ended before it was due"),
+            Self::Armed { seen: 0, .. } => f.write_str("its condition was never met"),
+            Self::Armed { seen: 1, .. } => f.write_str("its condition was met only once"),
+            Self::Armed { seen, .. } => write!(f, "its condition was met only {seen} times"),
+            Self::CrashAfterEffects { .. } => {
+                f.write_str("the node took no step with so many effects")
+            }
+            Self::Rule(Rule { seen: 0, .. }) => f.write_str("no such message was sent"),
+            Self::Rule(Rule { seen, .. }) => write!(f, "only {seen} such messages were sent"),
+        }
+    }
+}
+
+fn write_fault(to: &mut String, fault: &Fault) -> fmt::Result {
+    match fault.moment {
+        Moment::At(at) => {
+            let at = Duration::from_micros(at.as_micros());
+            writeln!(to, "at = {:?}", duration::print(at))?;
+        }
+        Moment::When { condition, after } => {
+            let (verb, name) = match condition.what {
+                Trigger::Enters(status) => ("enters", status.to_string()),
+                Trigger::Sends(kind) => ("sends", kind.to_string()),
+                Trigger::Receives(kind) => ("receives", kind.to_string()),
+            };
+            let (node, nth) = (condition.node.0, condition.nth);
+            writeln!(to, "when = {{ node = {node}, {verb} = {name:?}, nth = {nth} }}")?;
+            writeln!(to, "after = {:?}", duration::print(after))?;
+        }
+    }
+    write_action(to, &fault.action)
 }
 
 fn write_action(to: &mut String, action: &Action) -> fmt::Result {
@@ -232,6 +275,8 @@ fn write_action(to: &mut String, action: &Action) -> fmt::Result {
         }
         Action::Pause(node) => named(to, "pause", *node),
         Action::Resume(node) => named(to, "resume", *node),
+        Action::Hang(node) => named(to, "hang", *node),
+        Action::Unhang(node) => named(to, "unhang", *node),
         Action::Cut(links) => write_links(to, "cut", links),
         Action::Heal(links) => write_links(to, "heal", links),
         Action::Slow(node, by) => {
@@ -282,30 +327,3 @@ fn write_links(to: &mut String, name: &str, links: &[Link]) -> fmt::Result {
     let pairs = links.iter().map(|link| format!("[{}, {}]", link.from.0, link.to.0));
     writeln!(to, "one_way = [{}]", pairs.collect::<Vec<_>>().join(", "))
 }
-
-/// Every fault by its name in a file.
-const ACTIONS: &[&str] = &[
-    "crash",
-    "restart",
-    "forget",
-    "pause",
-    "resume",
-    "cut",
-    "heal",
-    "slow",
-    "clock",
-    "loss",
-    "duplicate",
-    "calm",
-    "call",
-    "check",
-    "timeout",
-    "refuse",
-    "withdraw",
-    "hand-over",
-    "rejoin",
-    "pause-elections",
-    "resume-elections",
-    "priority",
-    "move",
-];

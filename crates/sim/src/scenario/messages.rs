@@ -43,6 +43,13 @@ impl Reader<'_> {
                 return Err(self.error(span, what));
             }
         };
+        if line.nth == Some(0) {
+            return Err(self.error(span, "`nth` counts from 1".to_owned()));
+        }
+        if line.from.is_some() && line.from == line.to {
+            let what = "no node sends messages to itself; `from` and `to` differ".to_owned();
+            return Err(self.error(span, what));
+        }
         Ok(Rule {
             from: line.from.map(NodeId),
             to: line.to.map(NodeId),
@@ -58,23 +65,27 @@ impl Scenario {
     pub(super) fn write_rules(&self, to: &mut String) -> fmt::Result {
         for rule in &self.rules {
             writeln!(to, "\n[[message]]")?;
-            if let Some(from) = rule.from {
-                writeln!(to, "from = {}", from.0)?;
-            }
-            if let Some(node) = rule.to {
-                writeln!(to, "to = {}", node.0)?;
-            }
-            if let Some(kind) = rule.kind {
-                writeln!(to, "kind = {:?}", kind.name())?;
-            }
-            if let Some(nth) = rule.nth {
-                writeln!(to, "nth = {nth}")?;
-            }
-            match rule.fate {
-                Fate::Drop => writeln!(to, "drop = true")?,
-                Fate::Delay(delay) => writeln!(to, "delay = {:?}", duration::print(delay))?,
-            }
+            write_rule(to, rule)?;
         }
         Ok(())
+    }
+}
+
+pub(super) fn write_rule(to: &mut String, rule: &Rule) -> fmt::Result {
+    if let Some(from) = rule.from {
+        writeln!(to, "from = {}", from.0)?;
+    }
+    if let Some(node) = rule.to {
+        writeln!(to, "to = {}", node.0)?;
+    }
+    if let Some(kind) = rule.kind {
+        writeln!(to, "kind = {:?}", kind.name())?;
+    }
+    if let Some(nth) = rule.nth {
+        writeln!(to, "nth = {nth}")?;
+    }
+    match rule.fate {
+        Fate::Drop => writeln!(to, "drop = true"),
+        Fate::Delay(delay) => writeln!(to, "delay = {:?}", duration::print(delay)),
     }
 }

@@ -4,6 +4,9 @@
 //! of every mistake, and writes it back; a shrunk failure becomes a file that way. Each table of
 //! the file is read and written in the source file that is named after it.
 
+mod action_keys;
+mod arrangement;
+mod cuts;
 mod expect;
 mod faults;
 pub mod library;
@@ -11,6 +14,7 @@ mod messages;
 mod network;
 mod nodes;
 pub mod parse;
+mod possible;
 mod radio;
 pub mod script;
 mod timing;
@@ -35,6 +39,7 @@ use crate::world::topology::Topology;
 use crate::world::{World, WorldSetup};
 
 pub use expect::{Expect, ExpectNode};
+pub use nodes::NODES_MAX;
 pub use parse::ScenarioError;
 
 /// Everything that determines a run, except a seed that replaces its own.
@@ -126,7 +131,9 @@ impl Scenario {
             nodes: self.members.all().to_vec(),
             labels: self.members.labelled().to_vec(),
             names: NodeNames::clone(self.members.names()),
+            ring: self.members.ring().unwrap_or_default().to_vec(),
             answer_us: micros(self.settings.timing.answer()),
+            stop_within_us: micros(self.settings.timing.stop_within()),
             check_every_us: micros(self.settings.timing.check_every()),
             preempt: self.settings.preempt.in_header(),
         }

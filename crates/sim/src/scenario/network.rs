@@ -52,6 +52,7 @@ impl Reader<'_> {
         let share = |given: &Option<Spanned<f64>>| {
             given.as_ref().map_or(Ok(0), |given| self.millionths(given))
         };
+        self.check_spikes(table)?;
         conditions.loss_ppm = share(&table.loss)?;
         conditions.duplicate_ppm = share(&table.duplicate)?;
         conditions.delay = match (&table.delay, &table.delay_min, &table.delay_max) {
@@ -63,10 +64,10 @@ impl Reader<'_> {
                     return Err(self.error(&max.span(), what));
                 }
                 match &table.spike {
-                    Some(spike) => Delay::Spiky {
+                    Some(text) => Delay::Spiky {
                         min: least,
                         max: most,
-                        spike: self.duration(spike)?,
+                        spike: self.spike(text, most)?,
                         spike_ppm: share(&table.spikes)?,
                     },
                     None => Delay::Uniform { min: least, max: most },
@@ -79,6 +80,34 @@ impl Reader<'_> {
             }
         };
         Ok(conditions)
+    }
+
+    /// `spike` and `spikes` mean something only together, and beside a range of delays.
+    fn check_spikes(&self, table: &NetworkTable) -> Result<(), ScenarioError> {
+        let has_range = table.delay_min.is_some() && table.delay_max.is_some();
+        let (span, what) = match (&table.spike, &table.spikes) {
+            (None, None) => return Ok(()),
+            (Some(_), Some(_)) if has_range => return Ok(()),
+            (Some(spike), None) => {
+                (spike.span(), "`spike` needs `spikes`, the share of messages that take so long")
+            }
+            (None, Some(spikes)) => {
+                (spikes.span(), "`spikes` needs `spike`, which such messages take at most")
+            }
+            (Some(spike), Some(_)) => {
+                (spike.span(), "`spike` needs `delay_min` and `delay_max`; without, nothing spikes")
+            }
+        };
+        Err(self.error(&span, what.to_owned()))
+    }
+
+    fn spike(&self, text: &Text, delay_max: Duration) -> Result<Duration, ScenarioError> {
+        let spike = self.duration(text)?;
+        if spike < delay_max {
+            let what = "`spike` is shorter than delay_max; expected a longer delay".to_owned();
+            return Err(self.error(&text.span(), what));
+        }
+        Ok(spike)
     }
 }
 

@@ -7,7 +7,9 @@ use std::fmt::{self, Write};
 use serde::Deserialize;
 use tanist_core::election::{Algorithm, EstablishedGroup};
 use tanist_core::group::Counter;
-use tanist_core::membership::{Label, LabelError, Labels, NodeName, NodeNameError, NodeNames};
+use tanist_core::membership::{
+    Label, LabelError, Labels, MembershipError, NodeName, NodeNameError, NodeNames,
+};
 use tanist_core::{GroupConfig, GroupSettings, Member, Membership, NodeId, NodeSet, Priority};
 use toml::Spanned;
 
@@ -18,7 +20,7 @@ use crate::algorithms;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NodeLine {
-    pub(super) id: u32,
+    pub(super) id: Spanned<u32>,
     pub(super) name: Option<Text>,
     pub(super) priority: Option<u32>,
     pub(super) zone: Option<Text>,
@@ -36,33 +38,47 @@ pub(super) struct GroupLine {
     pub(super) counter: u64,
 }
 
+impl NodeLine {
+    pub(super) fn id(&self) -> NodeId {
+        NodeId(*self.id.as_ref())
+    }
+}
+
 impl Reader<'_> {
     pub(super) fn members(&self, file: &File) -> Result<Membership, ScenarioError> {
-        if let Some(count) = &file.nodes
-            && *count.as_ref() > NODES_MAX
-        {
+        let many = file.nodes.as_ref().filter(|count| *count.as_ref() > NODES_MAX);
+        if many.is_some() || file.node.len() > NODES_MAX as usize {
             let what = format!("a scenario has at most {NODES_MAX} nodes");
-            return Err(self.error(&count.span(), what));
+            let excess = file.node.get(NODES_MAX as usize).map(|line| line.id.span());
+            let span = many.map(Spanned::span).or(excess);
+            return Err(self.error(&span.unwrap_or(0..0), what));
         }
         let mut labels = Vec::new();
         for line in &file.node {
             let given = Labels { zone: self.label(&line.zone)?, rack: self.label(&line.rack)? };
-            labels.push((NodeId(line.id), given));
+            labels.push((line.id(), given));
         }
         let made = match (&file.nodes, file.node.is_empty()) {
             (Some(count), true) => Membership::numbered(*count.as_ref()),
             (None, false) => Membership::new(file.node.iter().map(|line| Member {
-                priority: Priority(line.priority.unwrap_or(line.id)),
-                id: NodeId(line.id),
+                priority: Priority(line.priority.unwrap_or(line.id().0)),
+                id: line.id(),
             })),
             (Some(_), false) | (None, true) => {
                 let what = "expected either `nodes = N` or [[node]] tables".to_owned();
                 return Err(self.error(&file.algorithm.span(), what));
             }
         };
-        let span = file.nodes.as_ref().map_or(0..0, Spanned::span);
-        let made = made.map_err(|error| self.error(&span, error.to_string()))?;
-        Ok(made.with_labels(labels).with_names(self.names(&file.node)?))
+        let made = made.map_err(|error| {
+            let span = match error {
+                MembershipError::Duplicate(id) => file.node.iter().rfind(|line| line.id() == id),
+                MembershipError::Empty => None,
+            };
+            let span = span.map(|line| line.id.span()).or(file.nodes.as_ref().map(Spanned::span));
+            self.error(&span.unwrap_or(0..0), error.to_string())
+        })?;
+        let made = made.with_labels(labels).with_names(self.names(&file.node)?);
+        self.labelled(file.labels.as_ref(), &file.node, made)
     }
 
     fn names(&self, lines: &[NodeLine]) -> Result<NodeNames, ScenarioError> {
@@ -73,7 +89,7 @@ impl Reader<'_> {
                 let what = format!("{:?} is not the name of a node: {error}", text.as_ref());
                 self.error(&text.span(), what)
             })?;
-            names.push((NodeId(line.id), name));
+            names.push((line.id(), name));
         }
         NodeNames::new(names).map_err(|twice| {
             let mut given = lines.iter().rev().filter_map(|line| line.name.as_ref());
@@ -100,6 +116,14 @@ impl Reader<'_> {
             let group = line.as_ref();
             let mut all: NodeSet = group.members.iter().map(|node| NodeId(*node)).collect();
             let coordinator = NodeId(group.coordinator);
+            if all.contains(coordinator) {
+                let what = format!("write `members` without the coordinator {coordinator}");
+                return Err(self.error(&line.span(), what));
+            }
+            if all.len() < group.members.len() {
+                let what = "a node is in `members` twice; write it once".to_owned();
+                return Err(self.error(&line.span(), what));
+            }
             all.insert(coordinator);
             for node in all.iter() {
                 self.known(node.0, members, &line.span())?;
@@ -155,7 +179,8 @@ impl Scenario {
     pub(super) fn write_nodes(&self, to: &mut String) -> fmt::Result {
         let all = self.members.all();
         let is_numbered = (1..).zip(all).all(|(i, node)| node.id.0 == i && node.priority.0 == i);
-        let names: BTreeMap<NodeId, &NodeName> = self.members.names().iter().collect();
+        let names: BTreeMap<NodeId, &NodeName> =
+            if self.has_labels() { BTreeMap::new() } else { self.members.names().iter().collect() };
         if is_numbered && self.members.labelled().is_empty() && names.is_empty() {
             return writeln!(to, "nodes = {}", all.len());
         }
@@ -192,5 +217,5 @@ impl Scenario {
     }
 }
 
-/// The network keeps state for every pair of nodes; more nodes would exhaust memory.
-const NODES_MAX: u32 = 2000;
+/// The most nodes of a scenario: the network keeps state for every pair of them.
+pub const NODES_MAX: u32 = 2000;

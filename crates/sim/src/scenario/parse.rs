@@ -29,6 +29,7 @@ use super::radio::{MobilityTable, RadioTable, write_topology};
 use super::timing::{ApplicationTable, TimingTable};
 use super::unknown::unknown;
 use crate::monitors::Selection;
+use crate::world::mutants;
 
 /// What is wrong with a scenario file, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,6 +53,8 @@ pub(super) struct File {
     pub(super) nodes: Option<Spanned<u32>>,
     #[serde(default)]
     pub(super) node: Vec<NodeLine>,
+    pub(super) labels: Option<Spanned<Vec<Text>>>,
+    pub(super) ring: Option<Spanned<Vec<Spanned<u32>>>>,
     #[serde(default = "one")]
     pub(super) seed: u64,
     pub(super) end: Text,
@@ -123,16 +126,15 @@ impl Scenario {
             RecallMode::Off => {}
             RecallMode::On => writeln!(to, "recall = true")?,
         }
-        match self.settings.preempt {
-            Preempt::Always => {}
-            Preempt::Never => writeln!(to, "preempt = \"never\"")?,
-            Preempt::After(stable) => writeln!(to, "preempt = {:?}", duration::print(stable))?,
+        if self.settings.preempt != Preempt::Always {
+            writeln!(to, "preempt = \"{}\"", self.settings.preempt)?;
         }
         if !self.down.is_empty() {
             let down: Vec<String> = self.down.iter().map(|node| node.0.to_string()).collect();
             writeln!(to, "down = [{}]", down.join(", "))?;
         }
         self.write_steps(to)?;
+        self.write_arrangement(to)?;
         self.write_nodes(to)?;
         self.write_options(to)?;
         self.write_timing(to)?;
@@ -167,9 +169,10 @@ impl Reader<'_> {
     pub(super) fn scenario(&self, file: File) -> Result<Scenario, ScenarioError> {
         let algorithm = self.algorithm(&file.algorithm)?;
         let members = self.members(&file)?;
+        let members = self.ringed(file.ring.as_ref(), algorithm, members)?;
         let timing = self.timing(file.timing.as_ref())?;
-        let checked = Timing::new(timing)
-            .map_err(|error| self.error(&(0..0), format!("[timing]: {error}")))?;
+        let checked =
+            Timing::new(timing).map_err(|error| self.timing_error(file.timing.as_ref(), error))?;
         let mut options = Options::default();
         for (name, value) in &file.options {
             options
@@ -183,26 +186,27 @@ impl Reader<'_> {
         let topology = self.topology(&file, &members)?;
         self.check_moves(&file, &topology)?;
         let steps = self.steps(&file.steps, &members)?;
-        for node in &file.down {
-            self.known(*node.as_ref(), &members, &node.span())?;
-        }
+        self.check_down(&file, &members)?;
         let selection =
             file.assertions.as_ref().map_or(Selection::STANDARD, AssertionsTable::selection);
-        let expect = self.expect(file.expect, &members)?;
         let preempt = self.preempt(file.preempt.as_ref(), algorithm, &options)?;
         let recall = if file.recall { RecallMode::On } else { RecallMode::Off };
         let usual = GroupSettings::new(algorithm, checked);
         let settings = GroupSettings { options, recall, preempt, mutant, ..usual };
         let lines = (&file.options, file.group.as_slice());
         self.arranged(lines, settings, &members, &groups)?;
-        Ok(Scenario {
+        let end = self.end(&file.end)?;
+        self.check_looks(&file, &topology, &members, end)?;
+        self.possible(&file, (settings, &members), &steps, end)?;
+        let expect = self.expect(file.expect, &members)?;
+        let scenario = Scenario {
             name: file.name,
             about: file.about,
             settings,
             members,
             timing,
             seed: file.seed,
-            end: self.duration(&file.end)?,
+            end,
             stops_at_break: file.stop_at_break,
             conditions: self.conditions(file.network.as_ref(), timing.message_max)?,
             topology,
@@ -214,7 +218,9 @@ impl Reader<'_> {
             steps,
             selection,
             expect,
-        })
+        };
+        self.check_selection(file.assertions.as_ref(), &scenario)?;
+        Ok(scenario)
     }
 
     fn algorithm(&self, name: &Text) -> Result<Algorithm, ScenarioError> {
@@ -230,7 +236,7 @@ impl Reader<'_> {
             let what = "this program was built without the `mutants` feature".to_owned();
             return Err(self.error(&name.span(), what));
         }
-        Mutant::from_name(name.as_ref())
+        mutants::from_name(name.as_ref())
             .ok_or_else(|| self.error(&name.span(), format!("no mutant {:?}", name.as_ref())))
     }
 
@@ -307,10 +313,25 @@ impl Reader<'_> {
     }
 
     pub(super) fn millionths(&self, share: &Spanned<f64>) -> Result<u32, ScenarioError> {
-        if (0.0..=1.0).contains(share.as_ref()) {
-            return Ok(float_to_u32(*share.as_ref() * 1e6));
+        if !(0.0..=1.0).contains(share.as_ref()) {
+            let what = "expected a share between 0 and 1".to_owned();
+            return Err(self.error(&share.span(), what));
         }
-        Err(self.error(&share.span(), "expected a share between 0 and 1".to_owned()))
+        self.whole_millionths(*share.as_ref(), &share.span())
+    }
+
+    /// A share in the unit of the network, which draws millionths: less would never happen.
+    pub(super) fn whole_millionths(
+        &self,
+        share: f64,
+        span: &Range<usize>,
+    ) -> Result<u32, ScenarioError> {
+        let millionths = float_to_u32(share * 1e6);
+        if millionths == 0 && share > 0.0 {
+            let what = format!("{share} is less than a millionth; expected 0, or 0.000001 or more");
+            return Err(self.error(span, what));
+        }
+        Ok(millionths)
     }
 
     pub(super) fn duration(&self, text: &Text) -> Result<Duration, ScenarioError> {

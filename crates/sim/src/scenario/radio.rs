@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
+use std::ops::Range;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -10,6 +11,7 @@ use tanist_core::duration;
 use tanist_core::{Membership, NodeId};
 use toml::Spanned;
 
+use super::action_keys::span;
 use super::parse::{File, Reader, ScenarioError, Text, float_to_u32, share};
 use super::unknown::unknown;
 use crate::world::places::{Area, Layout, Position};
@@ -42,7 +44,7 @@ pub(super) struct MobilityTable {
     model: Text,
     speed: Spanned<[f64; 2]>,
     pause: Option<Spanned<PauseValue>>,
-    until: Option<Text>,
+    pub(super) until: Option<Text>,
 }
 
 #[derive(Deserialize)]
@@ -74,11 +76,7 @@ impl Reader<'_> {
         };
         let radio = table.as_ref();
         if let Some(links) = &radio.links {
-            if radio.range.is_some() || radio.layout.is_some() || file.mobility.is_some() {
-                let what = "`links` are all there is: expected neither `range`, `layout` nor \
-                            [mobility] beside them";
-                return Err(self.error(&links.span(), what.to_owned()));
-            }
+            self.check_links(file, radio, links)?;
             let pairs = links.as_ref().iter().map(|text| self.pair(text, members));
             return Ok(Topology::Links(pairs.collect::<Result<_, _>>()?));
         }
@@ -86,6 +84,7 @@ impl Reader<'_> {
             let what = "[radio] needs either `range` in metres, or `links`".to_owned();
             return Err(self.error(&table.span(), what));
         };
+        self.check_places(file, radio)?;
         let range = self.length(range)?;
         let area = radio.area.as_ref().map(|area| self.area(area)).transpose()?;
         let mobility =
@@ -100,6 +99,58 @@ impl Reader<'_> {
                 None => STEP,
             },
         }))
+    }
+
+    /// Beside `links` the keys of places and distances mean nothing.
+    fn check_links(
+        &self,
+        file: &File,
+        radio: &RadioTable,
+        links: &Spanned<Vec<Text>>,
+    ) -> Result<(), ScenarioError> {
+        if radio.range.is_some() || radio.layout.is_some() || file.mobility.is_some() {
+            let what = "`links` are all there is: expected neither `range`, `layout` nor \
+                        [mobility] beside them";
+            return Err(self.error(&links.span(), what.to_owned()));
+        }
+        let unused = [
+            ("loss", span(&radio.loss)),
+            ("spacing", span(&radio.spacing)),
+            ("at", span(&radio.at)),
+            ("at", file.node.iter().find_map(|line| span(&line.at))),
+            ("area", span(&radio.area)),
+            ("step", span(&radio.step)),
+        ];
+        self.refuse_unused(unused, "has no effect beside `links`, which have no distances")
+    }
+
+    /// Refuses keys of places that the others make useless.
+    fn check_places(&self, file: &File, radio: &RadioTable) -> Result<(), ScenarioError> {
+        let layout = radio.layout.as_ref().map(|name| name.as_ref().as_str());
+        if radio.at.is_some() {
+            let at = file.node.iter().find_map(|line| span(&line.at));
+            self.refuse_unused([("at", at)], "of a node has no effect beside `at` in [radio]")?;
+        }
+        if layout.is_none_or(|name| name == "random") {
+            let what = "has no effect; it is for the layouts line, grid and circle";
+            self.refuse_unused([("spacing", span(&radio.spacing))], what)?;
+        }
+        if layout != Some("random") && file.mobility.is_none() {
+            let what = "has no effect; it is for `layout = \"random\"` and for [mobility]";
+            self.refuse_unused([("area", span(&radio.area))], what)?;
+        }
+        Ok(())
+    }
+
+    fn refuse_unused<const N: usize>(
+        &self,
+        keys: [(&str, Option<Range<usize>>); N],
+        why: &str,
+    ) -> Result<(), ScenarioError> {
+        match keys.into_iter().find_map(|(name, span)| Some((name, span?))) {
+            Some((name, span)) => Err(self.error(&span, format!("`{name}` {why}; leave it out"))),
+            None => Ok(()),
+        }
     }
 
     /// A node can be moved only if nodes have positions.
@@ -128,7 +179,7 @@ impl Reader<'_> {
     ) -> Result<Layout, ScenarioError> {
         let radio = table.as_ref();
         let told = file.node.iter().filter_map(|line| {
-            line.at.as_ref().map(|at| (NodeId(line.id), self.position(*at.as_ref(), &at.span())))
+            line.at.as_ref().map(|at| (line.id(), self.position(*at.as_ref(), &at.span())))
         });
         let told: Vec<(NodeId, Result<Position, ScenarioError>)> = told.collect();
         if let Some(name) = &radio.layout {
@@ -243,7 +294,7 @@ impl Reader<'_> {
         let Some(loss) = loss else { return Ok(Fading::Flat(0)) };
         match loss.as_ref() {
             LossValue::Share(value) if (0.0..=1.0).contains(value) => {
-                Ok(Fading::Flat(float_to_u32(value * 1e6)))
+                Ok(Fading::Flat(self.whole_millionths(*value, &loss.span())?))
             }
             LossValue::Name(name) if name == "distance" => Ok(Fading::Distance),
             LossValue::Share(_) | LossValue::Name(_) => {
@@ -300,7 +351,7 @@ impl Reader<'_> {
     pub(super) fn position(
         &self,
         [x, y]: [f64; 2],
-        span: &std::ops::Range<usize>,
+        span: &Range<usize>,
     ) -> Result<Position, ScenarioError> {
         if [x, y].iter().all(|value| value.abs() <= LENGTH_MAX) {
             return Ok(Position { x: decimetres(x), y: decimetres(y) });

@@ -209,6 +209,32 @@ impl ScriptStep {
         }
     }
 
+    /// The kind of its message, if it takes one.
+    #[must_use]
+    pub const fn kind(self) -> Option<Kind> {
+        match self {
+            Self::Deliver { message, .. } | Self::Lose(message) | Self::Duplicate(message) => {
+                Some(message.kind)
+            }
+            Self::Expire { .. } | Self::Crash(_) | Self::Recover(_) | Self::Tick => None,
+        }
+    }
+
+    /// The node that it crashes, if any.
+    #[must_use]
+    pub const fn crashed(self) -> Option<NodeId> {
+        match self {
+            Self::Deliver { message, crash_after: Some(_) } => Some(message.to),
+            Self::Expire { node, crash_after: Some(_), .. } | Self::Crash(node) => Some(node),
+            Self::Deliver { crash_after: None, .. }
+            | Self::Expire { crash_after: None, .. }
+            | Self::Lose(_)
+            | Self::Duplicate(_)
+            | Self::Recover(_)
+            | Self::Tick => None,
+        }
+    }
+
     /// The nodes that it names.
     pub fn nodes(self) -> impl Iterator<Item = NodeId> {
         let (one, other) = match self {

@@ -9,8 +9,8 @@ use tanist_core::trace::{Event, Link};
 use tanist_core::{Context, NodeId, NodeRecord, Protocol, Status};
 
 use crate::world::application::{self};
-use crate::world::faults::{Action, Moment};
-use crate::world::host::Due;
+use crate::world::faults::{Action, Moment, Planned};
+use crate::world::host::{CrashAfter, Due};
 use crate::world::network::{Delay, Network};
 use crate::world::places::Position;
 use crate::world::schedule::Class;
@@ -22,11 +22,7 @@ impl World {
     pub fn act(&mut self, action: Action) {
         match action {
             Action::Crash(node) => self.crash(node),
-            Action::CrashAfterEffects(node, effects) => {
-                if let Some(at) = self.position(node) {
-                    self.hosts[at].crash_after = Some(effects);
-                }
-            }
+            Action::CrashAfterEffects(node, effects) => self.crash_after(node, effects),
             Action::Restart { node, lost_writes } => self.start(node, lost_writes),
             Action::Forget { node, lost_writes } => self.forget(node, lost_writes),
             Action::Pause(node) => self.pause(node),
@@ -43,7 +39,9 @@ impl World {
             }
             Action::ClockRate(node, rate) => {
                 if let Some(at) = self.position(node) {
-                    self.hosts[at].rate = rate.max(1);
+                    let rate_ppm = rate.max(1);
+                    self.hosts[at].rate = rate_ppm;
+                    self.emit(Event::Clock { node, rate_ppm });
                 }
             }
             Action::Loss(ppm) => self.network.conditions.loss_ppm = ppm,
@@ -57,16 +55,22 @@ impl World {
                     reach.calm();
                 }
             }
-            Action::Call(node) => self.command(node, Command::Call),
-            Action::Check(node) => self.command(node, Command::Check),
-            Action::Suspect(node) => self.command(node, Command::SuspectCoordinator),
-            Action::Refuse { node, peer } => self.command(node, Command::Refused(peer)),
-            Action::Withdraw { node, hold } => self.command(node, Command::Withdraw { hold }),
-            Action::HandOver { node, to } => self.command(node, Command::HandOver { to }),
-            Action::Rejoin(node) => self.command(node, Command::Rejoin),
-            Action::PauseElections(node) => self.command(node, Command::Pause),
-            Action::ResumeElections(node) => self.command(node, Command::Resume),
-            Action::Priority { node, value } => self.command(node, Command::SetPriority(value)),
+            Action::Hang(node) => self.hang(node),
+            Action::Unhang(node) => self.unhang(node),
+            Action::Call(_)
+            | Action::Check(_)
+            | Action::Suspect(_)
+            | Action::Refuse { .. }
+            | Action::Withdraw { .. }
+            | Action::HandOver { .. }
+            | Action::Rejoin(_)
+            | Action::PauseElections(_)
+            | Action::ResumeElections(_)
+            | Action::Priority { .. } => {
+                if let Some((node, command)) = action.command() {
+                    self.command(node, command);
+                }
+            }
             Action::Move { node, to, over } => self.send_off(node, to, over),
         }
     }
@@ -77,6 +81,7 @@ impl World {
             for id in group.members.iter() {
                 let Some(at) = self.position(id) else { continue };
                 self.emit(Event::Start { node: id, restarted: false });
+                let of = self.hosts[at].current(at);
                 let record = NodeRecord::from(Counter(group.group.counter));
                 self.hosts[at].save(record.clone());
                 let mut cx = Context {
@@ -90,9 +95,10 @@ impl World {
                 let definition = definition.clone();
                 let node = Node::established(&mut cx, record, group, definition, &mut effects);
                 self.hosts[at].node = Some(node);
-                self.tell_state(at);
-                self.emit(Event::Begin { node: id, group: group.group });
-                self.carry_out(at, effects);
+                if self.tell_state(of) {
+                    self.emit(Event::Begin { node: id, group: group.group });
+                }
+                self.carry_out(of, effects);
             }
         }
     }
@@ -106,6 +112,7 @@ impl World {
         let restarted = self.hosts[at].incarnation > 0;
         self.hosts[at].lose_writes(lost_writes);
         self.emit(Event::Start { node: id, restarted });
+        let of = self.hosts[at].current(at);
         let saved = self.hosts[at].saved().cloned();
         let now = self.hosts[at].clock(self.now);
         let mut cx = Context {
@@ -119,13 +126,24 @@ impl World {
         let node = Node::start(&mut cx, saved, &mut effects);
         self.hosts[at].node = Some(node);
         self.events += 1;
-        self.tell_state(at);
-        self.carry_out(at, effects);
+        self.tell_state(of);
+        self.carry_out(of, effects);
+    }
+
+    /// A node that is down takes no step that the crash could end.
+    fn crash_after(&mut self, id: NodeId, effects: u32) {
+        let Some(at) = self.position(id) else { return };
+        if self.hosts[at].node.is_some() {
+            self.drop_crash(at, "a later `effects` took its place");
+            let crash = CrashAfter { effects, at: self.now, fault: None };
+            self.hosts[at].crash_after = Some(crash);
+        }
     }
 
     pub(super) fn crash(&mut self, id: NodeId) {
         let Some(at) = self.position(id) else { return };
         if self.hosts[at].node.is_some() {
+            self.drop_crash(at, "the node crashed before it took a step with so many effects");
             self.hosts[at].mark = None;
             self.hosts[at].crash();
             self.emit(Event::Crash { node: id });
@@ -134,11 +152,16 @@ impl World {
 
     pub(super) fn forget(&mut self, id: NodeId, lost_writes: u32) {
         let Some(at) = self.position(id) else { return };
-        let Some(last) = self.hosts[at].saved() else { return };
-        let is_remembered = self.hosts.iter().any(|host| host.has_heard_of(last.counter.group(id)));
-        if self.hosts[at].node.is_none() && is_remembered {
+        if self.hosts[at].node.is_none() && self.can_forget(id) {
             self.hosts[at].lose_writes(lost_writes);
         }
+    }
+
+    /// Whether a running node has seen the last number that this one saved.
+    pub(super) fn can_forget(&self, id: NodeId) -> bool {
+        let Some(at) = self.position(id) else { return false };
+        let Some(last) = self.hosts[at].saved() else { return false };
+        self.hosts.iter().any(|host| host.has_heard_of(last.counter.group(id)))
     }
 
     pub(super) fn pause(&mut self, id: NodeId) {
@@ -152,6 +175,7 @@ impl World {
     pub(super) fn resume(&mut self, id: NodeId) {
         let Some(at) = self.position(id) else { return };
         let Some(held) = self.hosts[at].held.take() else { return };
+        self.give_out(self.hosts[at].current(at));
         self.emit(Event::Resume { node: id });
         // A node that resumes gets the messages and timers of its pause all at once, messages
         // first.
@@ -168,6 +192,20 @@ impl World {
             if let Some(timer) = timer {
                 self.hosts[at].set_timer(timer, number);
             }
+        }
+    }
+
+    fn hang(&mut self, id: NodeId) {
+        let Some(at) = self.position(id) else { return };
+        if self.hosts[at].node.is_some() {
+            self.hosts[at].unanswered.get_or_insert_default();
+        }
+    }
+
+    fn unhang(&mut self, id: NodeId) {
+        let Some(at) = self.position(id) else { return };
+        for answer in self.hosts[at].unanswered.take().into_iter().flatten() {
+            self.come_back(at, Duration::ZERO, answer);
         }
     }
 
@@ -270,19 +308,22 @@ impl World {
             if armed.seen < condition.nth {
                 return true;
             }
-            due.push((after, armed.fault.action.clone()));
+            let action = armed.fault.action.clone();
+            due.push((after, Planned { number: armed.number, action }));
             false
         });
-        for (after, action) in due {
-            match action {
+        for (after, planned) in due {
+            match planned.action {
                 // At once: between this effect and the next.
-                Action::Crash(node) if after.is_zero() => self.crash(node),
+                Action::Crash(_) if after.is_zero() => self.carry_out_fault(planned),
                 Action::Crash(_)
                 | Action::CrashAfterEffects(..)
                 | Action::Restart { .. }
                 | Action::Forget { .. }
                 | Action::Pause(_)
                 | Action::Resume(_)
+                | Action::Hang(_)
+                | Action::Unhang(_)
                 | Action::Cut(_)
                 | Action::Heal(_)
                 | Action::Slow(..)
@@ -301,7 +342,7 @@ impl World {
                 | Action::ResumeElections(_)
                 | Action::Priority { .. }
                 | Action::Move { .. } => {
-                    self.schedule.add(self.now + after, Class::Fault, Scheduled::Fault(action));
+                    self.schedule.add(self.now + after, Class::Fault, Scheduled::Fault(planned));
                 }
             }
         }

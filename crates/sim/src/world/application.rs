@@ -19,12 +19,12 @@ pub enum Application {
     Outside,
 }
 
-/// A notice of a node to an application that the caller plays.
+/// A notice of a node to its user, whom the caller plays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
     /// The node incarnation that an answer goes to.
     pub listener: Listener,
-    /// The notice: Stop and Plan need an answer, Begin needs none.
+    /// The notice: Stop, Yield and Plan need an answer, all others need none.
     pub notice: Notice,
 }
 

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use tanist_core::node::{Command, Message, Node, Notice, Timer};
 use tanist_core::recall::RecallMode;
-use tanist_core::trace::{Event, Kind, Loss, MessageFacts};
+use tanist_core::trace::{Contents, Event, Kind, Loss};
 use tanist_core::{Context, Effect, Effects, NodeId, Protocol, Time, wire};
 
 use crate::world::application::{self, Application, Listener, Pace, Told};
-use crate::world::host::Due;
+use crate::world::host::{Due, Incarnation};
+use crate::world::mutants;
 use crate::world::network::{Arrivals, Parcel};
 use crate::world::schedule::Class;
 
@@ -23,9 +24,9 @@ impl World {
         message: Message,
     ) -> Option<Message> {
         let facts = message.facts(self.config.algorithm());
-        let host = &mut self.hosts[at];
-        let node = host.id;
-        let why = if host.node.is_none() {
+        let (node, of) = (self.hosts[at].id, self.hosts[at].current(at));
+        let is_down = self.hosts[at].node.is_none();
+        let why = if is_down && !self.is_mutated(mutants::DELIVERS_TO_CRASHED) {
             Some(Loss::Down)
         } else if self.position(from).is_some_and(|from| !self.network.is_open(from, at)) {
             Some(Loss::Cut)
@@ -33,7 +34,8 @@ impl World {
             None
         };
         if let Some(why) = why {
-            self.emit(Event::Lose { node: from, to: node, id, message: facts, why });
+            let contents = self.contents(&message);
+            self.emit(Event::Lose { node: from, to: node, id, message: facts, contents, why });
             if why == Loss::Down && self.network.conditions.has_refusals {
                 self.refuse(at, from, id);
             }
@@ -43,7 +45,10 @@ impl World {
             held.push(Due::Deliver { from, id, message });
             return None;
         }
-        self.emit(Event::Receive { node, from, id, message: facts });
+        let contents = self.contents(&message);
+        if !self.record(of, Event::Receive { node, from, id, message: facts, contents }) {
+            return None;
+        }
         if self.config.recall() == RecallMode::On
             && let Some(group) = facts.group
         {
@@ -68,7 +73,7 @@ impl World {
 
     pub(super) fn step_node(&mut self, at: usize, event: tanist_core::Event<Node>) {
         let host = &mut self.hosts[at];
-        let now = host.clock(self.now);
+        let (now, of) = (host.clock(self.now), host.current(at));
         let Some(node) = &mut host.node else { return };
         let mut cx = Context {
             me: host.id,
@@ -80,16 +85,16 @@ impl World {
         let mut effects = std::mem::take(&mut self.effects.0);
         node.step(&mut cx, event, &mut effects);
         self.events += 1;
-        self.tell_state(at);
-        self.carry_out(at, effects);
+        self.tell_state(of);
+        self.carry_out(of, effects);
     }
 
-    /// Carries out effects in order; a crash may come between any two.
-    pub(super) fn carry_out(&mut self, at: usize, mut effects: Effects<Node>) {
-        let incarnation = self.hosts[at].incarnation;
-        let mut done = 0;
-        for effect in effects.drain() {
-            if self.hosts[at].incarnation != incarnation {
+    /// Carries out the effects of a step in order. A crash may come between any two, and before the
+    /// first: then the rest does not happen.
+    pub(super) fn carry_out(&mut self, of: Incarnation, mut effects: Effects<Node>) {
+        let at = of.host;
+        for (done, effect) in (1_u32..).zip(effects.drain()) {
+            if !self.is_running(of) {
                 break;
             }
             match effect {
@@ -102,10 +107,10 @@ impl World {
                     self.hosts[at].save(record);
                     self.emit(Event::Save { node, counter });
                 }
-                Effect::Notify(notice) => self.notify(at, notice),
+                Effect::Notify(notice) => self.notify(of, notice),
             }
-            done += 1;
-            if self.hosts[at].crash_after == Some(done) {
+            if self.hosts[at].crash_after.is_some_and(|crash| crash.effects == done) {
+                self.hosts[at].crash_after = None;
                 self.crash(self.hosts[at].id);
             }
         }
@@ -120,8 +125,15 @@ impl World {
         let id = self.messages;
         self.hosts[at].note_sent(to, id);
         self.put_on_scales(facts.kind, &message);
-        self.emit(Event::Send { node: from, to, id, message: facts });
-        self.carry((at, from), (target, to), id, facts, message);
+        // The message has left: a crash at this very event does not take it back.
+        let contents = self.contents(&message);
+        self.emit(Event::Send { node: from, to, id, message: facts, contents });
+        self.carry((at, from), (target, to), id, facts.kind, message);
+    }
+
+    /// What a message says, where a trace is kept: nothing else reads it.
+    pub(crate) fn contents(&self, message: &Message) -> Option<Box<Contents>> {
+        if self.observers.is_recording() { message.contents() } else { None }
     }
 
     fn put_on_scales(&mut self, kind: Kind, message: &Message) {
@@ -139,11 +151,12 @@ impl World {
         self.messages += 1;
         let id = self.messages;
         self.put_on_scales(facts.kind, message);
-        self.emit(Event::Broadcast { node: from, id, message: facts });
+        let contents = self.contents(message);
+        self.emit(Event::Broadcast { node: from, id, message: facts, contents });
         // A node out of reach loses no message: a broadcast has no particular addressee.
         for target in self.network.hearers(at) {
             let to = self.hosts[target].id;
-            self.carry((at, from), (target, to), id, facts, message.clone());
+            self.carry((at, from), (target, to), id, facts.kind, message.clone());
         }
     }
 
@@ -152,15 +165,15 @@ impl World {
         from: (usize, NodeId),
         to: (usize, NodeId),
         id: u64,
-        facts: MessageFacts,
+        kind: Kind,
         message: Message,
     ) {
         let extra = self.hosts[from.0].slow + self.hosts[to.0].slow;
-        let parcel = Parcel { from, to, kind: facts.kind, extra };
+        let parcel = Parcel { from, to, kind, extra };
         let (target, to) = to;
         let from = from.1;
         match self.network.carry(self.now, &parcel, &mut self.dice) {
-            Arrivals::Lost(why) => self.lose(from, to, id, facts, why),
+            Arrivals::Lost(why) => self.lose(from, to, id, &message, why),
             Arrivals::Once(when) => self.deliver(target, when, Due::Deliver { from, id, message }),
             Arrivals::Twice(first, second) => {
                 let copy = Due::Deliver { from, id, message: message.clone() };
@@ -170,15 +183,9 @@ impl World {
         }
     }
 
-    pub(crate) fn lose(
-        &mut self,
-        node: NodeId,
-        to: NodeId,
-        id: u64,
-        message: MessageFacts,
-        why: Loss,
-    ) {
-        self.emit(Event::Lose { node, to, id, message, why });
+    pub(crate) fn lose(&mut self, node: NodeId, to: NodeId, id: u64, message: &Message, why: Loss) {
+        let (facts, contents) = (message.facts(self.config.algorithm()), self.contents(message));
+        self.emit(Event::Lose { node, to, id, message: facts, contents, why });
     }
 
     pub(crate) fn deliver(&mut self, host: usize, when: Time, due: Due) {
@@ -197,13 +204,13 @@ impl World {
         host.set_timer(timer, number);
     }
 
-    pub(super) fn notify(&mut self, at: usize, notice: Notice) {
+    fn notify(&mut self, of: Incarnation, notice: Notice) {
+        let Incarnation { host: at, number: incarnation } = of;
         let node = self.hosts[at].id;
-        let listener = Listener { node, incarnation: self.hosts[at].incarnation };
-        if let Some(event) = notice.event(node) {
-            self.emit(event);
-        }
-        if !notice.is_for_application() {
+        let listener = Listener { node, incarnation };
+        if let Some(event) = notice.event(node)
+            && !self.record(of, event)
+        {
             return;
         }
         match self.application {
@@ -216,11 +223,19 @@ impl World {
     fn play(&mut self, at: usize, pace: Pace, notice: Notice) {
         if let Notice::Stop | Notice::Yield = notice {
             let stopped = Command::Stopped(application::report(self.hosts[at].id));
-            self.come_back(at, pace.stop, stopped);
+            self.answer_notice(at, pace.stop, stopped);
         } else if let Notice::Plan { group, members, reports } = notice {
             let definition =
                 application::plan(self.hosts[at].incarnation, group, &members, &reports);
-            self.come_back(at, pace.plan, Command::Define { group, definition });
+            self.answer_notice(at, pace.plan, Command::Define { group, definition });
+        }
+    }
+
+    /// The application answers after a while, unless it hangs.
+    fn answer_notice(&mut self, at: usize, after: Duration, answer: Command) {
+        match &mut self.hosts[at].unanswered {
+            Some(unanswered) => unanswered.push(answer),
+            None => self.come_back(at, after, answer),
         }
     }
 
@@ -229,15 +244,16 @@ impl World {
         self.deliver(at, self.now + after, due);
     }
 
-    pub(super) fn tell_state(&mut self, at: usize) {
-        let host = &mut self.hosts[at];
-        let Some(node) = &host.node else { return };
+    /// Records the node's state where it has changed; whether the node still runs.
+    pub(super) fn tell_state(&mut self, of: Incarnation) -> bool {
+        let host = &mut self.hosts[of.host];
+        let Some(node) = &host.node else { return false };
         if host.told.as_ref().is_some_and(|told| node.is_in(told)) {
-            return;
+            return true;
         }
         let state = node.state();
         host.told = Some(state.clone());
         let node = host.id;
-        self.emit(Event::State { node, state });
+        self.record(of, Event::State { node, state })
     }
 }

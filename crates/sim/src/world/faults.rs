@@ -2,10 +2,22 @@
 
 use std::time::Duration;
 
+use tanist_core::node::Command;
 use tanist_core::trace::{Event, Kind, Link};
 use tanist_core::{NodeId, NodeSet, Status, Time};
 
 use crate::world::places::Position;
+
+/// The place of a fault among those of its scenario, counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FaultNumber(pub(crate) usize);
+
+/// A fault of a scenario that is carried out when its time comes.
+#[derive(Clone, Debug)]
+pub(crate) struct Planned {
+    pub(crate) number: FaultNumber,
+    pub(crate) action: Action,
+}
 
 /// An action on the world from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +45,10 @@ pub enum Action {
     Pause(NodeId),
     /// The node runs again.
     Resume(NodeId),
+    /// The node's application hangs: it answers nothing, and the node itself goes on.
+    Hang(NodeId),
+    /// The node's application goes on, and answers what it was asked meanwhile.
+    Unhang(NodeId),
     /// Links go down.
     Cut(Vec<Link>),
     /// Links are restored; all of them if none is named.
@@ -99,6 +115,38 @@ pub enum Action {
 }
 
 impl Action {
+    /// The command to a node that it is, if it is one.
+    pub(crate) fn command(&self) -> Option<(NodeId, Command)> {
+        match *self {
+            Self::Call(node) => Some((node, Command::Call)),
+            Self::Check(node) => Some((node, Command::Check)),
+            Self::Suspect(node) => Some((node, Command::SuspectCoordinator)),
+            Self::Refuse { node, peer } => Some((node, Command::Refused(peer))),
+            Self::Withdraw { node, hold } => Some((node, Command::Withdraw { hold })),
+            Self::HandOver { node, to } => Some((node, Command::HandOver { to })),
+            Self::Rejoin(node) => Some((node, Command::Rejoin)),
+            Self::PauseElections(node) => Some((node, Command::Pause)),
+            Self::ResumeElections(node) => Some((node, Command::Resume)),
+            Self::Priority { node, value } => Some((node, Command::SetPriority(value))),
+            Self::Crash(_)
+            | Self::CrashAfterEffects(..)
+            | Self::Restart { .. }
+            | Self::Forget { .. }
+            | Self::Pause(_)
+            | Self::Resume(_)
+            | Self::Hang(_)
+            | Self::Unhang(_)
+            | Self::Cut(_)
+            | Self::Heal(_)
+            | Self::Slow(..)
+            | Self::ClockRate(..)
+            | Self::Loss(_)
+            | Self::Duplicate(_)
+            | Self::Calm
+            | Self::Move { .. } => None,
+        }
+    }
+
     /// The nodes that it is done to; links and the network as a whole are none.
     #[must_use]
     pub fn nodes(&self) -> NodeSet {
@@ -109,6 +157,8 @@ impl Action {
             | Self::Forget { node, .. }
             | Self::Pause(node)
             | Self::Resume(node)
+            | Self::Hang(node)
+            | Self::Unhang(node)
             | Self::Slow(node, _)
             | Self::ClockRate(node, _)
             | Self::Call(node)

@@ -8,6 +8,8 @@ use tanist_core::time::micros;
 use tanist_core::trace::NodeState;
 use tanist_core::{GroupNumber, NodeId, NodeRecord, Time};
 
+use crate::world::faults::FaultNumber;
+
 /// The rate of a correct clock.
 pub const RATE: u32 = 1_000_000;
 
@@ -28,14 +30,16 @@ pub struct Host {
     timers: Vec<(Timer, u64)>,
     /// What arrived during a pause; none while the node runs.
     pub(crate) held: Option<Vec<Due>>,
+    /// The answers that an application owes since it hangs; none while it answers.
+    pub(crate) unanswered: Option<Vec<Command>>,
     /// Added to the delay of every message from or to it.
     pub(crate) slow: Duration,
     /// How fast its clock runs, in millionths of the correct rate.
     pub(crate) rate: u32,
     /// Distinguishes the incarnations of a node: a timer or answer of an earlier one is ignored.
     pub(crate) incarnation: u32,
-    /// The node crashes in its next step that has this many effects, after carrying them out.
-    pub(crate) crash_after: Option<u32>,
+    /// The crash that the next step with so many effects ends in.
+    pub(crate) crash_after: Option<CrashAfter>,
     /// The last message to each peer: a refusal of an earlier one says nothing about it.
     last_sent: Vec<(NodeId, u64)>,
     /// The highest group number of each node that this incarnation has received, where recall is
@@ -43,6 +47,26 @@ pub struct Host {
     heard: Vec<GroupNumber>,
     /// Its place in a store of snapshots, unless its state changed since.
     pub(crate) mark: Option<Mark>,
+}
+
+/// A crash in the next step of a node that has this many effects, after carrying them out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CrashAfter {
+    pub(crate) effects: u32,
+    /// When it was asked for.
+    pub(crate) at: Time,
+    /// The fault that asked for it; none if that was no fault of a scenario.
+    pub(crate) fault: Option<FaultNumber>,
+}
+
+/// One incarnation of the node of a machine. What it has begun ends with its crash, whatever
+/// caused that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Incarnation {
+    /// The index of the machine.
+    pub(crate) host: usize,
+    /// Which of its incarnations.
+    pub(crate) number: u32,
 }
 
 /// A machine's place in a store of snapshots, and its digest.
@@ -117,6 +141,7 @@ impl Host {
             disk: Vec::new(),
             timers: Vec::new(),
             held: None,
+            unanswered: None,
             slow: Duration::ZERO,
             rate: RATE,
             incarnation: 0,
@@ -125,6 +150,11 @@ impl Host {
             heard: Vec::new(),
             mark: None,
         }
+    }
+
+    /// Its incarnation, where this is its index.
+    pub(crate) const fn current(&self, host: usize) -> Incarnation {
+        Incarnation { host, number: self.incarnation }
     }
 
     /// The part of its state that its future depends on.
@@ -190,7 +220,7 @@ impl Host {
         self.node = None;
         self.told = None;
         self.timers.clear();
-        self.held = None;
+        (self.held, self.unanswered) = (None, None);
         self.incarnation += 1;
         self.crash_after = None;
         self.heard.clear();

@@ -10,7 +10,10 @@ pub mod dice;
 mod effects;
 pub mod faults;
 pub mod host;
+mod idle;
+pub mod mutants;
 pub mod network;
+pub mod pending;
 pub mod places;
 pub mod schedule;
 pub mod topology;
@@ -21,6 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tanist_core::election::EstablishedGroup;
+use tanist_core::mutant::Mutant;
 use tanist_core::node::{Command, Node};
 use tanist_core::trace::Event;
 use tanist_core::{Effects, GroupConfig, Membership, NodeId, Time};
@@ -28,9 +32,10 @@ use tanist_core::{Effects, GroupConfig, Membership, NodeId, Time};
 use crate::observe::observers::Observers;
 use crate::world::application::{Application, Listener, Told};
 use crate::world::dice::SeededDice;
-use crate::world::faults::{Action, Fault, Moment};
-use crate::world::host::{Due, Host};
+use crate::world::faults::{Fault, FaultNumber, Moment, Planned};
+use crate::world::host::{Due, Host, Incarnation};
 use crate::world::network::Network;
+use crate::world::pending::{Idle, Withheld};
 use crate::world::places::Position;
 use crate::world::schedule::Schedule;
 use crate::world::topology::Reach;
@@ -46,13 +51,17 @@ pub struct World {
     pub(crate) schedule: Schedule<Scheduled>,
     /// Faults whose time is known beforehand, last first; they are not on the schedule, to keep it
     /// small.
-    pub(crate) planned: Vec<(Time, Action)>,
+    pub(crate) planned: Vec<(Time, Planned)>,
     dice: SeededDice,
     application: Application,
     /// Notices to applications that the caller plays, not taken yet.
     outbox: Vec<Told>,
     /// Faults that wait for their trigger.
     armed: Vec<Armed>,
+    /// Faults that changed nothing when they were due.
+    idle: Vec<(FaultNumber, Idle)>,
+    /// Commands of the scenario to nodes that were paused, until they resume.
+    withheld: Vec<Withheld>,
     /// What observes the run.
     pub observers: Observers,
     effects: Scratch,
@@ -78,13 +87,14 @@ pub(crate) enum Scheduled {
         host: usize,
         due: Due,
     },
-    Fault(Action),
+    Fault(Planned),
     /// Sample where the moving nodes are.
     Look,
 }
 
 #[derive(Clone)]
 struct Armed {
+    number: FaultNumber,
     fault: Fault,
     seen: u32,
 }
@@ -129,16 +139,21 @@ impl World {
             application,
             outbox: Vec::new(),
             armed: Vec::new(),
+            idle: Vec::new(),
+            withheld: Vec::new(),
             observers,
             effects: Scratch::default(),
             messages: 0,
             events: 0,
             bytes: None,
         };
-        for fault in faults {
+        for (number, fault) in faults.into_iter().enumerate() {
+            let number = FaultNumber(number);
             match fault.moment {
-                Moment::At(at) => world.planned.push((at, fault.action)),
-                Moment::When { .. } => world.armed.push(Armed { fault, seen: 0 }),
+                Moment::At(at) => {
+                    world.planned.push((at, Planned { number, action: fault.action }));
+                }
+                Moment::When { .. } => world.armed.push(Armed { number, fault, seen: 0 }),
             }
         }
         world.planned.reverse();
@@ -204,18 +219,18 @@ impl World {
     /// Runs the next scheduled event; false if there is none.
     pub fn step(&mut self) -> bool {
         let scheduled = self.schedule.next_at();
-        if let Some((at, action)) =
+        if let Some((at, planned)) =
             self.planned.pop_if(|(at, _)| scheduled.is_none_or(|scheduled| *at <= scheduled))
         {
             self.now = at;
-            self.act(action);
+            self.carry_out_fault(planned);
             return true;
         }
         let Some((at, number, scheduled)) = self.schedule.pop() else { return false };
         // An event that was due while a script drove the world happens at once.
         self.now = self.now.max(at);
         match scheduled {
-            Scheduled::Fault(action) => self.act(action),
+            Scheduled::Fault(planned) => self.carry_out_fault(planned),
             Scheduled::Look => self.look_on(),
             Scheduled::At { host, due } => self.on_event(host, number, due),
         }
@@ -239,9 +254,16 @@ impl World {
         }
     }
 
+    /// The running incarnation of a node, for commands to it.
+    #[must_use]
+    pub fn listener(&self, node: NodeId) -> Option<Listener> {
+        let host = &self.hosts[self.position(node)?];
+        host.node.as_ref().map(|_| Listener { node, incarnation: host.incarnation })
+    }
+
     fn is_alive(&self, listener: Listener) -> bool {
-        let host = self.position(listener.node).map(|at| &self.hosts[at]);
-        host.is_some_and(|host| host.node.is_some() && host.incarnation == listener.incarnation)
+        let Some(host) = self.position(listener.node) else { return false };
+        self.is_running(Incarnation { host, number: listener.incarnation })
     }
 
     /// The positions of the nodes, in order of id; empty in a world without positions.
@@ -254,6 +276,29 @@ impl World {
     #[must_use]
     pub fn hearers(&self, of: usize) -> Vec<usize> {
         self.network.hearers(of)
+    }
+
+    /// Moves the clock without running anything; what is due by then happens late.
+    pub fn pass_until(&mut self, to: Time) {
+        self.now = self.now.max(to);
+    }
+
+    /// The node of a machine that is up.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> Option<&Node> {
+        self.position(id).and_then(|at| self.hosts[at].node.as_ref())
+    }
+
+    /// The group's configuration.
+    #[must_use]
+    pub fn config(&self) -> &GroupConfig {
+        &self.config
+    }
+
+    /// The nodes that take part.
+    #[must_use]
+    pub fn members(&self) -> &Membership {
+        &self.members
     }
 
     /// Whether a node is up.
@@ -273,8 +318,10 @@ impl World {
                 if let Some(held) = &mut host.held {
                     return held.push(Due::Timer { timer, incarnation });
                 }
-                let node = host.id;
-                self.emit(Event::Timer { node, timer: timer.name() });
+                let (node, of) = (host.id, host.current(at));
+                if !self.record(of, Event::Timer { node, timer: timer.name() }) {
+                    return;
+                }
                 tanist_core::Event::Timer(timer)
             }
             Due::Command { command, incarnation } => {
@@ -284,9 +331,11 @@ impl World {
                 if let Some(held) = &mut host.held {
                     return held.push(Due::Command { command, incarnation });
                 }
-                let node = host.id;
-                if let Command::Stopped(_) = command {
-                    self.emit(Event::Stopped { node });
+                let (node, of) = (host.id, host.current(at));
+                if let Command::Stopped(_) = command
+                    && !self.record(of, Event::Stopped { node })
+                {
+                    return;
                 }
                 tanist_core::Event::Command(command)
             }
@@ -320,6 +369,25 @@ impl World {
     /// Sets the dice back: what is drawn without a clock is the same in every global state.
     pub(crate) fn reset_dice(&mut self) {
         self.dice = SeededDice::new(0);
+    }
+
+    /// Records an event of a node, and says whether that incarnation of it still runs: the event
+    /// may be the trigger of its crash. What a step does after an event, it does only then.
+    #[must_use]
+    pub(super) fn record(&mut self, of: Incarnation, event: Event) -> bool {
+        self.emit(event);
+        self.is_running(of)
+    }
+
+    /// Whether this incarnation of a node is up.
+    pub(super) fn is_running(&self, of: Incarnation) -> bool {
+        let host = &self.hosts[of.host];
+        let is_up = host.node.is_some() && host.incarnation == of.number;
+        is_up || self.is_mutated(mutants::ACTS_AFTER_CRASH)
+    }
+
+    pub(super) fn is_mutated(&self, mutant: Mutant) -> bool {
+        Mutant::ARE_COMPILED && self.config.mutant() == Some(mutant)
     }
 
     pub(super) fn emit(&mut self, event: Event) {

@@ -35,6 +35,16 @@ pub enum Delay {
 }
 
 impl Delay {
+    /// The longest delay there is.
+    #[must_use]
+    pub const fn longest(self) -> Duration {
+        match self {
+            Self::Fixed(delay) => delay,
+            Self::Uniform { max, .. } => max,
+            Self::Spiky { spike, .. } => spike,
+        }
+    }
+
     fn draw(self, dice: &mut SeededDice) -> Duration {
         match self {
             Self::Fixed(delay) => delay,
@@ -82,6 +92,23 @@ pub struct Rule {
     pub seen: u32,
 }
 
+impl Rule {
+    fn fits(&self, parcel: &Parcel) -> bool {
+        self.from.is_none_or(|from| from == parcel.from.1)
+            && self.to.is_none_or(|to| to == parcel.to.1)
+            && self.kind.is_none_or(|kind| kind == parcel.kind)
+    }
+}
+
+/// What became of the messages that fit a rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// How many were lost before the rule saw them, since their link was down.
+    pub(crate) missed: u32,
+    /// About how many the rule decided.
+    pub(crate) decided: u32,
+}
+
 /// What a rule does to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -98,6 +125,8 @@ pub struct Network {
     pub conditions: Conditions,
     /// The rules for particular messages.
     pub rules: Vec<Rule>,
+    /// What became of the messages of each rule.
+    tallies: Vec<Tally>,
     /// `is_cut[from * n + to]`; empty until a link is cut, since large networks have many pairs.
     is_cut: Vec<bool>,
     /// The latest arrival on each link, for FIFO; empty until a message is kept in order.
@@ -127,7 +156,9 @@ impl Network {
     /// All links up.
     #[must_use]
     pub fn new(count: usize, conditions: Conditions, rules: Vec<Rule>) -> Self {
-        Self { conditions, rules, is_cut: Vec::new(), latest: Vec::new(), reach: None, count }
+        let tallies = vec![Tally::default(); rules.len()];
+        let (is_cut, latest) = (Vec::new(), Vec::new());
+        Self { conditions, rules, tallies, is_cut, latest, reach: None, count }
     }
 
     /// The same network where only some nodes are in reach of each other; the ids are sorted.
@@ -175,6 +206,7 @@ impl Network {
     pub(crate) fn carry(&mut self, now: Time, parcel: &Parcel, dice: &mut SeededDice) -> Arrivals {
         let link = parcel.from.0 * self.count + parcel.to.0;
         if !self.is_open(parcel.from.0, parcel.to.0) {
+            self.miss(parcel);
             return Arrivals::Lost(Loss::Cut);
         }
         match self.ruled(parcel) {
@@ -205,19 +237,29 @@ impl Network {
 
     fn ruled(&mut self, parcel: &Parcel) -> Option<Fate> {
         let mut fate = None;
-        for rule in &mut self.rules {
-            let fits = rule.from.is_none_or(|from| from == parcel.from.1)
-                && rule.to.is_none_or(|to| to == parcel.to.1)
-                && rule.kind.is_none_or(|kind| kind == parcel.kind);
-            if !fits {
+        for (rule, tally) in self.rules.iter_mut().zip(&mut self.tallies) {
+            if !rule.fits(parcel) {
                 continue;
             }
             rule.seen += 1;
             if fate.is_none() && rule.nth.is_none_or(|nth| nth == rule.seen) {
                 fate = Some(rule.fate);
+                tally.decided += 1;
             }
         }
         fate
+    }
+
+    /// Counts a message that no rule sees, since its addressee cannot be reached.
+    pub(crate) fn miss(&mut self, parcel: &Parcel) {
+        let rules = self.rules.iter().zip(&mut self.tallies);
+        rules.filter(|(rule, _)| rule.fits(parcel)).for_each(|(_, tally)| tally.missed += 1);
+    }
+
+    /// The rules that have decided about no message.
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = (&Rule, Tally)> {
+        let tallies = self.tallies.iter().copied();
+        self.rules.iter().zip(tallies).filter(|(_, tally)| tally.decided == 0)
     }
 
     fn in_order(&mut self, link: usize, at: Time) -> Time {
