@@ -1,12 +1,12 @@
 //! Puts the scenario files of the repository into the program, so that it can list and run them
-//! anywhere.
+//! anywhere. The folder is a symbolic link, which `cargo package` follows.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let folder = Path::new("../../scenarios");
+    let folder = Path::new("scenarios");
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|entry| entry.map(|e| e.path())).collect::<io::Result<_>>()?;

@@ -5,13 +5,15 @@ use tanist_core::{NodeId, Time};
 use tanist_sim::world::faults::{Action, Fault, Moment};
 use tanist_sim::{Scenario, run};
 
-const RANKED: [&str; 6] = [
+const RANKED: [&str; 8] = [
     "bully",
     "bully-lecture",
     "ring-chang-roberts",
     "ring-modified",
     "ring-list",
     "ring-active-list",
+    "ring-peterson",
+    "ring-hirschberg-sinclair",
 ];
 
 #[test]

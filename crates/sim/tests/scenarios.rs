@@ -3,9 +3,13 @@
 use std::collections::BTreeSet;
 
 use tanist_core::NodeId;
-use tanist_core::trace::Entry;
+use tanist_core::mutant::Mutant;
+use tanist_core::trace::{Entry, Event};
+use tanist_sim::monitors::Selection;
 use tanist_sim::observe::recording::Recording;
+use tanist_sim::recorded::{Recorded, TOLERANCE, TraceFile};
 use tanist_sim::scenario::library;
+use tanist_sim::world::mutants;
 use tanist_sim::{Scenario, run};
 
 fn parse(name: &str) -> Scenario {
@@ -23,6 +27,32 @@ fn every_scenario_ends_as_it_says() {
         wrong.extend(report.surprises.iter().map(|surprise| format!("{name}: {surprise}")));
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_hung_application_that_keeps_its_group_or_claims_to_have_stopped_is_noticed() {
+    for (mutant, assertion) in
+        [(Mutant::STOP_WITHOUT_LIMIT, "P-05"), (Mutant::FAREWELL_WHEN_OVERDUE, "B-37")]
+    {
+        for name in ["bully-hung-application", "invitation-hung-application"] {
+            let mut scenario = parse(name);
+            scenario.settings.mutant = Some(mutant);
+            let report = run(&scenario, scenario.seed);
+            let violated: Vec<&str> = report.violated().map(|judged| judged.assertion).collect();
+            assert!(violated.contains(&assertion), "{name}, {}: {violated:?}", mutant.name());
+        }
+    }
+}
+
+#[test]
+fn a_plan_without_a_limit_leaves_a_group_without_a_leader() {
+    for name in ["bully-hangs-in-its-plan", "ring-hangs-in-its-plan"] {
+        let mut scenario = parse(name);
+        scenario.settings.mutant = Some(Mutant::STOP_WITHOUT_LIMIT);
+        let report = run(&scenario, scenario.seed);
+        let violated: Vec<&str> = report.violated().map(|judged| judged.assertion).collect();
+        assert!(violated.contains(&"A-2"), "{name}: {violated:?}");
+    }
 }
 
 #[test]
@@ -125,7 +155,8 @@ fn bad_files_are_refused_with_line_and_expectation() {
         ("[[fault]]\ndo = \"crash\"\nnode = 1\n", 5, "either `at` or `when`"),
         ("[options]\nwaits = \"never\"\n", 6, "cannot be"),
         ("[options]\nhurry = \"yes\"\n", 6, "has no option"),
-        ("[timing]\nmessage = \"2ms\"\nanswer = \"3ms\"\n", 1, "at least 2 Tm + Tp"),
+        ("[timing]\nmessage = \"2ms\"\nanswer = \"3ms\"\n", 7, "at least 2 Tm + Tp"),
+        ("[timing]\nsilence = \"3ms\"\n", 6, "is called `suspect_after`"),
         ("[network]\nloss = 1.5\n", 6, "between 0 and 1"),
         ("[[group]]\ncoordinator = 1\nmembers = [2]\n", 5, "outranks"),
         (
@@ -183,4 +214,53 @@ fn bad_names_of_nodes_are_refused_with_their_line() {
         assert!(error.what.contains(expected), "{name}: {error}");
     }
     assert!(Scenario::parse(&node("\"db-2\"")).is_ok());
+}
+
+/// A crash triggered by a change of state ends the step that changed it, as a crash at a time does.
+#[test]
+fn a_node_that_crashes_as_it_becomes_normal_does_nothing_more() {
+    for name in [
+        "bully-winner-crashes-as-it-becomes-normal",
+        "invitation-winner-crashes-as-it-becomes-normal",
+        "ring-modified-winner-crashes-as-it-becomes-normal",
+        "bully-member-crashes-as-the-run-begins",
+    ] {
+        let scenario = parse(name);
+        let recording = run(&scenario, scenario.seed).recording;
+        let mut down = BTreeSet::new();
+        let mut crashes = 0;
+        for Entry { at, event } in &recording.entries {
+            let Some(node) = event.actor() else { continue };
+            if matches!(event, Event::Crash { .. }) {
+                down.insert(node);
+                crashes += 1;
+            } else if matches!(event, Event::Start { .. }) {
+                down.remove(&node);
+            } else {
+                assert!(
+                    !down.contains(&node),
+                    "{name}: {node} is down and acts at {at}: {event:?}"
+                );
+            }
+        }
+        assert_eq!(crashes, 2, "{name}");
+    }
+}
+
+#[test]
+fn a_world_that_acts_after_a_crash_or_delivers_to_crashed_nodes_is_noticed() {
+    for mutant in [mutants::ACTS_AFTER_CRASH, mutants::DELIVERS_TO_CRASHED] {
+        let mut scenario = parse("bully-winner-crashes-as-it-becomes-normal");
+        scenario.settings.mutant = Some(mutant);
+        let report = run(&scenario, scenario.seed);
+        let violated: Vec<&str> = report.violated().map(|judged| judged.assertion).collect();
+        assert!(violated.contains(&"P-04"), "{}: {violated:?}", mutant.name());
+        // The trace tells it, too: the order of one file is not blamed on clocks.
+        let mut bytes = Vec::new();
+        report.recording.write(&mut bytes).unwrap();
+        let file = TraceFile::read("run.jsonl", bytes.as_slice()).unwrap();
+        let recorded = Recorded::merge(vec![file], TOLERANCE).unwrap();
+        let judged = recorded.judge(Selection::STANDARD);
+        assert!(judged.violated().any(|found| found.assertion == "P-04"), "{}", mutant.name());
+    }
 }

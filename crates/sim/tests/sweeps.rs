@@ -1,7 +1,8 @@
 //! Messages and times are exactly as in theory, for every case and every size from 2 to 64.
 
 use tanist_core::election::Algorithm;
-use tanist_sim::studies::sweep::{cases, csv, sweep};
+use tanist_sim::studies::sweep::{Row, cases, csv, sweep};
+use tanist_sim::studies::theory::Amount;
 
 fn check(algorithm: Algorithm, named: &[&str]) {
     for case in named {
@@ -64,6 +65,53 @@ fn list_ring_sweeps_match_theory() {
 #[test]
 fn active_list_sweeps_match_theory() {
     check(Algorithm::RingActiveList, &["one", "all"]);
+}
+
+#[test]
+fn peterson_sweeps_match_theory() {
+    check(Algorithm::RingPeterson, &["one", "all-best", "all-worst"]);
+}
+
+#[test]
+fn hirschberg_sinclair_sweeps_match_theory() {
+    let named = ["one-best", "all-best", "all-halved", "all-mean", "all-bound"];
+    check(Algorithm::RingHirschbergSinclair, &named);
+}
+
+/// A power of two costs 3N in each of lg N phases, and 3N; the bound is more than twice as high.
+#[test]
+fn an_order_that_halves_the_candidates_costs_hirschberg_and_sinclair_3n_in_each_phase() {
+    for lg in 1..=6_u32 {
+        let n = 1 << lg;
+        let of = |case| {
+            let rows = sweep(Algorithm::RingHirschbergSinclair, Some(case), n..=n, &mut |_| {});
+            (rows[0].messages, rows[0].theory_messages)
+        };
+        let messages = Amount::whole(u64::from(3 * n * lg + 3 * n));
+        assert_eq!(of("all-halved"), (messages, messages));
+        let (most, bound) = of("all-bound");
+        assert_eq!(bound, Amount::whole(u64::from(8 * n + 8 * n * lg)));
+        assert!(most.to_f64() >= messages.to_f64(), "{n}: {most}");
+        assert!(most.to_f64() * 2.0 <= bound.to_f64(), "{n}: {most}");
+    }
+}
+
+/// N(N + 1)/2 against 2N floor(lg N) + N, and N for the result of both.
+#[test]
+fn petersons_worst_case_is_below_that_of_chang_and_roberts_from_18_nodes_on() {
+    let worst = |algorithm| sweep(algorithm, Some("all-worst"), 2..=64, &mut |_| {});
+    let (peterson, others) = (worst(Algorithm::RingPeterson), worst(Algorithm::RingChangRoberts));
+    let cheaper: Vec<u32> = peterson
+        .iter()
+        .zip(&others)
+        .filter(|(peterson, other)| peterson.messages.to_f64() < other.messages.to_f64())
+        .map(|(row, _)| row.n)
+        .collect();
+    assert_eq!(cheaper[..2], [14, 15]);
+    assert!(cheaper[2..].iter().copied().eq(18..=64), "{cheaper:?}");
+    let at = |rows: &[Row], n: u32| rows.iter().find(|row| row.n == n).unwrap().messages;
+    assert_eq!((at(&peterson, 18), at(&others, 18)), (Amount::whole(180), Amount::whole(189)));
+    assert_eq!((at(&peterson, 64), at(&others, 64)), (Amount::whole(896), Amount::whole(2144)));
 }
 
 #[test]

@@ -12,7 +12,8 @@ use tanist_core::trace::Kind;
 
 use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
 
-/// How messages of a kind are drawn.
+/// How messages of a kind are drawn. The `ok` of Hirschberg and Sinclair answers a probe, though a
+/// node handles it as a request: it goes back over the hops of the probe.
 pub(super) fn pen(kind: Kind) -> Pen {
     let info = kind.info();
     let (colour, width) = match info.topic {
@@ -24,18 +25,11 @@ pub(super) fn pen(kind: Kind) -> Pen {
         Topic::Operation => (PURPLE, THICK),
         Topic::Levels => (PURPLE, THIN),
     };
-    if info.is_reply {
+    if info.is_reply || kind == Kind::Okay {
         Pen::new(colour, width.min(REPLY)).dashed(ANSWER)
     } else {
         Pen::new(colour, width)
     }
-}
-
-/// Whether a message requests an election or announces a coordinator: it is drawn solid in the
-/// colours of the election. Answers, heartbeats and state transfer are not.
-pub(super) fn is_of_election(kind: Kind) -> bool {
-    let pen = pen(kind);
-    pen.dash.is_empty() && [VERMILION, BLUE].contains(&pen.colour)
 }
 
 /// The fill of a node's bar.
@@ -65,6 +59,7 @@ pub(super) enum Mark {
     Timer,
     Crash,
     Withdraw,
+    Silent,
     Restart,
     Paused,
     Lost,
@@ -92,6 +87,12 @@ impl Mark {
                 let points = [spot(4.0, -8.0), spot(-8.0, 0.0), spot(4.0, 8.0)];
                 svg.polygon(&points, "#ffffff", Pen::new(INK, 1.5));
             }
+            Self::Silent => {
+                svg.circle(at, 9.0, "#ffffff", Pen::new(INK, 1.5));
+                for x in [-4.0, 0.0, 4.0] {
+                    svg.circle(spot(x, 0.0), 1.4, INK, Pen::new("none", 0.0));
+                }
+            }
             Self::Restart => {
                 let points = [spot(-4.0, -8.0), spot(8.0, 0.0), spot(-4.0, 8.0)];
                 svg.polygon(&points, "#ffffff", Pen::new(INK, 1.5));
@@ -117,6 +118,7 @@ impl Mark {
             Self::Timer => "timer ran out",
             Self::Crash => "crash",
             Self::Withdraw => "withdraws",
+            Self::Silent => "silent: its application hangs",
             Self::Restart => "restart, or takes part again",
             Self::Paused => "paused",
             Self::Lost => "lost",
@@ -269,6 +271,7 @@ mod tests {
             (Kind::EnterElection, Kind::EeAnswer),
             (Kind::Accept, Kind::AcceptAnswer),
             (Kind::Ready, Kind::ReadyAnswer),
+            (Kind::Election, Kind::Okay),
         ] {
             assert_eq!(pen(pair.0).colour, pen(pair.1).colour);
             assert_ne!(pen(pair.0).dash, pen(pair.1).dash);

@@ -11,11 +11,29 @@ use tanist_core::NodeId;
 use tanist_core::trace::{Entry, Event, Header, Link, Loss, MessageFacts, NodeState, Outcome};
 
 use crate::observe::recording::without_heartbeats;
+use crate::pictures::contents;
 use crate::pictures::diagram::links;
 use crate::pictures::names::ShortNames;
+use crate::pictures::part::Shown;
+use crate::pictures::speech::{Speech, alike};
 
 /// Writes the story of a trace.
 pub fn story(header: &Header, entries: &[Entry], to: &mut dyn Write) -> fmt::Result {
+    story_of(header, &[], &[], entries, to)
+}
+
+/// Writes the story of a part of a run, after what every node is at its beginning.
+pub fn story_of_part(header: &Header, part: &Shown, to: &mut dyn Write) -> fmt::Result {
+    story_of(header, &part.beginning, &part.down, &part.entries, to)
+}
+
+fn story_of(
+    header: &Header,
+    beginning: &[Entry],
+    down: &[NodeId],
+    entries: &[Entry],
+    to: &mut dyn Write,
+) -> fmt::Result {
     let entries = &*without_heartbeats(entries);
     let title = header.title();
     let nodes = header.nodes.len();
@@ -23,6 +41,7 @@ pub fn story(header: &Header, entries: &[Entry], to: &mut dyn Write) -> fmt::Res
     writeln!(to, "{}\n", plain(&format!("{title} · {nodes} nodes{options}")))?;
     let mut teller = Teller::new(header, entries);
     teller.line(to, "TIME ms", "WHO", "WHAT")?;
+    teller.begin(beginning, down, to)?;
     let mut is_told = vec![false; entries.len()];
     for (index, entry) in entries.iter().enumerate() {
         if is_told[index] {
@@ -42,51 +61,6 @@ pub fn story(header: &Header, entries: &[Entry], to: &mut dyn Write) -> fmt::Res
         )?;
     }
     Ok(())
-}
-
-/// The entries that share a line with this one, itself first: the same message sent or received by
-/// the same node at the same time, with no other event of that node in between except losses of
-/// what it sent.
-fn alike(entries: &[Entry], index: usize) -> Vec<usize> {
-    let first = &entries[index];
-    let mut same = vec![index];
-    let Some((speech, _)) = Speech::of(&first.event) else {
-        return same;
-    };
-    let rest = entries.iter().enumerate().skip(index + 1);
-    for (later, entry) in rest.take_while(|(_, entry)| entry.at == first.at) {
-        if Speech::of(&entry.event).is_some_and(|(other, _)| other == speech) {
-            same.push(later);
-        } else if entry.event.actor() == Some(speech.node) {
-            break;
-        }
-    }
-    same
-}
-
-/// What a node sends or receives, without the node at the other end.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Speech {
-    node: NodeId,
-    way: Way,
-    facts: MessageFacts,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Says,
-    Hears,
-}
-
-impl Speech {
-    /// The message, and the node at the other end.
-    fn of(event: &Event) -> Option<(Self, NodeId)> {
-        if let Event::Send { node, to, message, .. } = event {
-            return Some((Self { node: *node, way: Way::Says, facts: *message }, *to));
-        }
-        let Event::Receive { node, from, message, .. } = event else { return None };
-        Some((Self { node: *node, way: Way::Hears, facts: *message }, *from))
-    }
 }
 
 /// Keeps what the sentences depend on: names, earlier states, and the widths of the columns.
@@ -112,6 +86,28 @@ impl Teller {
         }
     }
 
+    /// What every node is at the beginning of a part.
+    fn begin(&mut self, entries: &[Entry], down: &[NodeId], to: &mut dyn Write) -> fmt::Result {
+        let Some(first) = entries.first() else { return Ok(()) };
+        let time = millis(first.at.as_micros());
+        for entry in entries {
+            if matches!(entry.event, Event::Start { .. }) {
+                continue;
+            }
+            let (who, mut what) = self.sentence(&entry.event, &[]);
+            if matches!(entry.event, Event::State { .. }) {
+                what = format!("is {what}");
+            } else if matches!(entry.event, Event::Withdraw { .. }) {
+                what = "has withdrawn".to_string();
+            } else if matches!(entry.event, Event::Overdue { .. }) {
+                what = "is silent: its application has not answered in time".to_string();
+            }
+            let who = who.map_or_else(|| "-".to_string(), |who| self.names.of(who));
+            self.line(to, &time, &who, &what)?;
+        }
+        down.iter().try_for_each(|node| self.line(to, &time, &self.names.of(*node), "is down"))
+    }
+
     /// One line of the table; a sentence that is too long continues below itself.
     fn line(&self, to: &mut dyn Write, time: &str, who: &str, what: &str) -> fmt::Result {
         let (time_width, who_width) = (self.time_width, self.who_width);
@@ -135,6 +131,7 @@ impl Teller {
 
     /// The node, and what it did; `others` are the senders or receivers at the other end.
     fn sentence(&mut self, event: &Event, others: &[NodeId]) -> (Option<NodeId>, String) {
+        let with = contents::phrase(event.contents(), &self.names);
         let what = match event {
             Event::Start { node, restarted } => {
                 self.states.remove(node);
@@ -147,21 +144,30 @@ impl Teller {
             Event::Pause { .. } => "is paused".to_string(),
             Event::Resume { .. } => "runs on".to_string(),
             Event::Withdraw { .. } => "WITHDRAWS".to_string(),
+            Event::Overdue { .. } => {
+                "FALLS SILENT: its application has not answered in time".to_string()
+            }
+            Event::Clock { rate_ppm, .. } => {
+                format!("has a clock at {} times the right rate", f64::from(*rate_ppm) / 1e6)
+            }
             Event::Rejoin { .. } => "rejoins".to_string(),
             Event::Send { message, .. } => {
                 let others = self.names.list(others.iter().copied());
-                format!("sends {} to {others}{}", said(message), about(message, &self.names))
+                let (said, about) = (said(message), about(message, &self.names));
+                format!("sends {said}{with} to {others}{about}")
             }
             Event::Broadcast { message, .. } => {
-                format!("broadcasts {}{}", said(message), about(message, &self.names))
+                format!("broadcasts {}{with}{}", said(message), about(message, &self.names))
             }
             Event::Receive { message, .. } => {
                 let others = self.names.list(others.iter().copied());
-                format!("hears {} from {others}{}", said(message), about(message, &self.names))
+                let (said, about) = (said(message), about(message, &self.names));
+                format!("hears {said}{with} from {others}{about}")
             }
             Event::Lose { node, to, message, why, .. } => {
                 let (from, to) = (self.names.of(*node), self.names.of(*to));
-                format!("{from}'s {} to {to} is lost: {}", said(message), cause(*why, &from, &to))
+                let (said, cause) = (said(message), cause(*why, &from, &to));
+                format!("{from}'s {said}{with} to {to} is lost: {cause}")
             }
             Event::Timer { timer, .. } => timer.info().text.to_owned(),
             Event::Save { counter, .. } => format!("saves counter {counter}"),
@@ -215,7 +221,7 @@ fn turn(before: Option<&NodeState>, state: &NodeState, names: &ShortNames) -> St
     if let Some(definition) = &state.definition
         && before.is_none_or(|before| before.definition.as_ref() != Some(definition))
     {
-        words.push_str(&format!(", definition {}", shortened(&definition.to_string())));
+        words.push_str(&format!(", definition {}", contents::shortened(&definition.to_string())));
     }
     words
 }
@@ -268,16 +274,7 @@ fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(DEFINITION_MAX) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_string(),
-    }
-}
-
 const COLUMNS: usize = 100;
-/// More characters than this of a definition are left out.
-const DEFINITION_MAX: usize = 32;
 /// Longer names of nodes would leave no room for what they do.
 const NAME_MAX: usize = 32;
 
@@ -301,6 +298,8 @@ mod tests {
             labels: Vec::new(),
             names: NodeNames::default(),
             answer_us: 25_000,
+            ring: Vec::new(),
+            stop_within_us: 30_000_000,
             check_every_us: 100_000,
             preempt: String::new(),
         }
@@ -315,7 +314,13 @@ mod tests {
     }
 
     fn send(micros: u64, to: u32, kind: Kind) -> Entry {
-        let event = Event::Send { node: NodeId(3), to: NodeId(to), id: 1, message: facts(kind) };
+        let event = Event::Send {
+            node: NodeId(3),
+            to: NodeId(to),
+            id: 1,
+            message: facts(kind),
+            contents: None,
+        };
         at(micros, event)
     }
 
@@ -388,6 +393,7 @@ mod tests {
             to: NodeId(1),
             id: 1,
             message: facts(Kind::AreYouUp),
+            contents: None,
             why: Loss::Down,
         };
         let entries = [
@@ -414,6 +420,7 @@ mod tests {
             to: NodeId(1),
             id: 1,
             message: facts(Kind::AreYouUp),
+            contents: None,
             why: Loss::Cut,
         };
         let link = |from, to| Link { from: NodeId(from), to: NodeId(to) };

@@ -11,3 +11,4 @@ pub mod scale;
 pub mod shrink;
 pub mod sweep;
 pub mod theory;
+pub mod trade_off;

@@ -35,6 +35,8 @@ pub struct Report {
     pub assertions: Vec<Judgement>,
     /// Where the run differs from what the scenario expects.
     pub surprises: Vec<String>,
+    /// The faults and rules of the scenario that did not happen, and why.
+    pub not_happened: Vec<String>,
     /// The trace.
     pub recording: Recording,
 }
@@ -59,20 +61,16 @@ pub struct NodeAtEnd {
 /// Runs a scenario with a seed, keeping the trace.
 #[must_use]
 pub fn run(scenario: &Scenario, seed: u64) -> Report {
+    run_within(scenario, seed, EVENTS_MAX)
+}
+
+/// The same with another limit of events.
+#[must_use]
+pub fn run_within(scenario: &Scenario, seed: u64, events_max: u64) -> Report {
     let mut world = scenario.world(seed, true);
     let astray = follow(&mut world, scenario).err();
-    let end = Time::ZERO + scenario.end;
-    while world.next_at().is_some_and(|at| at <= end) {
-        if scenario.stops_at_break && world.observers.first_violated().is_some() {
-            break;
-        }
-        world.step();
-    }
-    let is_cut_short = scenario.stops_at_break && world.observers.first_violated().is_some();
-    if !is_cut_short {
-        world.run_until(end);
-        world.observers.finish(end);
-    }
+    let unfinished = drive(&mut world, scenario, events_max).err();
+    let not_happened = world.not_happened();
     let (now, events) = (world.now(), world.events());
     let observers = world.observers;
     let assertions = observers.judgements();
@@ -97,9 +95,10 @@ pub fn run(scenario: &Scenario, seed: u64) -> Report {
         nodes,
         assertions,
         surprises: Vec::new(),
+        not_happened,
         recording,
     };
-    report.surprises = astray.into_iter().collect();
+    report.surprises = astray.into_iter().chain(unfinished).collect();
     report.surprises.extend(surprises(scenario, &report));
     report
 }
@@ -119,6 +118,34 @@ fn follow(world: &mut World, scenario: &Scenario) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// Runs the world to the end of the scenario, or to the first violation if the scenario ends there.
+fn drive(world: &mut World, scenario: &Scenario, events_max: u64) -> Result<(), String> {
+    let end = Time::ZERO + scenario.end;
+    let is_cut_short =
+        |world: &World| scenario.stops_at_break && world.observers.first_violated().is_some();
+    let mut events = 0;
+    while world.next_at().is_some_and(|at| at <= end) && !is_cut_short(world) {
+        if events == events_max {
+            let at = Duration::from_micros(world.now().as_micros());
+            return Err(format!(
+                "the run was ended at {at:?} of {:?}, after {events_max} events; what comes later \
+                 was not judged. Choose an earlier `end`, longer periods or fewer nodes",
+                scenario.end
+            ));
+        }
+        world.step();
+        events += 1;
+    }
+    if !is_cut_short(world) {
+        world.run_until(end);
+        world.observers.finish(end);
+    }
+    Ok(())
+}
+
+/// How many events a run may have: its trace is kept in memory.
+const EVENTS_MAX: u64 = 5_000_000;
 
 impl Report {
     /// The violated assertions.
@@ -162,6 +189,7 @@ impl Report {
             "nodes_at_end": self.nodes,
             "assertions": assertions,
             "surprises": self.surprises,
+            "not_happened": self.not_happened,
             "trace_hash": self.recording.hash(),
         });
         if scenario.topology.is_radio() {
@@ -193,6 +221,7 @@ fn nodes_at_end(global: &GlobalState) -> Vec<NodeAtEnd> {
 fn status_at_end(view: &NodeView) -> String {
     match (view.is_up, view.is_withdrawn) {
         (true, _) => view.state.status.to_string(),
+        (false, true) if view.is_overdue => "Overdue".to_owned(),
         (false, true) => "Withdrawn".to_owned(),
         (false, false) => "Crashed".to_owned(),
     }
@@ -229,11 +258,15 @@ fn surprises(scenario: &Scenario, report: &Report) -> Vec<String> {
     let by_kind = report.counts.by_kind();
     for (kind, count) in &expect.by_kind {
         let got = by_kind.get(kind.as_str()).copied().unwrap_or(0);
-        compare(kind, count.to_string(), got.to_string());
+        compare(&format!("messages of kind {kind}"), count.to_string(), got.to_string());
+    }
+    if expect.all_faults {
+        let none = "none that did not happen".to_owned();
+        report.not_happened.iter().for_each(|what| compare("faults", none.clone(), what.clone()));
     }
     for node in &report.nodes {
         if let Some(coordinator) = expect.coordinator
-            && !["Crashed", "Withdrawn"].contains(&node.status.as_str())
+            && !["Crashed", "Withdrawn", "Overdue"].contains(&node.status.as_str())
         {
             let expected = format!("{} under {}", Status::Normal, called(coordinator));
             let got = format!("{} under {}", node.status, under(node));

@@ -1,4 +1,5 @@
-//! Values of the same quantity from several runs: their mean and its confidence interval.
+//! Values of the same quantity from several runs: their mean and its confidence interval; and the
+//! share of runs in which something happened, with its own.
 //!
 //! Assumes that the runs are independent and that there are enough for their mean to be about
 //! normally distributed. Leaves out all other statistics.
@@ -54,6 +55,55 @@ impl FromIterator<u64> for Sample {
     }
 }
 
+/// In how many of several runs something happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    hits: u32,
+    count: u32,
+}
+
+impl Share {
+    /// Adds one more run, and whether it happened in it.
+    pub const fn add(&mut self, is_hit: bool) {
+        self.count += 1;
+        self.hits += is_hit as u32;
+    }
+
+    /// In how many runs it happened.
+    #[must_use]
+    pub const fn hits(self) -> u32 {
+        self.hits
+    }
+
+    /// How many runs there were.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        self.count
+    }
+
+    /// The share; none without runs.
+    #[must_use]
+    pub fn value(self) -> Option<f64> {
+        (self.count > 0).then(|| f64::from(self.hits) / f64::from(self.count))
+    }
+
+    /// The ends of the 95 % confidence interval, after Wilson (1927): also where it happened in no
+    /// run or in all of them, it has a width. None without runs.
+    #[must_use]
+    pub fn confidence(self) -> Option<(f64, f64)> {
+        let share = self.value()?;
+        let count = f64::from(self.count);
+        let z2 = NORMAL * NORMAL;
+        let middle = (share + z2 / (2.0 * count)) / (1.0 + z2 / count);
+        let spread = (share * (1.0 - share) / count + z2 / (4.0 * count * count)).sqrt();
+        let half = NORMAL * spread / (1.0 + z2 / count);
+        Some(((middle - half).max(0.0), (middle + half).min(1.0)))
+    }
+}
+
+/// The normal distribution's 95 %, two-sided.
+const NORMAL: f64 = 1.959_964;
+
 /// Student's t for 95 %, two-sided. Between two entries the smaller number of degrees of freedom is
 /// used, which is on the safe side.
 fn student(freedom: usize) -> f64 {
@@ -101,6 +151,24 @@ mod tests {
         let sample: Sample = [3].into_iter().collect();
         assert_eq!((sample.mean(), sample.confidence()), (Some(Amount::whole(3)), None));
         assert_eq!((Sample::default().mean(), Sample::default().confidence()), (None, None));
+    }
+
+    #[test]
+    fn the_interval_of_a_share_is_wilsons() {
+        let mut share = Share::default();
+        assert_eq!((share.value(), share.confidence()), (None, None));
+        (0..10).for_each(|run| share.add(run == 0));
+        assert_eq!((share.hits(), share.count(), share.value()), (1, 10, Some(0.1)));
+        let (low, high) = share.confidence().unwrap();
+        assert!((low - 0.0179).abs() < 1e-4 && (high - 0.4042).abs() < 1e-4, "{low} {high}");
+    }
+
+    #[test]
+    fn what_never_happened_in_some_runs_may_happen_in_the_next() {
+        let mut share = Share::default();
+        (0..100).for_each(|_| share.add(false));
+        let (low, high) = share.confidence().unwrap();
+        assert!(low.abs() < 1e-12 && (high - 0.0370).abs() < 1e-4, "{low} {high}");
     }
 
     #[test]

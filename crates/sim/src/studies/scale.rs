@@ -116,8 +116,12 @@ pub fn scale(
     let mut settled = Time::ZERO;
     let mut steps = 0_u64;
     while world.next_at().is_some_and(|at| at < Time::ZERO + NEVER) {
+        let before = traffic(&world);
         world.step();
-        settled = world.now();
+        // A timer that was cancelled moves the clock, too, and ends nothing.
+        if traffic(&world) != before {
+            settled = world.now();
+        }
         steps += 1;
         if steps.is_multiple_of(STEPS_BETWEEN_LOOKS) {
             let messages = world.observers.counts.sent;
@@ -144,6 +148,12 @@ pub fn scale(
         simulated: settled.since(Time::ZERO),
         wrong,
     }))
+}
+
+/// How many messages were sent, and how many arrived.
+fn traffic(world: &World) -> (u64, u64) {
+    let counts = &world.observers.counts;
+    (counts.sent, counts.delivered)
 }
 
 fn group(nodes: u32) -> Result<(GroupConfig, Membership), ScaleError> {
@@ -202,6 +212,8 @@ fn header(config: &GroupConfig, members: &Membership) -> Header {
         labels: Vec::new(),
         names: NodeNames::default(),
         answer_us: micros(config.timing().answer()),
+        ring: Vec::new(),
+        stop_within_us: micros(config.timing().stop_within()),
         check_every_us: micros(config.timing().check_every()),
         preempt: config.preempt().in_header(),
     }

@@ -27,6 +27,7 @@ pub fn shrink(scenario: &Scenario) -> Scenario {
     let Some(violated) = judge(scenario).failure else { return scenario.clone() };
     let mut shrinking =
         Shrinking { assertion: violated.assertion, runs: 0, best: scenario.clone() };
+    shrinking.keep(without_idle(scenario));
     loop {
         let before = shrinking.best.clone();
         shrinking.drop_faults();
@@ -57,6 +58,10 @@ impl Shrinking {
         }
         // What must hold in the end would be violated by a fault that lasts.
         if is_repaired(&self.best) && !is_repaired(&smaller) {
+            return false;
+        }
+        // What is kept must be readable as a file.
+        if Scenario::parse(&smaller.to_text()).is_err() {
             return false;
         }
         self.runs += 1;
@@ -157,7 +162,11 @@ fn without_node(scenario: &Scenario, gone: NodeId) -> Option<Scenario> {
     let labels = scenario.members.labelled().iter().copied();
     let names = scenario.members.names().iter().filter(|(id, _)| *id != gone);
     let names = NodeNames::new(names.map(|(id, name)| (id, name.clone()))).ok()?;
-    smaller.members = Membership::new(left.copied()).ok()?.with_labels(labels).with_names(names);
+    let left = Membership::new(left.copied()).ok()?.with_labels(labels).with_names(names);
+    smaller.members = match scenario.members.ring() {
+        Some(order) => left.with_ring(order.iter().copied().filter(|id| *id != gone)).ok()?,
+        None => left,
+    };
     smaller.down.retain(|node| *node != gone);
     without_place(&mut smaller.topology, gone);
     for group in &mut smaller.groups {
@@ -179,6 +188,32 @@ fn without_node(scenario: &Scenario, gone: NodeId) -> Option<Scenario> {
     });
     Some(smaller)
 }
+
+/// Without the restarts and the like that end nothing; a file with them is refused.
+#[must_use]
+pub fn without_idle(scenario: &Scenario) -> Scenario {
+    let mut smaller = scenario.clone();
+    let has = |is_cause: &dyn Fn(&Action) -> bool| {
+        scenario.faults.iter().any(|fault| is_cause(&fault.action))
+    };
+    smaller.faults.retain(|fault| {
+        if let Action::Restart { node, .. } = fault.action {
+            let crashes = |action: &Action| {
+                matches!(action, Action::Crash(id) | Action::CrashAfterEffects(id, _) if *id == node)
+            };
+            let is_scripted = scenario.steps.iter().any(|step| step.crashed() == Some(node));
+            has(&crashes) || is_scripted || scenario.down.contains(&node)
+        } else if let Action::Resume(node) = fault.action {
+            has(&|action| *action == Action::Pause(node))
+        } else if let Action::Unhang(node) = fault.action {
+            has(&|action| *action == Action::Hang(node))
+        } else {
+            true
+        }
+    });
+    smaller
+}
+
 /// Whether no disturbance lasts until the end of a run. Nodes that have crashed may stay so.
 fn is_repaired(scenario: &Scenario) -> bool {
     let conditions = &scenario.conditions;
@@ -220,7 +255,13 @@ fn is_repaired(scenario: &Scenario) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tanist_core::Time;
+    use tanist_core::election::Algorithm;
+    use tanist_core::mutant::Mutant;
+
     use super::*;
+    use crate::studies::fuzz;
+    use crate::world::faults::Fault;
 
     #[test]
     fn a_node_that_is_left_out_takes_its_name_along() {
@@ -229,5 +270,30 @@ mod tests {
         let smaller = without_node(&scenario, NodeId(1)).unwrap();
         assert_eq!(smaller.members.names().list([1, 2, 3].map(NodeId)), "n1 db-east-2 db-west-1");
         assert_eq!(Scenario::parse(&smaller.to_text()).unwrap().members, smaller.members);
+    }
+
+    #[test]
+    fn a_node_that_is_left_out_is_out_of_the_ring_and_of_the_labels() {
+        let text = "name = \"ring\"\nalgorithm = \"ring-list\"\nend = \"1s\"\nnodes = 4\n\
+                    labels = [\"17\", \"24\", \"33\", \"a\"]\nring = [4, 2, 1, 3]\n";
+        let smaller = without_node(&Scenario::parse(text).unwrap(), NodeId(2)).unwrap();
+        assert_eq!(smaller.members.ring(), Some(&[4, 1, 3].map(NodeId)[..]));
+        assert_eq!(smaller.members.names().list([1, 3, 4].map(NodeId)), "17 33 a");
+        assert_eq!(Scenario::parse(&smaller.to_text()).unwrap(), smaller);
+    }
+
+    #[test]
+    fn a_scenario_whose_file_would_be_refused_is_not_kept() {
+        let mutant = Some(Mutant::ANSWER_BEFORE_STOPPING);
+        let mut drawn = (1..100).map(|seed| fuzz::scenario(Algorithm::Bully, seed, mutant));
+        let failing = drawn.find(|scenario| judge(scenario).failure.is_some()).expect("one fails");
+        let best = without_idle(&failing);
+        let assertion = judge(&best).failure.expect("idle faults change nothing").assertion;
+        let mut late = best.clone();
+        let moment = Moment::At(Time::ZERO + best.end * 2);
+        late.faults.push(Fault { moment, action: Action::Calm });
+        assert_eq!(judge(&late).failure.map(|violated| violated.assertion), Some(assertion));
+        let mut shrinking = Shrinking { assertion, runs: 0, best };
+        assert!(!shrinking.keep(late));
     }
 }

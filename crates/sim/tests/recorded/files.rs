@@ -76,7 +76,7 @@ fn headers_that_disagree_are_refused_with_file_and_reason() {
         let mut files = files.clone();
         change(&mut files.get_mut(&4).unwrap().header);
         let error = merge(&files).unwrap_err().to_string();
-        assert!(error.starts_with("n4.jsonl: ") && error.contains(what), "{error}");
+        assert!(error.starts_with("n4.jsonl:1: ") && error.contains(what), "{error}");
     }
 }
 
@@ -108,7 +108,10 @@ fn names_that_disagree_are_refused_with_file_and_reason() {
     let error = merge(&files).unwrap_err();
     assert!(matches!(error, MergeError::Differs { what: "list of names", .. }), "{error}");
     let error = error.to_string();
-    assert!(error.starts_with("n2.jsonl: its list of names is n1 db-north-1, that of"), "{error}");
+    assert!(
+        error.starts_with("n2.jsonl:1: its list of names is n1 db-north-1, that of"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -166,6 +169,31 @@ fn half_a_line_is_tolerated_at_the_end_and_before_a_new_header_only() {
     assert_eq!(line_of(&format!("{dead}\n{whole}\n")), (file(), 3));
     assert_eq!(line_of(&format!("{header}\n{whole}\ngarbage\n")), (file(), all.len() + 1));
     assert_eq!(line_of(&format!("{header}\n{{}}\n{whole}\n")), (file(), 2));
+}
+
+#[test]
+fn mistakes_in_a_header_name_its_line() {
+    let (_, report) = simulate("bully-figure-10-8");
+    let all = lines(&report.recording);
+    let (header, whole) = (all[0].clone(), all[1..].join("\n"));
+    let told = |text: &str| match read(text) {
+        Ok(file) => Recorded::merge(vec![file], TOLERANCE).unwrap_err().to_string(),
+        Err(error) => error.to_string(),
+    };
+    for (from, to, expected) in [
+        ("\"algorithm\":\"bully\"", "\"algorithm\":\"paxos\"", "the trace is of algorithm"),
+        ("\"id\":2}", "\"id\":1}", "do not make a group"),
+        ("\"nodes\":", "\"knots\":", "not the header of a trace"),
+    ] {
+        assert!(header.contains(from), "{header}");
+        let text = format!("\n{}\n{whole}\n", header.replace(from, to));
+        let error = told(&text);
+        assert!(error.starts_with("n1.jsonl:2: ") && error.contains(expected), "{error}");
+    }
+    let later = header.replace("\"algorithm\":\"bully\"", "\"algorithm\":\"invitation\"");
+    let error = told(&format!("{header}\n{whole}\n{later}\n"));
+    let line = all.len() + 1;
+    assert!(error.starts_with(&format!("n1.jsonl:{line}: its algorithm is")), "{error}");
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! A run that is split into the files that live nodes would have written, merged again, and judged.
 
 mod files;
+mod header;
+mod numbers;
 mod split;
 mod window;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tanist_core::trace::{Entry, Event, Loss};
@@ -79,16 +82,24 @@ fn steps_that_take_time_are_judged_as_steps_that_take_none() {
         }
         let mut files = split(&report.recording);
         let expected = verdicts(&merge(&files).unwrap().judge(scenario.selection));
-        for (_, file) in files.iter_mut().filter(|(id, _)| **id != 0) {
-            take_time(&mut file.entries);
+        let mut ends = BTreeMap::new();
+        for (id, file) in files.iter_mut().filter(|(id, _)| **id != 0) {
+            take_time(NodeId(*id), &mut file.entries, &mut ends);
+        }
+        for entry in files.get_mut(&0).into_iter().flat_map(|file| &mut file.entries) {
+            if let Event::Crash { node } = entry.event {
+                // A crash in the middle of a step comes after the lines that the step has written.
+                entry.at = ends.get(&(node, entry.at)).copied().unwrap_or(entry.at);
+            }
         }
         let merged = merge(&files).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(verdicts(&merged.judge(scenario.selection)), expected, "{name}");
     }
 }
 
-/// Computing takes a little time, a line a little more, and the disk most.
-fn take_time(entries: &mut [Entry]) {
+/// Computing takes a little time, a line a little more, and the disk most. Notes when the steps of
+/// each moment end.
+fn take_time(node: NodeId, entries: &mut [Entry], ends: &mut BTreeMap<(NodeId, Time), Time>) {
     let mut late = Duration::ZERO;
     let mut moment = None;
     for entry in entries {
@@ -97,7 +108,9 @@ fn take_time(entries: &mut [Entry]) {
         }
         let is_disk = matches!(entry.event, Event::Save { .. });
         late += Duration::from_micros(if is_disk { 150 } else { 3 });
-        entry.at = entry.at + late;
+        let end = entry.at + late;
+        ends.insert((node, entry.at), end);
+        entry.at = end;
     }
 }
 

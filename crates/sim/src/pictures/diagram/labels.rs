@@ -1,8 +1,11 @@
 //! Labels on arrows, where there is room: along the arrow, clear of bars and of other labels.
 //!
-//! Of several arrows of one kind that leave a node at the same time one gets a label. Several
-//! positions are tried along each of them, on both sides; the one that the fewest other arrows
-//! cross wins. A picture with more than [`ARROWS_MAX`] arrows has colours and tooltips only.
+//! Of several arrows of one kind that leave a node at the same time and say the same one gets a
+//! label. Several positions are tried along each of them, on both sides; the one that the fewest
+//! other arrows cross wins. What a message says stays where its kind has no room, beside a steep
+//! arrow if need be: colours tell kinds apart. A list without room loses nodes in its middle, and
+//! the label has the whole as its tooltip. A picture with more than [`ARROWS_MAX`] arrows has
+//! colours and tooltips only.
 
 use super::lanes::BAR;
 use super::messages::LabelKey;
@@ -17,11 +20,21 @@ pub(super) struct Labels {
     taken: Vec<Spot>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Arrow {
     key: LabelKey,
     from: Spot,
     to: Spot,
+}
+
+/// How a label lies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Along its arrow.
+    Along,
+    /// Beside a steep arrow, as text is read: there is less room between two lines than the arrow
+    /// is long.
+    Beside,
 }
 
 /// A position for a label: the middle of its baseline, and its direction.
@@ -40,6 +53,15 @@ impl Labels {
     }
 
     pub(super) fn arrow(&mut self, key: LabelKey, from: Spot, to: Spot) {
+        let is_same =
+            |other: &&mut Arrow| other.from == from && other.to == to && other.key.is_like(&key);
+        // Messages that go the same way at the same time share an arrow and a label.
+        if let Some(same) = self.arrows.iter_mut().rev().take(TOGETHER).find(is_same) {
+            if !key.contents.is_empty() && same.key.contents != key.contents {
+                same.key.contents.push_str(&format!(",{}", key.contents));
+            }
+            return;
+        }
         self.arrows.push(Arrow { key, from, to });
     }
 
@@ -47,44 +69,38 @@ impl Labels {
         if self.arrows.len() > ARROWS_MAX {
             return;
         }
-        self.arrows.sort_by_key(|arrow| arrow.key);
+        self.arrows.sort_by(|a, b| a.key.cmp(&b.key));
         let mut start = 0;
         while start < self.arrows.len() {
-            let key = self.arrows[start].key;
-            let end = start + self.arrows[start..].partition_point(|arrow| arrow.key == key);
-            let text = match key.ok {
-                Some(false) => format!("{}: no", key.kind),
-                Some(true) | None => key.kind.to_string(),
-            };
-            if let Some(place) = self.best_place(start..end, FONT.width(&text)) {
+            let key = &self.arrows[start].key;
+            let end = start + self.arrows[start..].partition_point(|arrow| arrow.key == *key);
+            let colour = looks::pen(key.kind).colour;
+            // What a message says is left out where only its kind has room.
+            let texts = key.texts();
+            let placed = texts.into_iter().find_map(|(way, text)| {
+                Some((self.best_place(start..end, FONT.width(&text), way)?, text))
+            });
+            if let Some((place, text)) = placed {
                 self.taken.extend(place.points());
-                write(svg, place, looks::pen(key.kind).colour, &text);
+                write(svg, place, colour, (&text, &key.full()));
             }
             start = end;
         }
     }
 
-    fn best_place(&self, arrows: core::ops::Range<usize>, width: f64) -> Option<Place> {
+    fn best_place(&self, arrows: core::ops::Range<usize>, width: f64, way: Way) -> Option<Place> {
         let mut best: Option<(f64, Place)> = None;
         for index in arrows {
-            let arrow = self.arrows[index];
-            let length = arrow.from.distance(arrow.to);
-            if length < width + 2.0 * END {
-                continue;
-            }
-            let slack = (length - width) / 2.0 - END;
-            for step in STEPS {
-                for side in [-1.0, 1.0] {
-                    let centre = length / 2.0 + slack * step;
-                    let place = Place::new(arrow, centre / length, width, side);
-                    let Some(crossings) = self.crossings(place, index) else {
-                        continue;
-                    };
-                    let steepness = (arrow.to.y - arrow.from.y).abs() / length;
-                    let cost = crossings + step.abs() + steepness;
-                    if best.is_none_or(|(least, _)| cost < least) {
-                        best = Some((cost, place));
-                    }
+            let arrow = &self.arrows[index];
+            let tried = match way {
+                Way::Along => along(arrow, width),
+                Way::Beside => beside(arrow, width),
+            };
+            for (cost, place) in tried {
+                let Some(crossings) = self.crossings(place, index) else { continue };
+                let cost = crossings + cost;
+                if best.is_none_or(|(least, _)| cost < least) {
+                    best = Some((cost, place));
                 }
             }
         }
@@ -119,8 +135,47 @@ impl Labels {
     }
 }
 
+/// Positions along an arrow, each with what it costs.
+fn along(arrow: &Arrow, width: f64) -> Vec<(f64, Place)> {
+    let length = arrow.from.distance(arrow.to);
+    if length < width + 2.0 * END {
+        return Vec::new();
+    }
+    let slack = (length - width) / 2.0 - END;
+    let steepness = (arrow.to.y - arrow.from.y).abs() / length;
+    let place = |step: f64, side| {
+        let centre = length / 2.0 + slack * step;
+        (step.abs() + steepness, Place::new(arrow, centre / length, width, side))
+    };
+    STEPS.iter().flat_map(|step| [-1.0, 1.0].map(|side| place(*step, side))).collect()
+}
+
+/// Positions beside a steep arrow, each with what it costs: the middle is best.
+fn beside(arrow: &Arrow, width: f64) -> Vec<(f64, Place)> {
+    let (x, y) = ((arrow.to.x - arrow.from.x).abs(), (arrow.to.y - arrow.from.y).abs());
+    if y < 2.0 * x {
+        return Vec::new();
+    }
+    let place = |step: i32, side: f64| {
+        let part = f64::from(step) / f64::from(BESIDE);
+        let on_line = arrow.from.toward(arrow.to, part);
+        // Clear of the arrow, which leans by this much over the height of a letter.
+        let off = width / 2.0 + 4.0 + FONT.size / 2.0 * x / y;
+        let centre = Spot::new(on_line.x + side * off, on_line.y);
+        let end = |by: f64| Spot::new(centre.x + by, centre.y);
+        let place = Place {
+            middle: Spot::new(centre.x, centre.y + FONT.size * 0.33),
+            along: Spot::new(1.0, 0.0),
+            left: end(-width / 2.0),
+            right: end(width / 2.0),
+        };
+        ((part - 0.5).abs(), place)
+    };
+    (1..BESIDE).flat_map(|step| [1.0, -1.0].map(|side| place(step, side))).collect()
+}
+
 impl Place {
-    fn new(arrow: Arrow, part: f64, width: f64, side: f64) -> Self {
+    fn new(arrow: &Arrow, part: f64, width: f64, side: f64) -> Self {
         let length = arrow.from.distance(arrow.to);
         let along =
             Spot::new((arrow.to.x - arrow.from.x) / length, (arrow.to.y - arrow.from.y) / length);
@@ -143,7 +198,52 @@ impl Place {
 
     fn points(&self) -> impl Iterator<Item = Spot> + use<> {
         let (left, right) = (self.left, self.right);
-        (0..=POINTS).map(move |point| left.toward(right, f64::from(point) / f64::from(POINTS)))
+        // As close together as labels are apart at least, however long the text is.
+        let long = (1..).find(|count| left.distance(right) <= f64::from(*count) * APART);
+        let points = long.unwrap_or(POINTS).max(POINTS);
+        (0..=points).map(move |point| left.toward(right, f64::from(point) / f64::from(points)))
+    }
+}
+
+impl LabelKey {
+    /// Whether it is of the same message, but for what that says.
+    fn is_like(&self, other: &Self) -> bool {
+        let id = |key: &Self| (key.at, key.node, key.kind, key.ok);
+        id(self) == id(other)
+    }
+
+    /// The text of the label, and what is left of it where there is less room.
+    fn texts(&self) -> Vec<(Way, String)> {
+        let kind = self.named();
+        if self.contents.is_empty() {
+            return vec![(Way::Along, kind)];
+        }
+        let full = self.full();
+        let list = self.contents.find('[').map(|at| self.contents[at..].to_owned());
+        let list = list.unwrap_or_else(|| full.clone());
+        let mut texts = vec![
+            (Way::Along, full.clone()),
+            (Way::Along, list.clone()),
+            (Way::Beside, full),
+            (Way::Beside, list.clone()),
+        ];
+        for kept in [2, 1] {
+            texts.extend(shortened(&list, kept).map(|list| (Way::Along, list)));
+        }
+        texts.push((Way::Along, kind));
+        texts
+    }
+
+    /// The text of the label where there is room.
+    fn full(&self) -> String {
+        format!("{}{}", self.named(), self.contents)
+    }
+
+    fn named(&self) -> String {
+        match self.ok {
+            Some(false) => format!("{}: no", self.kind),
+            Some(true) | None => self.kind.to_string(),
+        }
     }
 }
 
@@ -154,11 +254,26 @@ fn distance_to_line(point: Spot, arrow: &Arrow) -> f64 {
     point.distance(arrow.from.toward(arrow.to, part.clamp(0.0, 1.0)))
 }
 
-fn write(svg: &mut Svg, place: Place, colour: &str, text: &str) {
+/// A list with its first nodes and its last one, if others are between them.
+fn shortened(list: &str, kept: usize) -> Option<String> {
+    let nodes: Vec<&str> = list.strip_prefix('[')?.strip_suffix(']')?.split(' ').collect();
+    let (last, first) = nodes.split_last()?;
+    let is_one = !list[1..].contains('[');
+    let rest = first.len().checked_sub(kept).filter(|rest| *rest > 0 && is_one)?;
+    let first = first[..first.len() - rest].join(" ");
+    Some(format!("[{first} … {last}]"))
+}
+
+/// Writes a label; one that is shortened has the whole as its tooltip.
+fn write(svg: &mut Svg, place: Place, colour: &str, (text, whole): (&str, &str)) {
     let Place { middle, along, .. } = place;
+    let title = match text.contains('…') {
+        true => format!("<title>{}</title>", escape(whole)),
+        false => String::new(),
+    };
     svg.put(format_args!(
         "<text class=\"label\" transform=\"matrix({:.3} {:.3} {:.3} {:.3} {:.1} {:.1})\" \
-         font-size=\"{}\" fill=\"{colour}\" text-anchor=\"middle\">{}</text>\n",
+         font-size=\"{}\" fill=\"{colour}\" text-anchor=\"middle\">{}{title}</text>\n",
         along.x,
         along.y,
         -along.y,
@@ -173,6 +288,8 @@ fn write(svg: &mut Svg, place: Place, colour: &str, text: &str) {
 const FONT: Font = Font::new(11.0, "");
 /// With more arrows than this a label could not be read among them.
 const ARROWS_MAX: usize = 600;
+/// How many arrows before one may share its label: those that a node sends at one time.
+const TOGETHER: usize = 32;
 /// The distance between the middle of a label and its arrow.
 const OFF: f64 = 7.0;
 /// The distance between a label and the ends of its arrow.
@@ -180,6 +297,8 @@ const END: f64 = 5.0;
 /// The distance between labels.
 const APART: f64 = 12.0;
 const POINTS: i32 = 8;
+/// Positions to try beside an arrow.
+const BESIDE: i32 = 24;
 /// Positions to try, from the middle of the arrow (0) to its ends (-1 and 1).
 const STEPS: [f64; 7] = [0.0, -0.35, 0.35, -0.7, 0.7, -1.0, 1.0];
 const COST_MAX: f64 = 2.9;
@@ -192,7 +311,13 @@ mod tests {
     use super::*;
 
     fn key(node: u32) -> LabelKey {
-        LabelKey { at: Time::ZERO, node: NodeId(node), kind: Kind::Ready, ok: None }
+        LabelKey {
+            at: Time::ZERO,
+            node: NodeId(node),
+            kind: Kind::Ready,
+            ok: None,
+            contents: String::new(),
+        }
     }
 
     fn drawn(labels: Labels) -> usize {

@@ -48,8 +48,9 @@ impl<'a> Lanes<'a> {
     pub(super) fn new(header: &'a Header, entries: &[Entry], top: f64) -> Self {
         let mut members = header.nodes.clone();
         if scene::is_ring(header) {
-            // In order of id, so that messages round the ring go down line by line.
-            members.sort_unstable_by_key(|member| member.id);
+            // Messages round the ring go down line by line.
+            let order = header.in_ring_order();
+            members.sort_by_key(|member| order.iter().position(|id| *id == member.id));
         } else {
             members.sort_unstable_by(|a, b| b.cmp(a));
         }
@@ -125,7 +126,7 @@ impl<'a> Lanes<'a> {
 impl<'a> Lane<'a> {
     fn new(member: Member, called: Named<'a>, y: f64, start: Time) -> Self {
         let node = member.id;
-        let priority = (member.priority.0 != node.0).then_some(member.priority.0);
+        let priority = odd_priority(&member);
         let spans = vec![Span { from: start, to: None, being: Being::Gone }];
         Self { node, called, priority, y, spans, pauses: Vec::new(), marks: Vec::new() }
     }
@@ -147,6 +148,9 @@ impl<'a> Lane<'a> {
             self.marks.push((at, Mark::Crash, format!("{called} crashes")));
         } else if matches!(event, Event::Withdraw { .. }) {
             self.marks.push((at, Mark::Withdraw, format!("{called} withdraws")));
+        } else if matches!(event, Event::Overdue { .. }) {
+            let why = format!("{called} falls silent: its application has not stopped");
+            self.marks.push((at, Mark::Silent, why));
         } else if matches!(event, Event::Rejoin { .. }) {
             self.marks.push((at, Mark::Restart, format!("{called} rejoins")));
         } else if matches!(event, Event::Pause { .. }) {
@@ -198,15 +202,11 @@ impl<'a> Lane<'a> {
     /// The name or short form, and below it what else a reader needs: a node with a name is in
     /// group numbers by its short form.
     fn draw_name(&self, svg: &mut Svg, names: &ShortNames, left: f64) {
-        let name = names.name(self.node);
-        let priority = self.priority.map(|priority| format!("priority {priority}"));
-        let below: Vec<String> =
-            name.map(|_| self.node.to_string()).into_iter().chain(priority).collect();
+        let below = below(self.node, self.priority, names);
         let lift = if below.is_empty() { 5.5 } else { 0.0 };
         svg.text(Spot::new(left - GAP, self.y + lift), NAME, &names.of(self.node));
         if !below.is_empty() {
-            let font = Font::new(11.0, FAINT).to_the_left();
-            svg.text(Spot::new(left - GAP, self.y + 14.0), font, &below.join(", "));
+            svg.text(Spot::new(left - GAP, self.y + 14.0), BELOW.to_the_left(), &below);
         }
     }
 
@@ -255,9 +255,29 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// How much room the names of nodes take to the left of their lines; nothing without names.
-pub(super) fn names_width(names: &ShortNames) -> f64 {
-    names.all().map(|name| NAME.width(name) + GAP + EDGE).fold(0.0, f64::max)
+/// How much room the names of nodes need, and what is written below them.
+pub(super) fn names_width(header: &Header, names: &ShortNames) -> f64 {
+    let width = |member: &Member| {
+        let name = names.name(member.id).map_or(0.0, |name| NAME.width(name));
+        name.max(BELOW.width(&below(member.id, odd_priority(member), names)))
+    };
+    let widest = header.nodes.iter().map(width).fold(0.0, f64::max);
+    if widest > 0.0 { widest + GAP + EDGE } else { 0.0 }
+}
+
+/// What is written below the name: the short form of a node that has one, and its priority.
+fn below(node: NodeId, priority: Option<u32>, names: &ShortNames) -> String {
+    let name = names.name(node);
+    // A label that is the priority says it already.
+    let priority = priority.filter(|priority| name != Some(priority.to_string().as_str()));
+    let priority = priority.map(|priority| format!("priority {priority}"));
+    let parts: Vec<String> = name.map(|_| node.to_string()).into_iter().chain(priority).collect();
+    parts.join(", ")
+}
+
+/// The priority, where it differs from the id.
+fn odd_priority(member: &Member) -> Option<u32> {
+    (member.priority.0 != member.id.0).then_some(member.priority.0)
 }
 
 /// Where to write on a part of a bar of which these pieces, in order, are covered: on the widest
@@ -297,6 +317,8 @@ fn bar_words(status: Status, group: Option<GroupNumber>) -> Vec<String> {
 /// How thick a bar is.
 pub(super) const BAR: f64 = 20.0;
 const NAME: Font = Font::new(16.0, INK).bold().to_the_left();
+/// What is below a name.
+const BELOW: Font = Font::new(11.0, FAINT);
 /// Between a name and its line.
 const GAP: f64 = 16.0;
 /// Between a name and the edge of the picture.

@@ -209,6 +209,7 @@ fn follow(running: &mut BTreeMap<NodeId, Election>, at: Time, event: &Event) -> 
         election.c3 = election.c3.or(election.c2.map(|_| at));
     } else if let Event::Crash { node }
     | Event::Withdraw { node }
+    | Event::Overdue { node }
     | Event::End { node, outcome: Outcome::Yielded | Outcome::Failed } = event
     {
         running.remove(node);

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use tanist_core::membership::{Named, NodeNames};
-use tanist_core::trace::{Entry, Event, Kind, Loss, MessageFacts};
+use tanist_core::trace::{Contents, Entry, Event, Kind, Loss, MessageFacts};
 use tanist_core::{NodeId, Time};
 
 use super::labels::Labels;
 use super::lanes::{BAR, Lanes};
 use super::scale::Scale;
+use crate::pictures::contents;
 use crate::pictures::looks::{self, Legend, Mark};
+use crate::pictures::names::ShortNames;
 use crate::pictures::svg::{Pen, Spot, Svg};
 
 /// A message.
@@ -17,6 +19,7 @@ pub(super) struct Message {
     from: NodeId,
     to: NodeId,
     facts: MessageFacts,
+    contents: Option<Contents>,
     way: Way,
 }
 
@@ -56,7 +59,8 @@ pub(super) fn read(entries: &[Entry]) -> Vec<Message> {
         let way = match (step, left) {
             (Step::Send, _) => {
                 sendings.insert((from, to, id), (messages.len(), *at));
-                messages.push(Message { from, to, facts, way: Way::Sent(*at) });
+                let contents = event.contents().cloned();
+                messages.push(Message { from, to, facts, contents, way: Way::Sent(*at) });
                 continue;
             }
             (Step::Receive, Some(sent)) => Way::Arrived { sent, received: *at },
@@ -65,7 +69,10 @@ pub(super) fn read(entries: &[Entry]) -> Vec<Message> {
         };
         match sending.and_then(|(index, _)| messages.get_mut(index)) {
             Some(message) if matches!(message.way, Way::Sent(_)) => message.way = way,
-            Some(_) | None => messages.push(Message { from, to, facts, way }),
+            Some(_) | None => {
+                let contents = event.contents().cloned();
+                messages.push(Message { from, to, facts, contents, way });
+            }
         }
     }
     messages
@@ -78,13 +85,13 @@ enum Step {
 }
 
 fn step(event: &Event) -> Option<(NodeId, NodeId, u64, MessageFacts, Step)> {
-    if let Event::Send { node, to, id, message } = event {
+    if let Event::Send { node, to, id, message, .. } = event {
         return Some((*node, *to, *id, *message, Step::Send));
     }
-    if let Event::Receive { node, from, id, message } = event {
+    if let Event::Receive { node, from, id, message, .. } = event {
         return Some((*from, *node, *id, *message, Step::Receive));
     }
-    let Event::Lose { node, to, id, message, why } = event else { return None };
+    let Event::Lose { node, to, id, message, why, .. } = event else { return None };
     Some((*node, *to, *id, *message, Step::Lose(*why)))
 }
 
@@ -115,7 +122,7 @@ pub(super) fn draw(
     svg: &mut Svg,
     scale: &Scale,
     lanes: &Lanes<'_>,
-    names: &NodeNames,
+    names: &Names<'_>,
 ) {
     let mut labels = Labels::new(lanes.heights());
     for message in messages {
@@ -123,18 +130,26 @@ pub(super) fn draw(
             continue;
         };
         message.draw(svg, &message.words(scale, names), from, to);
-        labels.arrow(message.label_key(), from, to);
+        labels.arrow(message.label_key(names.short), from, to);
     }
     labels.draw(svg);
 }
 
-/// Messages of one node, moment, kind and answer get one label.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What nodes are called: on arrows, and in tooltips.
+pub(super) struct Names<'a> {
+    pub(super) short: &'a ShortNames,
+    pub(super) full: &'a NodeNames,
+}
+
+/// Messages of one node, moment, kind, answer and contents get one label.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LabelKey {
     pub(super) at: Time,
     pub(super) node: NodeId,
     pub(super) kind: Kind,
     pub(super) ok: Option<bool>,
+    /// What the message says, as far as it fits on an arrow.
+    pub(super) contents: String,
 }
 
 impl Message {
@@ -205,24 +220,28 @@ impl Message {
         }
     }
 
-    fn label_key(&self) -> LabelKey {
+    fn label_key(&self, names: &ShortNames) -> LabelKey {
         let (at, node) = match self.way {
             Way::Arrived { sent, .. } | Way::Lost { sent, .. } | Way::Sent(sent) => {
                 (sent, self.from)
             }
             Way::Received(received) => (received, self.to),
         };
-        LabelKey { at, node, kind: self.facts.kind, ok: self.facts.ok }
+        let contents = contents::brief(self.contents.as_ref(), names);
+        LabelKey { at, node, kind: self.facts.kind, ok: self.facts.ok, contents }
     }
 
     /// The text of the tooltip.
-    fn words(&self, scale: &Scale, names: &NodeNames) -> String {
+    fn words(&self, scale: &Scale, names: &Names<'_>) -> String {
+        let short = names.short;
+        let names = names.full;
         let when = |at: Time| scale.words(at.as_micros());
         let mut words = self.facts.kind.to_string();
         if let Some(ok) = self.facts.ok {
             words.push_str(if ok { " yes" } else { " no" });
         }
         words.push_str(&format!(", {} to {}", names.of(self.from), names.of(self.to)));
+        words.push_str(&contents::listed(self.contents.as_ref(), short));
         if let Some(group) = self.facts.group {
             words.push_str(&format!(", group {group}"));
         }

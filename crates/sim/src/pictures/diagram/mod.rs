@@ -26,7 +26,7 @@ use tanist_core::trace::{Entry, Event, Header};
 
 use self::lanes::{BAR, Lanes};
 use self::marks::Marks;
-use self::messages::Message;
+use self::messages::{Message, Names};
 use self::scale::Scale;
 use crate::observe::recording::without_heartbeats;
 use crate::pictures::looks::{Legend, Mark};
@@ -36,11 +36,17 @@ use crate::pictures::svg::{FAINT, Font, INK, RED, Spot, Svg};
 /// Draws a trace as a standalone SVG.
 #[must_use]
 pub fn space_time(header: &Header, entries: &[Entry]) -> String {
+    space_time_of_part(header, entries, "")
+}
+
+/// Draws a part of a trace, and writes below the title what is left out.
+#[must_use]
+pub fn space_time_of_part(header: &Header, entries: &[Entry], note: &str) -> String {
     let entries = &*without_heartbeats(entries);
     let drawn = &entries[..drawable(entries)];
     let messages = messages::read(drawn);
     let names = ShortNames::new(&header.names, NAME_MAX);
-    let left = lanes::names_width(&names).max(LEFT);
+    let left = lanes::names_width(header, &names).max(LEFT);
     let scale = scale(header, drawn, &messages, left);
     let marks = Marks::new((header, &names), drawn, &scale, left);
     let lanes = Lanes::new(header, drawn, TITLE + marks.height() + BAR + 8.0);
@@ -59,13 +65,14 @@ pub fn space_time(header: &Header, entries: &[Entry]) -> String {
     let description = describe(header, drawn, &messages, &scale);
     let mut svg = Svg::new(Spot::new(width, height), &title, &description);
 
-    draw_title(&mut svg, header, &title);
+    draw_title(&mut svg, header, &title, note);
     if let Some(notice) = left_out(entries, drawn, &scale) {
         let font = Font::new(13.0, RED).bold().to_the_left();
         svg.text(Spot::new(width - RIGHT, 50.0), font, &notice);
     }
     // Arrows pass behind the bars of the nodes between.
-    messages::draw(&messages, &mut svg, &scale, &lanes, &header.names);
+    let called = Names { short: &names, full: &header.names };
+    messages::draw(&messages, &mut svg, &scale, &lanes, &called);
     lanes.draw_bars(&mut svg, &scale, &names, left);
     scale.draw(&mut svg, left, axis, &lanes.heights());
     marks.draw(&mut svg, &scale, &lanes, TITLE, axis);
@@ -90,10 +97,13 @@ fn scale(header: &Header, entries: &[Entry], messages: &[Message], left: f64) ->
     Scale::new(&moments, flight.unwrap_or(header.answer_us / 2), left)
 }
 
-fn draw_title(svg: &mut Svg, header: &Header, title: &str) {
+fn draw_title(svg: &mut Svg, header: &Header, title: &str, note: &str) {
     svg.text(Spot::new(16.0, 30.0), Font::new(20.0, INK).bold(), title);
-    if !header.options.is_empty() {
-        svg.text(Spot::new(16.0, 50.0), Font::new(13.0, FAINT), &header.options.join(", "));
+    let options = header.options.join(", ");
+    let parts = [options.as_str(), note].into_iter().filter(|part| !part.is_empty());
+    let below = parts.collect::<Vec<_>>().join(" · ");
+    if !below.is_empty() {
+        svg.text(Spot::new(16.0, 50.0), Font::new(13.0, FAINT), &below);
     }
 }
 

@@ -1,7 +1,9 @@
 //! Pictures of small traces: every event is in them, once, and nothing else.
 
-use tanist_core::membership::NodeNames;
-use tanist_core::trace::{Kind, Link, Loss, MessageFacts, NodeState, Outcome, Source, TimerName};
+use tanist_core::membership::{NodeName, NodeNames};
+use tanist_core::trace::{
+    Contents, Kind, Link, Loss, MessageFacts, NodeState, Outcome, Source, TimerName,
+};
 use tanist_core::{GroupNumber, Member, NodeId, NodeSet, Priority, Status, Time};
 
 use super::*;
@@ -19,6 +21,8 @@ fn header(algorithm: &str) -> Header {
         labels: Vec::new(),
         names: NodeNames::default(),
         answer_us: 25_000,
+        ring: Vec::new(),
+        stop_within_us: 30_000_000,
         check_every_us: 100_000,
         preempt: String::new(),
     }
@@ -34,18 +38,18 @@ fn facts(kind: Kind) -> MessageFacts {
 
 fn send(micros: u64, id: u64, from: u32, to: u32, kind: Kind) -> Entry {
     let message = facts(kind);
-    at(micros, Event::Send { node: NodeId(from), to: NodeId(to), id, message })
+    at(micros, Event::Send { node: NodeId(from), to: NodeId(to), id, message, contents: None })
 }
 
 fn receive(micros: u64, id: u64, from: u32, to: u32, kind: Kind) -> Entry {
     let message = facts(kind);
-    at(micros, Event::Receive { node: NodeId(to), from: NodeId(from), id, message })
+    at(micros, Event::Receive { node: NodeId(to), from: NodeId(from), id, message, contents: None })
 }
 
 fn lose(micros: u64, id: u64, from: u32, to: u32, kind: Kind) -> Entry {
     let message = facts(kind);
     let why = Loss::Down;
-    at(micros, Event::Lose { node: NodeId(from), to: NodeId(to), id, message, why })
+    at(micros, Event::Lose { node: NodeId(from), to: NodeId(to), id, message, contents: None, why })
 }
 
 fn state(micros: u64, node: u32, status: Status, coordinator: u32) -> Entry {
@@ -256,4 +260,117 @@ fn very_long_names_are_shortened_and_tooltips_have_them_whole() {
     let few = [at(0, Event::Cut { links: (2..9).map(|to| link(1, to)).collect() })];
     let svg = space_time(&named(&names.each_ref().map(String::as_str)), &few);
     assert!(svg.contains(">cut n1 -&gt; n2, n1 -&gt; n3, "), "no room for names: {svg}");
+}
+
+/// Four tokens in a ring of three, each with a list; the last goes back past the node between.
+fn tokens() -> Vec<Entry> {
+    let list = |ids: &[u32]| Contents::list(ids.iter().copied().map(NodeId)).boxed();
+    let hop = |at_ms: u64, id: u64, from: u32, to: u32, ids: &[u32]| {
+        let (node, target) = (NodeId(from), NodeId(to));
+        let message = facts(Kind::Election);
+        let left = Event::Send { node, to: target, id, message, contents: list(ids) };
+        let came = Event::Receive { node: target, from: node, id, message, contents: list(ids) };
+        [at(at_ms * 1_000, left), at(at_ms * 1_000 + 1_000, came)]
+    };
+    let mut entries = Vec::new();
+    entries.extend(hop(1, 1, 1, 2, &[1]));
+    entries.extend(hop(2, 2, 2, 3, &[1, 2]));
+    entries.extend(hop(3, 3, 3, 1, &[1, 2, 3]));
+    entries
+}
+
+#[test]
+fn arrows_say_what_their_messages_say() {
+    let svg = space_time(&header("ring-list"), &tokens());
+    assert_balanced(&svg);
+    // The kind is left out where only the list has room.
+    for label in ["election [1]", "election [1 2]", "[1 2 3]"] {
+        assert_eq!(svg.matches(&format!(">{label}</text>")).count(), 1, "{label}\n{svg}");
+    }
+    assert!(svg.contains("election, n2 to n3, the list [1 2], group 4.n3"), "{svg}");
+    let labels = ["17", "24", "33"].map(|text| NodeName::label(text).unwrap());
+    let names = NodeNames::new((1..).map(NodeId).zip(labels)).unwrap();
+    let svg = space_time(&Header { names, ..header("ring-list") }, &tokens());
+    assert!(svg.contains(">[17 24 33]</text>"), "{svg}");
+}
+
+#[test]
+fn a_list_without_room_is_shortened_and_not_left_out() {
+    let text = crate::scenario::library::find("tanenbaum-ring-two-elections");
+    let scenario = crate::Scenario::parse(text.expect("it comes with the program")).unwrap();
+    let trace = crate::run(&scenario, scenario.seed).recording;
+    let svg = space_time(&trace.header, &trace.entries);
+    assert_balanced(&svg);
+    assert!(svg.contains(">[p5 p6 … p4]<title>coordinator p6 [p5 p6 p0 p1 p2 p3 p4]<"), "{svg}");
+    // The legend has the kinds, too.
+    for kind in ["election", "coordinator"] {
+        let bare = format!(">{kind}</text>");
+        assert_eq!(svg.matches(&bare).count(), 1, "{kind} without its list\n{svg}");
+    }
+}
+
+#[test]
+fn messages_that_go_together_share_a_label() {
+    let token = |id: u64, node: u32| {
+        let contents = Contents::candidate(NodeId(node)).boxed();
+        let message = facts(Kind::Elect);
+        at(1_000, Event::Send { node: NodeId(1), to: NodeId(2), id, message, contents })
+    };
+    let mut entries = vec![token(1, 1), token(2, 3)];
+    for (id, node) in [(1, 1), (2, 3)] {
+        let contents = Contents::candidate(NodeId(node)).boxed();
+        let (node, from, message) = (NodeId(2), NodeId(1), facts(Kind::Elect));
+        entries.push(at(2_000, Event::Receive { node, from, id, message, contents }));
+    }
+    let svg = space_time(&header("ring-active-list"), &entries);
+    assert_eq!(svg.matches(">elect n1, n3</text>").count(), 1, "{svg}");
+}
+
+#[test]
+fn lanes_are_in_the_order_of_the_ring() {
+    let header = Header { ring: [3, 1, 2].map(NodeId).to_vec(), ..header("ring-list") };
+    let svg = space_time(&header, &[]);
+    let place = |name: &str| svg.find(&format!(">{name}</text>")).unwrap();
+    assert!(place("n3") < place("n1") && place("n1") < place("n2"));
+}
+
+#[test]
+fn a_part_says_below_the_title_what_it_leaves_out() {
+    let svg = space_time_of_part(&header("bully"), &election(), "5ms to 9ms of 1s");
+    assert!(svg.contains(">5ms to 9ms of 1s</text>"), "{svg}");
+}
+
+/// The ends of a label on its baseline.
+fn ends(label: &str) -> Option<[Spot; 2]> {
+    let (_, rest) = label.split_once("matrix(")?;
+    let (numbers, rest) = rest.split_once(')')?;
+    let numbers: Vec<f64> = numbers.split(' ').filter_map(|text| text.parse().ok()).collect();
+    let text = rest.split_once('>')?.1.split_once('<')?.0;
+    let half = Font::new(11.0, "").width(text) / 2.0;
+    let end = |by: f64| Spot::new(numbers[4] + numbers[0] * by, numbers[5] + numbers[1] * by);
+    Some([end(-half), end(half)])
+}
+
+#[test]
+fn no_label_covers_another() {
+    let scenarios = ["ring-list-six-processes", "ring-active-list-four", "invitation-figure-10-9"];
+    for name in scenarios {
+        let text = crate::scenario::library::find(name).expect("it comes with the program");
+        let scenario = crate::Scenario::parse(text).expect("it can be read");
+        let trace = crate::run(&scenario, scenario.seed).recording;
+        let svg = space_time(&trace.header, &trace.entries);
+        let labels: Vec<[Spot; 2]> =
+            svg.split("class=\"label\"").skip(1).filter_map(ends).collect();
+        assert!(labels.len() > 10, "{name}: {}", labels.len());
+        let points = |[left, right]: [Spot; 2]| {
+            (0..=40).map(move |part| left.toward(right, f64::from(part) / 40.0))
+        };
+        for (at, label) in labels.iter().enumerate() {
+            for other in &labels[at + 1..] {
+                let apart = points(*label).flat_map(|a| points(*other).map(move |b| a.distance(b)));
+                let least = apart.fold(f64::INFINITY, f64::min);
+                assert!(least > 9.0, "{name}: {label:?} and {other:?} are {least} apart");
+            }
+        }
+    }
 }

@@ -1,30 +1,45 @@
-//! A trace as a scene: nodes at their positions, the messages between them in numbered steps, and
-//! the coordinator in the end.
-//! | Positions are an input, so a ring and a radio network are drawn alike:
+//! A trace as a scene: nodes at their positions, and the messages between them in numbered steps.
+//!
+//! Positions are an input, so a ring and a radio network are drawn alike:
 //!
 //! ```text
-//!   Scene      places and links         a circle, or whatever a world says
-//!   the trace  steps: who told whom     only what the election itself says, no answers
-//!              marks: called, dead, coordinator
+//!   Scene      places and links         a circle, or the positions of a world
+//!   messages   who told whom, and what became of it
+//!   stages     what makes one picture: a fault, a wave, a round, a flood
+//!   routes     arrows around nodes, numbers where nothing else is
+//!   page       one picture, all stages on a sheet, or a file for each
 //! ```
 //!
 //! A step is a time at which something was sent; messages sent at the same time have the same
-//! number. Messages of one kind between the same two nodes share an arrow. Assumes that no node
-//! moves during the trace.
+//! number. Messages of one kind between the same two nodes share an arrow. A run is one picture
+//! while it has few arrows, each used once or twice; otherwise it is drawn in stages, one beside
+//! the other. Assumes that no node moves during the trace.
 
+mod captions;
+mod geometry;
+mod legend;
+mod messages;
+mod nodes;
+mod page;
+mod picture;
+mod routes;
 mod sheet;
+mod stages;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::f64::consts::TAU;
+use std::f64::consts::{PI, TAU};
 
 use tanist_core::membership::NodeNames;
 use tanist_core::trace::{Entry, Event, Header, Kind};
-use tanist_core::{NodeId, Status, Time};
+use tanist_core::{GroupConfig, NodeId};
 
-use self::sheet::Sheet;
-use super::looks::{self, Mark};
+use self::messages::{Arrow, Part, Step};
+use self::nodes::{Detail, Looks};
+pub use self::page::{FRAMES_MARK, index};
+use self::page::{Page, Panel};
+use self::stages::Stage;
 use super::names::ShortNames;
-use super::svg::{FAINT, Font, INK, Pen, Spot, Svg};
+use super::svg::{FAINT, Font};
 use crate::Scenario;
 use crate::world::places::Position;
 use crate::world::topology::Reach;
@@ -50,11 +65,14 @@ pub struct Place {
 }
 
 impl Scene {
-    /// The world of a scenario at its beginning: a circle, unless nodes have positions.
+    /// The world of a scenario at its beginning: a circle, or one for each peer group, unless nodes
+    /// have positions.
     #[must_use]
     pub fn of(scenario: &Scenario, seed: u64) -> Self {
-        let circle = Self::circle(&scenario.header(seed));
-        let ids: Vec<NodeId> = circle.places.iter().map(|place| place.node).collect();
+        let circle =
+            Self::clusters(scenario).unwrap_or_else(|| Self::circle(&scenario.header(seed)));
+        let mut ids: Vec<NodeId> = circle.places.iter().map(|place| place.node).collect();
+        ids.sort_unstable();
         let Some(reach) = Reach::new(&scenario.topology, ids.clone(), seed) else { return circle };
         let near = |(at, node): (usize, &NodeId)| {
             let others = reach.neighbours(at).iter().filter(|other| **other > at);
@@ -72,12 +90,47 @@ impl Scene {
         Self { places: ids.iter().zip(positions).map(place).collect(), links }
     }
 
-    /// The nodes of a trace on a circle, clockwise in order of id, which is the order of the ring.
+    /// Peer groups as circles on a circle, for algorithms that have them.
+    fn clusters(scenario: &Scenario) -> Option<Self> {
+        let config = GroupConfig::new(scenario.settings).ok()?;
+        let members = scenario.members.clone().arranged(&config).ok()?;
+        let hierarchy = members.hierarchy()?;
+        let groups = (0..hierarchy.groups(0)).filter_map(|group| hierarchy.peers(group));
+        let groups: Vec<Vec<NodeId>> = groups
+            .map(|peers| {
+                let mut ids: Vec<NodeId> = peers.all().iter().map(|member| member.id).collect();
+                ids.sort_unstable();
+                ids
+            })
+            .collect();
+        // Neighbours in a group are 1 apart, and groups a little more.
+        let wide = |count: usize| if count < 2 { 0.0 } else { 0.5 / (PI / number(count)).sin() };
+        let widest = groups.iter().map(|ids| wide(ids.len())).fold(0.0, f64::max);
+        let away = match groups.len() {
+            0 | 1 => 0.0,
+            count => (widest + 0.7) / (PI / number(count)).sin(),
+        };
+        let on_circle = |radius: f64, at: usize, count: usize| {
+            let angle = TAU * number(at) / number(count) - TAU / 4.0;
+            (radius * angle.cos(), radius * angle.sin())
+        };
+        let mut places = Vec::new();
+        for (at, ids) in groups.iter().enumerate() {
+            let (left, top) = on_circle(away, at, groups.len());
+            for (seat, node) in ids.iter().enumerate() {
+                let (x, y) = on_circle(wide(ids.len()), seat, ids.len());
+                places.push(Place { node: *node, x: left + x, y: top + y });
+            }
+        }
+        places.sort_unstable_by_key(|place| place.node);
+        Some(Self { places, links: Vec::new() })
+    }
+
+    /// The nodes of a trace on a circle, clockwise in the order of the ring, or of id.
     /// The links are those of the ring, if the algorithm goes round one.
     #[must_use]
     pub fn circle(header: &Header) -> Self {
-        let ids: BTreeSet<NodeId> = header.nodes.iter().map(|member| member.id).collect();
-        let ids: Vec<NodeId> = ids.into_iter().collect();
+        let ids = header.in_ring_order();
         let step = TAU / number(ids.len().max(1));
         let places = ids.iter().enumerate().map(|(at, node)| {
             let angle = step * number(at) - TAU / 4.0;
@@ -90,239 +143,171 @@ impl Scene {
     }
 }
 
-/// Whether messages of the trace's algorithm go round a ring in order of id.
+/// Whether messages of the trace's algorithm go round a ring.
 pub(super) fn is_ring(header: &Header) -> bool {
     header.algorithm.starts_with("ring-")
 }
 
-/// Draws a trace on its scene as a standalone SVG.
+/// Draws a trace on its scene as a standalone SVG: in one picture, or in stages on one sheet where
+/// one picture would be too crowded.
 #[must_use]
 pub fn draw(header: &Header, entries: &[Entry], scene: &Scene) -> String {
-    let title_font = Font::new(20.0, INK).bold();
-    let marks = Marks::read(entries);
-    let arrows = arrows(entries);
-    let outcome = marks.outcome(&arrows, |nodes| header.names.list(nodes.iter().copied()));
-    let short = marks.short_outcome(&arrows, &header.names);
-    let mut width_min = title_font.width(&header.title());
-    if !header.names.is_empty() {
-        width_min = width_min.max(OUTCOME.width(&short));
-    }
-    let sheet = Sheet::new(scene, &header.names, width_min + 40.0);
-    let kinds: BTreeSet<Kind> = arrows.keys().map(|arrow| arrow.kind).collect();
-    let legend_top = sheet.size.y + 8.0;
-    let rows = number(kinds.len().max(3));
-    let title = header.title();
-    let size = Spot::new(sheet.size.x, legend_top + ROW * rows + 10.0);
-    let mut svg = Svg::new(size, &title, &describe(header, &outcome));
-    svg.text(Spot::new(20.0, 32.0), title_font, &title);
-    svg.text(Spot::new(20.0, 54.0), OUTCOME, &short);
-    for (a, b) in &scene.links {
-        if let (Some(a), Some(b)) = (sheet.place(*a), sheet.place(*b)) {
-            svg.line(a, b, Pen::new("#d8dce1", 5.0));
+    let said = messages::read(header, entries);
+    let drawn = said.iter().filter(|said| said.part != Part::Agreement);
+    let arrows = messages::arrows(header, entries, drawn);
+    let is_crowded =
+        arrows.len() > ARROWS_MAX || arrows.values().any(|steps| messages::is_many(steps));
+    if !is_crowded {
+        let first = entries.iter().find(|entry| matches!(entry.event, Event::Call { .. }));
+        let called = |entry: &&Entry| first.is_some_and(|first| entry.at == first.at);
+        let calls: Vec<Entry> = entries.iter().filter(called).cloned().collect();
+        let looks = Looks::after(header, entries, entries.len(), Detail::Outcome);
+        let looks = looks.called_by(&nodes::callers(&calls));
+        let outcome = outcome(&arrows, &looks, |nodes| header.names.list(nodes.iter().copied()));
+        let caption = short_outcome(&arrows, &looks, &header.names);
+        let (sheet, mut layouts) = routes::fit(scene, &header.names, &[(arrows, &looks)]);
+        if let Some(layout) = layouts.pop().filter(|layout| layout.is_clear) {
+            let page = Page { header, scene, sheet };
+            let about = format!("{} nodes in their places: {outcome}.", header.nodes.len());
+            let panel = Panel { layout, looks, title: header.title(), caption };
+            return page.single(&panel, &about);
         }
     }
-    let mut labels = Vec::new();
-    for (arrow, steps) in &arrows {
-        let bow = bow(scene, &arrows, arrow);
-        labels.extend(sheet.draw_arrow(&mut svg, arrow, bow, steps));
-    }
-    for member in &header.nodes {
-        sheet.draw_node(&mut svg, member, &marks);
-    }
-    // Above everything else, since a hidden number is missed most.
-    for label in labels {
-        label.draw(&mut svg);
-    }
-    draw_legend(&mut svg, &arrows, &marks, &kinds, legend_top);
-    svg.finish()
+    let (page, panels) = in_stages(header, entries, scene);
+    page.sheet_of(&header.title(), &panels)
 }
 
-/// Messages of one kind from one node to another that were all delivered or all lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Arrow {
-    from: NodeId,
-    to: NodeId,
-    kind: Kind,
-    is_lost: bool,
+/// One stage of a run, as a picture of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The name of its file.
+    pub file: String,
+    /// `Stage 2 of 5: election`.
+    pub title: String,
+    /// What happens in it.
+    pub caption: String,
+    /// The picture, as a standalone SVG.
+    pub svg: String,
 }
 
-/// The messages of the election, with the numbers of the steps at which they were sent.
-fn arrows(entries: &[Entry]) -> BTreeMap<Arrow, Vec<usize>> {
-    let mut lost: BTreeSet<(NodeId, u64)> = BTreeSet::new();
-    for entry in entries {
-        if let Event::Lose { node, id, .. } = &entry.event {
-            lost.insert((*node, *id));
-        }
-    }
-    // A broadcast is drawn to each node that receives it.
-    let mut said: BTreeMap<(NodeId, u64), Time> = BTreeMap::new();
-    let mut sends: Vec<(Time, Arrow)> = Vec::new();
-    for Entry { at, event } in entries {
-        if let Event::Broadcast { node, id, .. } = event {
-            said.insert((*node, *id), *at);
-        }
-        if let Event::Receive { node, from, id, message } = event
-            && let Some(at) = said.get(&(*from, *id))
-            && looks::is_of_election(message.kind)
-        {
-            let arrow = Arrow { from: *from, to: *node, kind: message.kind, is_lost: false };
-            sends.push((*at, arrow));
-        }
-        if let Event::Send { node, to, id, message } = event
-            && looks::is_of_election(message.kind)
-        {
-            let is_lost = lost.contains(&(*node, *id));
-            sends.push((*at, Arrow { from: *node, to: *to, kind: message.kind, is_lost }));
-        }
-    }
-    let moments: BTreeSet<Time> = sends.iter().map(|(at, _)| *at).collect();
-    let number: BTreeMap<Time, usize> = moments.into_iter().zip(1..).collect();
-    let mut arrows: BTreeMap<Arrow, Vec<usize>> = BTreeMap::new();
-    for (at, arrow) in sends {
-        arrows.entry(arrow).or_default().push(number[&at]);
-    }
-    arrows
-}
-
-/// The special nodes of the scene.
-#[derive(Default)]
-struct Marks {
-    /// The nodes that called at the time of the first call.
-    callers: BTreeSet<NodeId>,
-    dead: BTreeSet<NodeId>,
-    /// The nodes that are Normal and their own coordinator.
-    coordinators: BTreeSet<NodeId>,
-}
-
-impl Marks {
-    fn read(entries: &[Entry]) -> Self {
-        let mut marks = Self::default();
-        let mut first = None;
-        for Entry { at, event } in entries {
-            if let Event::Call { node } = event {
-                if *first.get_or_insert(*at) == *at {
-                    marks.callers.insert(*node);
-                }
-            } else if let Event::Crash { node } = event {
-                marks.dead.insert(*node);
-                marks.coordinators.remove(node);
-            } else if let Event::Start { node, .. } = event {
-                marks.dead.remove(node);
-            } else if let Event::State { node, state } = event {
-                let leads = state.status == Status::Normal && state.coordinator == Some(*node);
-                if leads {
-                    marks.coordinators.insert(*node);
-                } else {
-                    marks.coordinators.remove(node);
-                }
-            }
-        }
-        marks
-    }
-
-    /// The outcome in a line that is not too long: with shortened names, or short forms only.
-    fn short_outcome(&self, arrows: &BTreeMap<Arrow, Vec<usize>>, names: &NodeNames) -> String {
-        let short = ShortNames::new(names, NAME_MAX);
-        let named = self.outcome(arrows, |nodes| short.list(nodes.iter().copied()));
-        if OUTCOME.width(&named) <= OUTCOME_WIDTH_MAX {
-            return named;
-        }
-        self.outcome(arrows, |nodes| NodeNames::default().list(nodes.iter().copied()))
-    }
-
-    /// The outcome in a line, with lists of nodes in these words.
-    fn outcome(
-        &self,
-        arrows: &BTreeMap<Arrow, Vec<usize>>,
-        names: impl Fn(&BTreeSet<NodeId>) -> String,
-    ) -> String {
-        let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
-        for (arrow, steps) in arrows {
-            *counts.entry(arrow.kind).or_default() += steps.len();
-        }
-        let mut parts = Vec::new();
-        if !self.callers.is_empty() {
-            parts.push(format!("{} calls", names(&self.callers)));
-        }
-        parts.extend(counts.iter().map(|(kind, count)| format!("{count} {kind}")));
-        parts.push(match self.coordinators.len() {
-            0 => "nobody coordinates".to_owned(),
-            _ => format!("{} coordinates", names(&self.coordinators)),
-        });
-        parts.join(" · ")
-    }
-}
-
-/// How far an arrow bows out, so that those between the same two nodes are apart.
-fn bow(scene: &Scene, all: &BTreeMap<Arrow, Vec<usize>>, arrow: &Arrow) -> f64 {
-    let ways = |from, to| all.keys().filter(move |other| (other.from, other.to) == (from, to));
-    let position = ways(arrow.from, arrow.to).take_while(|other| *other != arrow).count();
-    let is_one_way = ways(arrow.to, arrow.from).next().is_none();
-    let is_linked = scene.links.is_empty()
-        || scene.links.contains(&(arrow.from, arrow.to))
-        || scene.links.contains(&(arrow.to, arrow.from));
-    match (is_one_way, is_linked) {
-        // Past another node: on the inner side, where there are no nodes.
-        (true, false) => -BOW * 1.4 * number(position + 1),
-        // One outside and one inside is clearest, where no arrow goes back.
-        (true, true) if position.is_multiple_of(2) => BOW * number(position / 2 + 1),
-        (true, true) => -BOW * number(position.div_ceil(2)),
-        (false, _) => BOW * 0.6 * number(position + 1),
-    }
-}
-
-fn draw_legend(
-    svg: &mut Svg,
-    arrows: &BTreeMap<Arrow, Vec<usize>>,
-    marks: &Marks,
-    kinds: &BTreeSet<Kind>,
-    top: f64,
-) {
-    svg.put(format_args!("<g class=\"legend\">\n"));
-    let font = Font::new(13.0, INK);
-    for (at, kind) in kinds.iter().enumerate() {
-        let from = Spot::new(24.0, top + ROW * number(at));
-        let to = Spot::new(64.0, from.y);
-        svg.line(from, to, looks::pen(*kind));
-        looks::head(svg, from, to, looks::pen(*kind).colour);
-        svg.text(Spot::new(74.0, from.y + 4.0), font, &kind.to_string());
-    }
-    let place = |x: f64, row: f64| Spot::new(x, top + ROW * row);
-    let explain = |svg: &mut Svg, at: Spot, text: &str| {
-        svg.text(Spot::new(at.x + 18.0, at.y + 4.0), font, text);
+/// Draws a trace stage by stage: a picture for each thing that a teacher would show by itself.
+#[must_use]
+pub fn frames(header: &Header, entries: &[Entry], scene: &Scene) -> Vec<Frame> {
+    let (page, panels) = in_stages(header, entries, scene);
+    let frame = |(number, panel): (usize, &Panel)| Frame {
+        file: format!("stage-{number:02}.svg"),
+        title: panel.title.clone(),
+        caption: panel.caption.clone(),
+        svg: page.single(panel, &panel.caption),
     };
-    svg.circle(place(210.0, 0.0), 8.0, "#ffffff", Pen::new(looks::CALL, 3.0));
-    explain(svg, place(210.0, 0.0), "calls the election");
-    Mark::Coordinator.draw(svg, place(210.0, 1.0));
-    explain(svg, place(210.0, 1.0), "coordinates in the end");
-    if !marks.dead.is_empty() {
-        Mark::Crash.draw(svg, place(420.0, 0.0));
-        explain(svg, place(420.0, 0.0), "dead");
-    }
-    if arrows.keys().any(|arrow| arrow.is_lost) {
-        Mark::Lost.draw(svg, place(420.0, 1.0));
-        explain(svg, place(420.0, 1.0), "lost");
-    }
-    let at = Spot::new(place(210.0, 2.0).x - 8.0, place(210.0, 2.0).y + 4.0);
-    svg.text(at, Font::new(13.0, FAINT), "numbers: the order of steps");
-    svg.put(format_args!("</g>\n"));
+    (1..).zip(&panels).map(frame).collect()
 }
 
-/// The picture in words, for people who cannot see it.
-fn describe(header: &Header, outcome: &str) -> String {
-    format!("{} nodes in their places: {outcome}.", header.nodes.len())
+/// The stages of a trace, all on sheets of the same size, so that nodes stay where they are.
+fn in_stages<'a>(
+    header: &'a Header,
+    entries: &[Entry],
+    scene: &'a Scene,
+) -> (Page<'a>, Vec<Panel>) {
+    let said = messages::read(header, entries);
+    let stages = stages::split(header, entries, &said);
+    let mut pictures = Vec::new();
+    let mut texts = Vec::new();
+    for (number, stage) in (1..).zip(&stages) {
+        let looks = Looks::after(header, entries, stage.until, Detail::All);
+        // Reports are sent while the flood still spreads: what it began is shown with the flood.
+        let next = stages[number..].iter().find(|next| !next.is_report());
+        let next = next.map_or(entries.len(), |next| next.first);
+        let callers = match stage.said().is_empty() || stage.is_report() {
+            true => BTreeSet::new(),
+            false => nodes::callers(stage_entries(entries, stage, next)),
+        };
+        let looks = looks.called_by(&callers);
+        let is_last = number == stages.len();
+        let caption = captions::caption(header, entries, stage, &looks, is_last);
+        let title =
+            format!("Stage {number} of {}: {}", stages.len(), captions::title(entries, stage));
+        texts.push((title, caption));
+        pictures.push((messages::arrows(header, entries, stage.said().iter()), looks));
+    }
+    let asked: Vec<_> = pictures.iter().map(|(arrows, looks)| (arrows.clone(), looks)).collect();
+    let (sheet, layouts) = routes::fit(scene, &header.names, &asked);
+    let panels =
+        layouts.into_iter().zip(texts).zip(pictures).map(|((layout, text), (_, looks))| {
+            let (title, caption) = text;
+            Panel { layout, looks, title, caption }
+        });
+    (Page { header, scene, sheet }, panels.collect())
+}
+
+/// The entries of a stage; a call comes just before the first message that it sends.
+fn stage_entries<'a>(entries: &'a [Entry], stage: &Stage, next: usize) -> &'a [Entry] {
+    let begin = entries.partition_point(|entry| entry.at < stage.begins);
+    let next = next.max(begin);
+    let end = match entries.get(next) {
+        Some(entry) => entries.partition_point(|other| other.at < entry.at),
+        None => next,
+    };
+    &entries[begin..end.max(stage.first + 1).min(entries.len())]
+}
+
+/// The outcome in a line that is not too long: with shortened names, or short forms only.
+fn short_outcome(arrows: &BTreeMap<Arrow, Vec<Step>>, looks: &Looks, names: &NodeNames) -> String {
+    let short = ShortNames::new(names, NAME_MAX);
+    let named = outcome(arrows, looks, |nodes| short.list(nodes.iter().copied()));
+    if OUTCOME.width(&named) <= OUTCOME_WIDTH_MAX {
+        return named;
+    }
+    outcome(arrows, looks, |nodes| NodeNames::default().list(nodes.iter().copied()))
+}
+
+/// The outcome in a line, with lists of nodes in these words.
+fn outcome(
+    arrows: &BTreeMap<Arrow, Vec<Step>>,
+    looks: &Looks,
+    names: impl Fn(&[NodeId]) -> String,
+) -> String {
+    let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+    for (arrow, steps) in arrows {
+        *counts.entry(arrow.kind).or_default() += steps.len();
+    }
+    let mut parts = Vec::new();
+    let callers = looks.nodes.iter().filter(|(_, look)| look.calls);
+    let callers: Vec<NodeId> = callers.map(|(node, _)| *node).collect();
+    match callers.len() {
+        0 => {}
+        1 => parts.push(format!("{} calls", names(&callers))),
+        _ => parts.push(format!("{} call", names(&callers))),
+    }
+    parts.extend(counts.iter().map(|(kind, count)| format!("{count} {kind}")));
+    let leaders = looks.leaders();
+    parts.push(match leaders.len() {
+        0 => "nobody coordinates".to_owned(),
+        1 => format!("{} coordinates", names(&leaders)),
+        _ => format!("{} coordinate", names(&leaders)),
+    });
+    let silent = looks.silent();
+    match silent.len() {
+        0 => {}
+        1 => parts.push(format!("{} is silent", names(&silent))),
+        _ => parts.push(format!("{} are silent", names(&silent))),
+    }
+    // A line may end after a dot.
+    parts.join("\u{a0}· ")
 }
 
 fn number(items: usize) -> f64 {
     f64::from(u32::try_from(items).unwrap_or(u32::MAX))
 }
 
+/// More arrows than this are drawn in stages.
+const ARROWS_MAX: usize = 16;
 const OUTCOME: Font = Font::new(14.0, FAINT);
 const OUTCOME_WIDTH_MAX: f64 = 900.0;
 /// Longer names of nodes are shortened in the outcome.
 const NAME_MAX: usize = 24;
-const BOW: f64 = 20.0;
-const ROW: f64 = 24.0;
 
+#[cfg(test)]
+mod overlaps;
 #[cfg(test)]
 mod tests;

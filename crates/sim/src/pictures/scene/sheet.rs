@@ -1,31 +1,35 @@
-//! Positions in pixels, and how nodes and arrows between them are drawn.
+//! Positions in pixels, and how nodes are drawn.
 //!
-//! A node is a circle with its short form. Its name is above the circle in the upper half of the
-//! picture and below it in the lower half, and begins or ends there towards the nearer edge: most
-//! arrows are on the other side.
+//! A node is a circle with its short form. Its name is beside it, where the fewest arrows pass;
+//! the sign of a coordinator or of a crash is at the corner with the fewest arrows.
+
+use std::collections::BTreeSet;
 
 use tanist_core::membership::{NAME_BYTES_MAX, NodeNames};
-use tanist_core::{Member, NodeId};
+use tanist_core::{Member, NodeId, Status};
 
-use super::{Arrow, Marks, Place, Scene};
+use super::geometry::Area;
+use super::nodes::{Detail, Looks};
+use super::{Place, Scene};
 use crate::pictures::looks::{self, Mark};
 use crate::pictures::names::ShortNames;
 use crate::pictures::svg::{FAINT, Font, INK, Pen, Spot, Svg, escape};
 
 /// The positions in pixels.
-pub(super) struct Sheet<'a> {
-    names: &'a NodeNames,
+pub(super) struct Sheet {
     short_names: ShortNames,
-    places: Vec<(NodeId, Spot)>,
-    centre: Spot,
-    /// Width and height, without a legend.
+    pub(super) places: Vec<(NodeId, Spot)>,
+    pub(super) centre: Spot,
+    /// Width and height.
     pub(super) size: Spot,
-    radius: f64,
+    pub(super) radius: f64,
+    /// Pairs with a line between them, on which no arrow should lie.
+    pub(super) links: BTreeSet<(NodeId, NodeId)>,
 }
 
-impl<'a> Sheet<'a> {
-    pub(super) fn new(scene: &Scene, names: &'a NodeNames, width_min: f64) -> Self {
-        let width_min = width_min.max(WIDTH_MIN);
+impl Sheet {
+    /// Enlarged by a factor, so that there is more room between the nodes.
+    pub(super) fn new(scene: &Scene, names: &NodeNames, factor: f64) -> Self {
         let spots: Vec<Spot> =
             scene.places.iter().map(|place| Spot::new(place.x, place.y)).collect();
         let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
@@ -40,159 +44,176 @@ impl<'a> Sheet<'a> {
         // Neighbours are well apart, unless that needs more room than a page has.
         let widest = wide.max(high);
         let scale = if nearest.is_finite() && widest > 0.0 {
-            (APART / nearest).clamp(SPAN_MIN / widest, SPAN_MAX / widest)
+            (APART / nearest).clamp(SPAN_MIN / widest, SPAN_MAX / widest) * factor
         } else {
             1.0
         };
         let radius =
-            if nearest.is_finite() { (nearest * scale * 0.3).clamp(9.0, NODE) } else { NODE };
+            if nearest.is_finite() { (nearest * scale * 0.24).clamp(9.0, NODE) } else { NODE };
         // Names of neighbours side by side do not touch.
         let apart = if nearest.is_finite() { nearest * scale } else { APART };
         let short_names = ShortNames::new(names, chars_in((apart - 12.0).min(NAME_WIDTH_MAX)));
         let longest = short_names.all().map(|name| NAME.width(name)).fold(0.0, f64::max);
-        let margin = MARGIN.max(longest - inset(radius) + 8.0);
+        let margin = Spot::new(MARGIN.max(longest + 8.0), MARGIN);
         let place = |place: &Place| {
-            let spot = Spot::new(
-                (place.x - left) * scale + margin,
-                (place.y - top) * scale + MARGIN + TITLE,
-            );
-            (place.node, spot)
+            let (x, y) = ((place.x - left) * scale, (place.y - top) * scale);
+            (place.node, Spot::new(x + margin.x, y + margin.y))
         };
-        let size = if spots.is_empty() {
-            Spot::new(width_min, TITLE)
+        let (size, places) = if spots.is_empty() {
+            (Spot::new(WIDTH_MIN, 0.0), Vec::new())
         } else {
-            Spot::new(
-                (wide * scale + 2.0 * margin).max(width_min),
-                high * scale + 2.0 * MARGIN + TITLE,
-            )
+            let size = Spot::new(wide * scale + 2.0 * margin.x, high * scale + 2.0 * margin.y);
+            (size, scene.places.iter().map(place).collect())
         };
-        let mut places: Vec<(NodeId, Spot)> = scene.places.iter().map(place).collect();
-        let room = (size.x - 2.0 * margin - wide * scale).max(0.0) / 2.0;
-        if !spots.is_empty() {
-            places.iter_mut().for_each(|(_, spot)| spot.x += room);
-        }
-        let centre = Spot::new(size.x / 2.0, MARGIN + TITLE + high * scale / 2.0);
-        Self { names, short_names, places, centre, size, radius }
+        let centre = Spot::new(size.x / 2.0, size.y / 2.0);
+        let links = scene.links.iter().map(|(a, b)| (*a.min(b), *a.max(b))).collect();
+        Self { short_names, places, centre, size, radius, links }
     }
 
     pub(super) fn place(&self, node: NodeId) -> Option<Spot> {
         self.places.iter().find(|(id, _)| *id == node).map(|(_, spot)| *spot)
     }
 
-    /// Draws an arc from node to node and returns its label.
-    pub(super) fn draw_arrow(
+    /// Where the sign of a node can be: at its four corners, the outer ones first.
+    pub(super) fn corners(&self, node: NodeId) -> Vec<Spot> {
+        let Some(at) = self.place(node) else { return Vec::new() };
+        let away = self.radius * 0.8;
+        let right = if at.x < self.centre.x - 1.0 { -1.0 } else { 1.0 };
+        let down = if at.y > self.centre.y + 1.0 { 1.0 } else { -1.0 };
+        let corner = |x: f64, y: f64| Spot::new(at.x + away * x, at.y + away * y);
+        vec![corner(right, down), corner(right, -down), corner(-right, down), corner(-right, -down)]
+    }
+
+    /// What is written beside a node: its name, and its coordinator where the circle has no room.
+    pub(super) fn words(&self, node: NodeId, looks: &Looks) -> Option<String> {
+        let name = self.short_names.name(node).map(str::to_owned);
+        let name = name.filter(|name| !is_short(name));
+        let follows =
+            looks.follows(node).filter(|_| looks.detail == Detail::All && self.radius < ROOMY);
+        let follows = follows.map(|follows| self.short_name(follows));
+        match (name, follows) {
+            (None, None) => None,
+            (Some(name), None) => Some(name),
+            (None, Some(follows)) => Some(format!("→ {follows}")),
+            (Some(name), Some(follows)) => Some(format!("{name} → {follows}")),
+        }
+    }
+
+    /// Where such words can be: above and below the node and at its sides, the usual place first.
+    pub(super) fn word_places(&self, node: NodeId, words: &str) -> Vec<Area> {
+        let Some(at) = self.place(node) else { return Vec::new() };
+        let (width, height) = (NAME.width(words), NAME.size + 2.0);
+        let side = if (at.x - self.centre.x).abs() < self.radius {
+            0.0
+        } else {
+            (at.x - self.centre.x).signum()
+        };
+        let down = if at.y < self.centre.y { -1.0 } else { 1.0 };
+        let away = self.radius + 8.0 + height / 2.0;
+        let inner = self.radius * 0.4;
+        let lean = |side: f64| side * (width / 2.0 - inner);
+        let beside = self.radius + 6.0 + width / 2.0;
+        let spots = [
+            (lean(side), away * down),
+            (0.0, away * down),
+            (lean(-side), away * down),
+            (if side == 0.0 { beside } else { beside * side }, 0.0),
+            (lean(side), -away * down),
+            (0.0, -away * down),
+            (if side == 0.0 { -beside } else { -beside * side }, 0.0),
+        ];
+        spots.map(|(x, y)| Area::around(Spot::new(at.x + x, at.y + y), width, height)).into()
+    }
+
+    /// What a circle has room for: a label that is as short as an id, or the id.
+    fn short_name(&self, node: NodeId) -> String {
+        let name = self.short_names.name(node).filter(|name| is_short(name));
+        name.map_or_else(|| node.to_string(), str::to_owned)
+    }
+
+    pub(super) fn draw_node(
         &self,
         svg: &mut Svg,
-        arrow: &Arrow,
-        bow: f64,
-        steps: &[usize],
-    ) -> Option<Label> {
-        let (from, to) = (self.place(arrow.from)?, self.place(arrow.to)?);
-        let length = from.distance(to);
-        if length <= 2.0 * self.radius {
-            return None;
-        }
-        let rest = self.radius + 3.0;
-        let (ahead_x, ahead_y) = ((to.x - from.x) / length, (to.y - from.y) / length);
-        // To the left of its direction: outside on a ring that runs clockwise.
-        let bow = bow * (self.radius / NODE).max(0.5);
-        let shifted = |spot: Spot, by: f64| Spot::new(spot.x + ahead_y * by, spot.y - ahead_x * by);
-        let knee = shifted(from.toward(to, 0.5), bow * 2.0);
-        let begin = from.toward(knee, rest / from.distance(knee));
-        let stop = if arrow.is_lost { rest + 16.0 } else { rest };
-        let end = to.toward(knee, stop / to.distance(knee));
-        let pen = looks::pen(arrow.kind);
-        let steps = list(steps);
-        let fate = if arrow.is_lost { ", lost" } else { "" };
-        let (from, to) = (self.names.of(arrow.from), self.names.of(arrow.to));
-        let kind = arrow.kind;
-        svg.open("step", &format!("{kind} from {from} to {to}, step {steps}{fate}"));
-        svg.put(format_args!(
-            "<path d=\"M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\" {pen} fill=\"none\"/>\n",
-            begin.x, begin.y, knee.x, knee.y, end.x, end.y
-        ));
-        if arrow.is_lost {
-            Mark::Lost.draw(svg, end);
-        } else {
-            looks::head(svg, knee, end, pen.colour);
-        }
-        svg.close();
-        // The middle of the curve; where several long arrows cross, a point nearer to the start.
-        let part = if length > APART * 1.6 { 0.3 } else { 0.5 };
-        let place = begin.toward(knee, part).toward(knee.toward(end, part), part);
-        Some(Label { place, text: steps, colour: pen.colour })
-    }
-
-    pub(super) fn draw_node(&self, svg: &mut Svg, member: &Member, marks: &Marks) {
+        member: &Member,
+        names: &NodeNames,
+        looks: &Looks,
+        sign: Option<(Mark, Spot)>,
+    ) {
         let Some(at) = self.place(member.id) else { return };
-        let is_dead = marks.dead.contains(&member.id);
-        let leads = marks.coordinators.contains(&member.id);
-        let fill = match (is_dead, leads) {
-            (true, _) => "#e4e7ea",
-            (false, true) => "#7fcfae",
-            (false, false) => "#ffffff",
+        let look = looks.of(member.id);
+        let leads = looks.leads(member.id);
+        let fill = match (look.takes_part(), looks.detail, look.status) {
+            (false, ..) => GONE,
+            (true, Detail::Outcome, _) if leads => looks::fill(Status::Normal),
+            (true, Detail::Outcome, _) | (true, Detail::All, None) => "#ffffff",
+            (true, Detail::All, Some(status)) => looks::fill(status),
         };
-        let pen = if marks.callers.contains(&member.id) {
+        let pen = if look.calls {
             Pen::new(looks::CALL, 4.0)
         } else {
-            Pen::new(if is_dead { FAINT } else { INK }, 1.6)
+            Pen::new(if look.takes_part() { INK } else { FAINT }, 1.6)
         };
-        let called = self.names.of(member.id);
-        svg.open("node", &format!("{called}, priority {}", member.priority.0));
+        svg.open("node", &tooltip(member, names, looks));
         svg.circle(at, self.radius, fill, pen);
-        let ink = if is_dead { FAINT } else { INK };
-        let size = self.radius * 0.55;
-        let has_priority = member.priority.0 != member.id.0 && self.radius > 24.0;
-        let lift = if has_priority { 0.0 } else { size * 0.35 };
-        let font = Font::new(size.round(), ink).bold().centred();
-        svg.text(Spot::new(at.x, at.y + lift), font, &member.id.to_string());
-        if has_priority {
-            let font = Font::new(10.5, ink).centred();
-            let text = format!("priority {}", member.priority.0);
-            svg.text(Spot::new(at.x, at.y + 14.0), font, &text);
+        let ink = if look.takes_part() { INK } else { FAINT };
+        let follows = looks.follows(member.id).filter(|_| looks.detail == Detail::All);
+        let mut lines = Vec::new();
+        if self.radius >= ROOMY {
+            let priority = member.priority.0;
+            // A label may be the priority.
+            if priority != member.id.0 && self.short_name(member.id) != priority.to_string() {
+                lines.push((format!("priority {priority}"), 10.0));
+            }
+            lines.extend(follows.map(|node| (format!("→ {}", self.short_name(node)), 11.5)));
         }
-        let corner = self.radius * 0.75;
-        if leads {
-            Mark::Coordinator.draw(svg, Spot::new(at.x + corner, at.y - corner));
+        let size = (self.radius * 0.55).round();
+        let font = Font::new(size, ink).bold().centred();
+        let baseline = match lines.len() {
+            0 => at.y + size * 0.35,
+            1 => at.y,
+            _ => at.y - 5.0,
+        };
+        svg.text(Spot::new(at.x, baseline), font, &self.short_name(member.id));
+        for (row, (line, size)) in (1_u8..).zip(&lines) {
+            let below = baseline + 13.0 * f64::from(row) + 0.5;
+            svg.text(Spot::new(at.x, below), Font::new(*size, ink).centred(), line);
         }
-        if is_dead {
-            Mark::Crash.draw(svg, Spot::new(at.x + corner, at.y - corner));
-        }
-        if let Some(name) = self.short_names.name(member.id) {
-            self.draw_name(svg, at, name);
+        if let Some((mark, spot)) = sign {
+            mark.draw(svg, spot);
         }
         svg.close();
-    }
-
-    /// On a white rim, so that it can be read above arrows and links.
-    fn draw_name(&self, svg: &mut Svg, at: Spot, name: &str) {
-        // Clear of the mark at the corner of the circle, too.
-        let away = (self.radius + 8.0).max(self.radius * 0.75 + 13.0);
-        let up = Spot::new(at.x, at.y - away);
-        let down = Spot::new(at.x, at.y + away + NAME.size * 0.7);
-        let Spot { x, y } = if at.y < self.centre.y { up } else { down };
-        let offset = at.x - self.centre.x;
-        let (x, anchor) = if offset.abs() < self.radius {
-            (x, "middle")
-        } else if offset < 0.0 {
-            (x + inset(self.radius), "end")
-        } else {
-            (x - inset(self.radius), "start")
-        };
-        svg.put(format_args!(
-            "<text class=\"name\" x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{}\" fill=\"{}\" \
-             font-weight=\"bold\" text-anchor=\"{anchor}\" stroke=\"#ffffff\" \
-             stroke-width=\"3\" paint-order=\"stroke\">{}</text>\n",
-            NAME.size,
-            NAME.colour,
-            escape(name)
-        ));
     }
 }
 
-/// How far a name reaches past the middle of its node, towards the middle of the picture.
-fn inset(radius: f64) -> f64 {
-    radius * 0.4
+fn is_short(name: &str) -> bool {
+    name.chars().count() <= INSIDE
+}
+
+fn tooltip(member: &Member, names: &NodeNames, looks: &Looks) -> String {
+    let look = looks.of(member.id);
+    let mut text = format!("{}, priority {}", names.of(member.id), member.priority.0);
+    if !look.is_up {
+        text.push_str(", down");
+    } else if look.is_silent {
+        text.push_str(", silent");
+    } else if looks.detail == Detail::All {
+        text.extend(look.status.map(|status| format!(", {status}")));
+        text.extend(look.coordinator.map(|leader| format!(", coordinator {}", names.of(leader))));
+    }
+    text
+}
+
+/// Words beside a node, on a white rim, so that they can be read above a link.
+pub(super) fn draw_words(svg: &mut Svg, area: &Area, words: &str) {
+    let (x, y) = ((area.left + area.right) / 2.0, area.bottom - 3.0);
+    svg.put(format_args!(
+        "<text class=\"name\" x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{}\" fill=\"{}\" \
+         font-weight=\"bold\" text-anchor=\"middle\" stroke=\"#ffffff\" \
+         stroke-width=\"3\" paint-order=\"stroke\">{}</text>\n",
+        NAME.size,
+        NAME.colour,
+        escape(words)
+    ));
 }
 
 /// How many characters of a name there is room for.
@@ -201,52 +222,18 @@ fn chars_in(room: f64) -> usize {
     (1..=NAME_BYTES_MAX).take_while(fits).last().unwrap_or(0)
 }
 
-/// The numbers of an arrow's steps.
-pub(super) struct Label {
-    place: Spot,
-    text: String,
-    colour: &'static str,
-}
-
-impl Label {
-    pub(super) fn draw(&self, svg: &mut Svg) {
-        let font = Font::new(12.0, self.colour).bold().centred();
-        let wide = (font.width(&self.text) + 8.0).max(20.0);
-        let Spot { x, y } = self.place;
-        svg.put(format_args!(
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{wide:.1}\" height=\"20\" rx=\"10\" \
-             fill=\"#ffffff\" {}/>\n",
-            x - wide / 2.0,
-            y - 10.0,
-            Pen::new(self.colour, 1.2)
-        ));
-        svg.text(Spot::new(x, y + 4.2), font, &self.text);
-    }
-}
-
-/// Some numbers in few words: `1, 7`, or `1, 7 … 31` where there are too many.
-pub(super) fn list(steps: &[usize]) -> String {
-    let mut steps = steps.to_vec();
-    // Messages sent twice at one time are one step.
-    steps.dedup();
-    let words = |steps: &[usize]| steps.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-    match steps.as_slice() {
-        [first @ .., last] if steps.len() > LISTED_MAX => {
-            format!("{} … {last}", words(&first[..LISTED_MAX - 1]))
-        }
-        _ => words(&steps),
-    }
-}
-
+/// The fill of a node that is down or silent.
+const GONE: &str = "#e4e7ea";
+/// A name of at most so many characters is written into its circle.
+const INSIDE: usize = 3;
 /// How far neighbours are apart, if there is room.
 const APART: f64 = 150.0;
 const SPAN_MIN: f64 = 300.0;
 const SPAN_MAX: f64 = 1500.0;
-const WIDTH_MIN: f64 = 640.0;
-const MARGIN: f64 = 70.0;
-const TITLE: f64 = 62.0;
-const NODE: f64 = 34.0;
+const WIDTH_MIN: f64 = 300.0;
+const MARGIN: f64 = 78.0;
+pub(super) const NODE: f64 = 34.0;
+/// A smaller circle has no room for more than the short form.
+const ROOMY: f64 = 25.0;
 const NAME: Font = Font::new(12.0, INK).bold();
 const NAME_WIDTH_MAX: f64 = 190.0;
-/// More numbers than this on one arrow are cut short.
-const LISTED_MAX: usize = 5;

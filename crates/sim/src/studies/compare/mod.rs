@@ -9,6 +9,7 @@
 //! time; and the bytes of those messages on the wire. Leaves out: frames, seals, and the effects of
 //! a real network. The formulas of single cases are in `theory.rs`.
 
+mod bound;
 mod limit;
 pub mod picture;
 mod script;
@@ -22,6 +23,7 @@ use tanist_core::time::micros;
 
 use crate::studies::sample::Sample;
 
+pub use bound::{BOUNDED, Bound, bounds};
 pub use limit::{Limit, limits};
 pub use script::Script;
 pub use trial::Breakage;

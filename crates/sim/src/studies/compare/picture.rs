@@ -2,19 +2,21 @@
 //!
 //! ```text
 //!   title, what was done, how it was measured
-//!   messages        time to agreement   bytes          solid: measured; dashed: limits
+//!   messages        time to agreement   bytes          coloured: measured; black: limits
 //!   algorithms with their marks
 //!   limits and why; who did not agree
 //! ```
 //!
-//! Where lines lie on each other their marks alternate, so that all are seen. A panel whose
-//! values span a factor of more than a hundred has a logarithmic axis.
+//! Where lines lie on each other the later ones are dashed and their marks have other shapes, so
+//! that all are seen; a note says which are equal. A panel whose values span a factor of more than a
+//! hundred has a logarithmic axis.
 
 use tanist_core::election::Algorithm;
 
 use super::{Limit, Quantity, Row, Script};
 use crate::pictures::plot::axis::{Axis, Spacing, number};
-use crate::pictures::plot::{COLOURS, GRID};
+use crate::pictures::plot::twins::{Twin, twins};
+use crate::pictures::plot::{COLOURS, GRID, mark};
 use crate::pictures::svg::{FAINT, Font, INK, Pen, RED, Spot, Svg};
 
 /// Draws the rows, which come algorithm by algorithm, as a standalone SVG.
@@ -50,6 +52,8 @@ pub fn draw(script: Script, rows: &[Row], limits: &[Limit]) -> String {
 enum Remark {
     /// What a dashed line is.
     Limit(String, &'static str),
+    /// Which lines have the same values.
+    Equal(String),
     /// A run that failed or did not reach agreement.
     Complaint(String),
 }
@@ -63,6 +67,7 @@ impl Remark {
                 svg.line(at, Spot::new(at.x + 40.0, at.y), pen);
                 svg.text(below, Font::new(13.0, INK), text);
             }
+            Self::Equal(text) => svg.text(below, Font::new(13.0, FAINT), text),
             Self::Complaint(text) => svg.text(below, Font::new(13.0, RED), text),
         }
     }
@@ -77,6 +82,17 @@ fn remarks(lines: &[&[Row]], limits: &[Limit]) -> Vec<Remark> {
             let why = limit.footnote(&compared);
             let text = format!("{}, at least {}: {why}", quantity.name(), limit.name);
             remarks.push(Remark::Limit(text, dash));
+        }
+    }
+    for quantity in Quantity::ALL {
+        let name = |at: usize| lines[at][0].algorithm.name();
+        let same = curve_twins(quantity, lines).into_iter().enumerate();
+        let same = same.filter_map(|(at, twin)| Some((at, twin.same_as?)));
+        let pairs: Vec<String> =
+            same.map(|(at, other)| format!("{} = {}", name(at), name(other))).collect();
+        if !pairs.is_empty() {
+            let text = format!("{}, the same: {}", quantity.name(), pairs.join(", "));
+            remarks.push(Remark::Equal(text));
         }
     }
     for rows in lines {
@@ -160,8 +176,8 @@ impl Panel {
         for (limit, dash) in drawn().zip(DASHES.iter().cycle()) {
             self.draw_limit(svg, limit, dash);
         }
-        for (at, line) in lines.iter().enumerate() {
-            self.draw_line(svg, line, at);
+        for (at, (line, twin)) in lines.iter().zip(curve_twins(self.quantity, lines)).enumerate() {
+            self.draw_line(svg, line, at, twin);
         }
         for (at, limit) in drawn().enumerate() {
             self.name_limit(svg, limit, at);
@@ -214,7 +230,7 @@ impl Panel {
         shown.map(|(n, value)| self.place(*n, *value)).collect()
     }
 
-    fn draw_line(&self, svg: &mut Svg, rows: &[Row], at: usize) {
+    fn draw_line(&self, svg: &mut Svg, rows: &[Row], at: usize, twin: Twin) {
         let colour = COLOURS[at % COLOURS.len()];
         let name = rows[0].algorithm.name();
         let points: Vec<(u32, f64, f64)> = rows
@@ -223,7 +239,7 @@ impl Panel {
             .collect();
         let spots: Vec<Spot> = points.iter().map(|(n, mean, _)| self.place(*n, *mean)).collect();
         svg.open("line", name);
-        svg.polyline(&spots, Pen::new(colour, 1.8));
+        svg.polyline(&spots, Pen::new(colour, 1.8).dashed(twin.dash()));
         svg.close();
         let apart = points.len().div_ceil(MARKS_MAX);
         for (index, (n, mean, half)) in points.into_iter().enumerate() {
@@ -239,33 +255,29 @@ impl Panel {
                 let ends = [mean - half, mean + half].map(|value| self.place(n, value));
                 svg.bar(ends, 3.0, Pen::new(colour, 1.0));
             }
-            draw_mark(svg, self.place(n, mean), at);
+            // Where every size has its mark, those of equal lines stand beside each other.
+            let shift = if apart == 1 { twin.shift() * 7.0 } else { 0.0 };
+            let place = self.place(n, mean);
+            mark(svg, Spot::new(place.x + shift, place.y), at, 1.0);
             svg.close();
         }
     }
+}
+
+/// Which lines of a panel lie on each other.
+fn curve_twins(quantity: Quantity, lines: &[&[Row]]) -> Vec<Twin> {
+    let point = |row: &Row| row.figure(quantity).map(|(mean, _)| (row.n, mean));
+    let curves: Vec<Vec<(u32, f64)>> =
+        lines.iter().map(|line| line.iter().filter_map(point).collect()).collect();
+    twins(&curves)
 }
 
 /// An algorithm in the legend.
 fn draw_key(svg: &mut Svg, place: Spot, at: usize, name: &str) {
     let colour = COLOURS[at % COLOURS.len()];
     svg.line(place, Spot::new(place.x + 40.0, place.y), Pen::new(colour, 1.8));
-    draw_mark(svg, Spot::new(place.x + 20.0, place.y), at);
+    mark(svg, Spot::new(place.x + 20.0, place.y), at, 1.0);
     svg.text(Spot::new(place.x + 50.0, place.y + 4.0), Font::new(14.0, INK), name);
-}
-
-/// The mark of the nth algorithm: shapes differ as well as colours.
-fn draw_mark(svg: &mut Svg, at: Spot, number: usize) {
-    let colour = COLOURS[number % COLOURS.len()];
-    let pen = Pen::new("#ffffff", 0.8);
-    let shape: &[(f64, f64)] = match number % 5 {
-        0 => return svg.circle(at, 4.2, colour, pen),
-        1 => &[(-3.9, -3.9), (3.9, -3.9), (3.9, 3.9), (-3.9, 3.9)],
-        2 => &[(0.0, -5.2), (4.8, 3.6), (-4.8, 3.6)],
-        3 => &[(0.0, -5.4), (5.4, 0.0), (0.0, 5.4), (-5.4, 0.0)],
-        _ => &[(0.0, 5.2), (4.8, -3.6), (-4.8, -3.6)],
-    };
-    let corners: Vec<Spot> = shape.iter().map(|(x, y)| Spot::new(at.x + x, at.y + y)).collect();
-    svg.polygon(&corners, colour, pen);
 }
 
 fn count(items: usize) -> f64 {

@@ -88,7 +88,8 @@ impl Draw {
         Self { moments: SeededDice::new(seed << 32), seats }
     }
 
-    /// The ring is in order of ids, so priorities in random order make a random ring.
+    /// The ring is in order of ids, so priorities in random order make a random ring. All algorithms
+    /// are given the same nodes, and most have no ring to put them in another order.
     pub(super) fn members(&mut self, n: u32) -> Membership {
         let mut left: Vec<u32> = (1..=n).collect();
         let members: Vec<Member> = (1..=n)
@@ -296,14 +297,14 @@ pub(super) fn checked() -> Timing {
 /// How long an agreement must last to count: everything periodic has happened and was answered.
 fn calm() -> Duration {
     let timing = checked();
-    (timing.check_every() + timing.silence() + timing.answer()) * 2
+    (timing.check_every() + timing.suspect_after() + timing.answer()) * 2
 }
 
 /// How long after a crash the first survivor can suspect it: S after the last heartbeat, which had
 /// been in flight for d when S began. Heartbeats are sent from the beginning of the run on.
 pub(super) fn detection_us(quiet: Duration) -> u64 {
     let since_last = micros(quiet) % micros(HEARTBEAT);
-    micros(checked().silence()) + micros(D) - since_last
+    micros(checked().suspect_after()) + micros(D) - since_last
 }
 
 /// How many times this calm period a group has to agree.

@@ -81,7 +81,7 @@ pub fn judge(scenario: &Scenario) -> Outcome {
     let mut world = scenario.world(scenario.seed, false);
     let end = Time::ZERO + scenario.end;
     let timing = &scenario.settings.timing;
-    let round = timing.check_every() + timing.silence();
+    let round = timing.check_every() + timing.suspect_after();
     let calm = last_fault(scenario);
     world.run_until(calm);
     let mut rounds_settled = 0;
@@ -107,11 +107,10 @@ pub fn judge(scenario: &Scenario) -> Outcome {
 /// yield.
 fn patience(settings: &GroupSettings, members: &Membership) -> Duration {
     let first_check = Preempt::Never.first_check(&settings.timing, members);
-    match settings.preempt {
-        Preempt::Always if settings.algorithm != Algorithm::Invitation => Duration::ZERO,
-        Preempt::Always | Preempt::Never => first_check,
-        Preempt::After(stable) => first_check + stable,
+    if settings.preempt == Preempt::Always && settings.algorithm != Algorithm::Invitation {
+        return Duration::ZERO;
     }
+    first_check + settings.preempt.stable_for()
 }
 
 /// How many rounds a settled world is observed before the run counts as good.
@@ -146,6 +145,8 @@ struct Maker {
     requests: SeededDice,
     air: SeededDice,
     steady: SeededDice,
+    /// For applications that hang.
+    hangs: SeededDice,
     /// Whether messages may be late, lost and duplicated, links cut, and nodes paused.
     is_rough: bool,
     /// Whether that leaves the algorithm's model.
@@ -183,6 +184,7 @@ impl Maker {
             requests: SeededDice::new(seed ^ 0x7769_7368_6573),
             air: SeededDice::new(seed ^ 0x0061_6972),
             steady: SeededDice::new(seed ^ 0x0073_7465_6164_7900),
+            hangs: SeededDice::new(seed ^ 0x6861_6e67_7300),
         };
         if model.world == FuzzWorld::Radio {
             maker.spread();
@@ -191,7 +193,7 @@ impl Maker {
     }
 
     fn scenario(mut self) -> Scenario {
-        let timing = self.timing();
+        let mut timing = self.timing();
         let options = self.options();
         let members = self.members();
         let (members, options, groups) = match self.model.world {
@@ -219,6 +221,7 @@ impl Maker {
             preempt = self.preempt(&timing, &options);
             self.rank(&mut faults, calm);
             self.hand_over(&mut faults, calm);
+            self.hang(&mut timing, &mut faults, calm);
         } else if self.steady.below(3) == 0 {
             preempt = Preempt::Never.checked(self.algorithm, &options).unwrap_or_default();
         }
@@ -231,7 +234,7 @@ impl Maker {
         let checked = Timing::new(timing).expect("drawn timings keep their bounds");
         let usual = GroupSettings::new(self.algorithm, checked);
         let settings = GroupSettings { options, recall, preempt, mutant: self.mutant, ..usual };
-        let round = checked.check_every() + checked.silence() + patience(&settings, &members);
+        let round = checked.check_every() + checked.suspect_after() + patience(&settings, &members);
         Scenario {
             name: format!("fuzz-{}-{}", self.algorithm.name(), self.seed),
             about: format!("drawn from seed {}", self.seed),

@@ -97,4 +97,28 @@ impl Maker {
             }
         }
     }
+
+    /// Applications that hang while nodes are asked to withdraw. Most go on in the end, some never
+    /// do.
+    pub(super) fn hang(
+        &mut self,
+        timing: &mut TimingConfig,
+        faults: &mut Vec<Fault>,
+        calm: Duration,
+    ) {
+        if self.hangs.below(2) == 0 {
+            return;
+        }
+        let answer = timing.message_max * 2 + timing.processing_max;
+        timing.stop_within = self.hangs.between(answer, answer * 20);
+        for _ in 0..=self.hangs.below(3) {
+            let node = self.hangs.pick(&self.ids).unwrap_or(NodeId(1));
+            let moment = Moment::At(Time::ZERO + self.hangs.between(Duration::ZERO, calm));
+            faults.push(Fault { moment, action: Action::Hang(node) });
+            if self.hangs.below(4) > 0 {
+                let moment = Moment::At(Time::ZERO + calm);
+                faults.push(Fault { moment, action: Action::Unhang(node) });
+            }
+        }
+    }
 }

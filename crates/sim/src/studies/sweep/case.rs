@@ -33,6 +33,8 @@ pub(crate) enum Verdict {
     ExactMean,
     /// The runs are a sample: its mean may differ from theory within the sampling error.
     Sampled,
+    /// The largest number of messages in any of the runs may not exceed theory, which is a bound.
+    AtMost,
 }
 
 /// A scenario before it is built.

@@ -5,6 +5,7 @@
 //! timers. Without addressees there is no wait. Detection is not included unless the case says so.
 
 pub mod adhoc;
+pub mod ring;
 
 use std::fmt;
 use std::time::Duration;
@@ -348,87 +349,5 @@ pub mod super_peers {
         let size = p as f64;
         let rounded_up = levels as f64 * above / size / nodes as f64;
         below / size + above / (size * (size - 1.0)) + rounded_up
-    }
-}
-
-/// Rings (theory 3.4 to 3.6): the algorithm's own messages, without acknowledgements and hand-over.
-pub mod ring {
-    use super::{Amount, Bounds, Cost, cost};
-
-    /// Chang and Roberts, one initiator D hops before the maximum: N + D and N; D + 2N - 1.
-    const fn one(n: u64, hops: u64, b: &Bounds) -> Cost {
-        cost(n + hops + n, (hops + 2 * n - 1) * b.d)
-    }
-
-    /// The maximum sits behind the initiator: 3N - 1.
-    #[must_use]
-    pub const fn one_worst(n: u64, b: &Bounds) -> Cost {
-        one(n, n - 1, b)
-    }
-
-    /// Mean over all initiators: (5N - 1)/2.
-    #[must_use]
-    pub const fn one_mean(n: u64, b: &Bounds) -> Cost {
-        let time = (5 * n - 3) * b.d;
-        Cost { messages: Amount::mean(5 * n - 1, 2), time: Amount::mean(time, 2) }
-    }
-
-    /// All start, attributes grow in the direction of the ring: 2N - 1 and N; 2N - 1.
-    #[must_use]
-    pub const fn all_best(n: u64, b: &Bounds) -> Cost {
-        cost(2 * n - 1 + n, (2 * n - 1) * b.d)
-    }
-
-    /// All start, attributes fall: N(N + 1)/2 and N.
-    #[must_use]
-    pub const fn all_worst(n: u64, b: &Bounds) -> Cost {
-        cost(n * (n + 1) / 2 + n, (2 * n - 1) * b.d)
-    }
-
-    /// All start, in random order: N(1 + 1/2 + ... + 1/N) on average, and N.
-    #[must_use]
-    pub fn all_mean(n: u64, b: &Bounds) -> Cost {
-        const PARTS: u64 = 1_000_000;
-        let harmonic: u64 = (1..=n).map(|k| n * PARTS / k).sum();
-        let messages = Amount::mean(harmonic + n * PARTS, PARTS);
-        Cost { messages, time: Amount::whole((2 * n - 1) * b.d) }
-    }
-
-    /// List rings, one initiator: a round for the list and one for the result, 2N.
-    #[must_use]
-    pub const fn list_one(n: u64, b: &Bounds) -> Cost {
-        cost(2 * n, 2 * n * b.d)
-    }
-
-    /// The same with one crashed node, n = N - 1 live: one more message and T in each round.
-    #[must_use]
-    pub const fn list_one_dead(n: u64, b: &Bounds) -> Cost {
-        let live = n - 1;
-        cost(2 * live + 2, 2 * live * b.d + 2 * b.t)
-    }
-
-    /// Every other node starts, and every message goes round: 2kN.
-    #[must_use]
-    pub const fn list_k(n: u64, b: &Bounds) -> Cost {
-        cost(2 * n.div_ceil(2) * n, 2 * n * b.d)
-    }
-
-    /// The winner crashes between the two rounds: 4N - 3, and one message to the crashed node and T
-    /// in each of the three rounds that it misses.
-    #[must_use]
-    pub const fn winner_dies(n: u64, b: &Bounds) -> Cost {
-        cost(4 * n - 3 + 3, (4 * n - 3) * b.d + 3 * b.t)
-    }
-
-    /// Active list, one initiator: every node's id makes a round, N^2; 2N - 1.
-    #[must_use]
-    pub const fn names_one(n: u64, b: &Bounds) -> Cost {
-        cost(n * n, (2 * n - 1) * b.d)
-    }
-
-    /// The same when all start at once: N^2; N.
-    #[must_use]
-    pub const fn names_all(n: u64, b: &Bounds) -> Cost {
-        cost(n * n, n * b.d)
     }
 }
