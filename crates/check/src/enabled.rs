@@ -25,7 +25,8 @@ pub(crate) struct EnabledStep {
     pub(crate) counts_as_progress: bool,
     /// Whether it uses the budget of early timers.
     pub(crate) is_early: bool,
-    /// The coordinator that receives a message from a higher node by this step, if any.
+    /// The coordinator that receives a message by this step which a higher node sent, or which
+    /// speaks of the group of a higher node, if any.
     pub(crate) unseats: Option<NodeId>,
 }
 
@@ -150,12 +151,15 @@ impl Model {
         }
     }
 
-    /// Whether a coordinator receives a message from a higher node.
+    /// Whether a coordinator receives a message from a higher node, or one that was passed on to it
+    /// in the election of a higher node: in a ring its predecessor may be a lower one.
     fn is_from_higher_node(&self, choice: &Choice, scene: &Scene<'_>) -> bool {
         match choice.what {
-            What::Message { from, .. } => {
+            What::Message { from, facts } => {
                 let members = &self.world.observers.global.members;
-                members.outranks(from, choice.node) && (scene.leads)(choice.node)
+                let is_higher = |node: NodeId| members.outranks(node, choice.node);
+                let is_passed_on = || facts.group.is_some_and(|group| is_higher(group.node));
+                (is_higher(from) || is_passed_on()) && (scene.leads)(choice.node)
             }
             What::Timer(_) => false,
         }

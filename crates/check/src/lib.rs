@@ -14,7 +14,7 @@ mod report;
 mod spec;
 
 pub use assumption::{Assumption, Reachability};
-pub use explore::{Exploration, Found, Progress, explore, explore_on, replay};
+pub use explore::{Exploration, Found, Limit, Progress, explore, explore_on, replay};
 pub use export::{Shows, export, words};
 pub use model::{Bounds, KeepsTrace, Model, Step};
 pub use report::{

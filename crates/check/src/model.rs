@@ -39,6 +39,9 @@ pub struct Bounds {
     pub depth: u32,
     /// Maximum number of states that are kept.
     pub states: usize,
+    /// Maximum number of bytes that the process may occupy, if there is a limit. An exploration
+    /// that would need more ends there.
+    pub memory: Option<u64>,
 }
 
 impl Bounds {
@@ -54,6 +57,7 @@ impl Bounds {
         require_within_counter: false,
         depth: 1000,
         states: 30_000_000,
+        memory: None,
     };
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use tanist_check::{Assumption, Bounds, Exploration, KeepsTrace, Model, Order, explore_on};
+use tanist_check::{Assumption, Bounds, Exploration, KeepsTrace, Limit, Model, Order, explore_on};
 use tanist_sim::Scenario;
 
 const BOUNDS: Bounds = Bounds { counter: 2, ..Bounds::USUAL };
@@ -94,6 +94,20 @@ fn a_search_that_is_full_stops_at_the_same_situation_on_any_number_of_threads() 
     let together = on_threads(3, &scenario, Assumption::As2, &bounds);
     assert!(!alone.is_complete && alone.states > 9000);
     assert_eq!((alone.states, alone.transitions), (together.states, together.transitions));
+}
+
+#[test]
+fn a_search_ends_at_its_limit_and_says_at_which() {
+    let scenario = pair("invitation");
+    let ended = |bounds| {
+        let result = on_threads(1, &scenario, Assumption::As2, &bounds);
+        assert!(!result.is_complete && result.depth_complete <= result.depth);
+        (result.limit, result.depth_complete)
+    };
+    assert_eq!(ended(Bounds { depth: 5, ..BOUNDS }), (Some(Limit::Depth), 5));
+    assert_eq!(ended(Bounds { states: 9000, ..BOUNDS }).0, Some(Limit::States));
+    // One byte is less than any process occupies, so the search ends after its first batch.
+    assert_eq!(ended(Bounds { memory: Some(1), ..BOUNDS }), (Some(Limit::Memory), 1));
 }
 
 #[test]

@@ -106,6 +106,22 @@ fn a_ring_of_four_agrees_at_once_after_a_crash() {
 }
 
 #[test]
+fn a_ring_of_two_holds_its_assertions_with_a_recovery() {
+    for (algorithm, states, within_counter) in [
+        (Algorithm::RingChangRoberts, 127_738, 6720),
+        (Algorithm::RingModified, 84_492, 5232),
+        (Algorithm::RingList, 84_492, 5232),
+        (Algorithm::RingActiveList, 62_276, 3173),
+    ] {
+        let bounds = Bounds { early_timers: 0, counter: 3, ..BOUNDS };
+        let pair = CheckSpec { assumption: Assumption::As1, bounds, ..CheckSpec::new(algorithm) };
+        assert_all_hold(&pair, states);
+        let bounds = Bounds { early_timers: 0, require_within_counter: true, ..BOUNDS };
+        assert_all_hold(&CheckSpec { bounds, ..pair }, within_counter);
+    }
+}
+
+#[test]
 fn two_groups_of_two_have_their_super_peers() {
     let bounds = Bounds { early_timers: 0, counter: 6, ..BOUNDS };
     let mut spec = CheckSpec { nodes: 4, bounds, ..CheckSpec::new(Algorithm::SuperPeer) };

@@ -11,6 +11,7 @@
 mod expansion;
 mod frontier;
 mod memo;
+mod memory;
 mod random_walk;
 mod reachability;
 mod segments;
@@ -43,6 +44,10 @@ pub struct Exploration {
     pub depth: u32,
     /// Whether everything within the bounds was visited.
     pub is_complete: bool,
+    /// What ended the exploration before everything was visited, if anything did.
+    pub limit: Option<Limit>,
+    /// Every state that so many steps reach was visited.
+    pub depth_complete: u32,
     /// How many states were not expanded because a counter is above its bound, or because an
     /// assertion is violated.
     pub at_bound: usize,
@@ -61,6 +66,17 @@ pub struct Exploration {
     pub has_preemption: bool,
     /// Every assertion that was checked, with whether it is about the end.
     pub watched: Vec<(&'static str, bool)>,
+}
+
+/// What ends an exploration before everything is visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// [`Bounds::depth`].
+    Depth,
+    /// [`Bounds::states`].
+    States,
+    /// [`Bounds::memory`].
+    Memory,
 }
 
 /// The trace of a run that an exploration found.
@@ -104,6 +120,8 @@ pub struct Progress {
     pub bytes_kept: usize,
     /// Bytes that the states occupy whose successors are still to be visited.
     pub bytes_frontier: usize,
+    /// Bytes that the whole process occupies, where the system tells.
+    pub bytes_process: Option<u64>,
 }
 
 /// Visits every state within the bounds, on all cores.
@@ -128,7 +146,7 @@ pub fn explore_on(
 ) -> Exploration {
     let first = Model::new(scenario, assumption, bounds, KeepsTrace::No);
     let mut search = Search::new(first, jobs, bounds);
-    while !search.frontier.is_empty() && search.depth < bounds.depth && !search.is_full() {
+    while !search.frontier.is_empty() && search.depth < bounds.depth && search.limit.is_none() {
         search.level(on_progress);
     }
     search.conclude(on_progress)
@@ -154,7 +172,9 @@ struct Search {
     found: Vec<Found>,
     has_elections: bool,
     has_preemption: bool,
-    is_cut_short: bool,
+    /// What ends the search early, if anything does.
+    limit: Option<Limit>,
+    depth_complete: u32,
 }
 
 impl Search {
@@ -175,7 +195,8 @@ impl Search {
             found: Vec::new(),
             has_elections: false,
             has_preemption: false,
-            is_cut_short: false,
+            limit: None,
+            depth_complete: 0,
             first,
         };
         let mut snapshot = Vec::new();
@@ -194,8 +215,20 @@ impl Search {
         search
     }
 
-    fn is_full(&self) -> bool {
-        self.visited.len() > self.bounds.states
+    /// The limit that is reached, if any.
+    fn reached(&self, progress: &Progress) -> Option<Limit> {
+        if self.visited.len() > self.bounds.states {
+            return Some(Limit::States);
+        }
+        let needed = self.bytes_needed(progress);
+        self.bounds.memory.is_some_and(|limit| needed > limit).then_some(Limit::Memory)
+    }
+
+    /// The bytes that the process occupies, and those that the next batch may add.
+    fn bytes_needed(&self, progress: &Progress) -> u64 {
+        let own = progress.bytes_kept + progress.bytes_frontier;
+        let occupied = progress.bytes_process.unwrap_or(own as u64);
+        occupied + self.visited.bytes_of_growth(STATES_OF_BATCH) as u64
     }
 
     /// Visits everything that is one step further away.
@@ -207,13 +240,15 @@ impl Search {
         for batch in &mut batches {
             self.visit(&batch);
             left -= batch.len();
-            on_progress(self.progress(left));
-            if self.is_full() {
+            let progress = self.progress(left);
+            on_progress(progress);
+            self.limit = self.reached(&progress);
+            if self.limit.is_some() {
                 break;
             }
         }
         // The batches that are left were not expanded.
-        self.is_cut_short |= batches.len() > 0;
+        self.depth_complete = self.depth - u32::from(batches.len() > 0);
     }
 
     fn visit(&mut self, batch: &Batch) {
@@ -292,12 +327,13 @@ impl Search {
             depth: self.depth,
             frontier: left + self.frontier.len(),
             bytes_kept: self.visited.bytes() + self.parents.bytes() + self.steps.bytes(),
-            bytes_frontier: self.frontier.bytes(),
+            bytes_frontier: self.frontier.bytes() + self.beyond.bytes(),
+            bytes_process: memory::occupied(),
         }
     }
 
     fn conclude(mut self, on_progress: &mut dyn FnMut(Progress)) -> Exploration {
-        let is_complete = self.frontier.is_empty() && !self.is_cut_short;
+        let is_complete = self.frontier.is_empty() && self.depth_complete == self.depth;
         let unsure = if is_complete { self.unsure(on_progress) } else { 0 };
         let stuck = is_complete.then(|| self.stuck().map(|place| self.run_to(place))).flatten();
         Exploration {
@@ -305,6 +341,8 @@ impl Search {
             transitions: self.transitions,
             depth: self.depth,
             is_complete,
+            limit: (!is_complete).then_some(self.limit.unwrap_or(Limit::Depth)),
+            depth_complete: self.depth_complete,
             at_bound: self.ends.count(),
             unsure,
             good: self.good.count(),
@@ -341,3 +379,6 @@ impl Search {
         reaching.first_without(self.visited.len())
     }
 }
+
+/// More states than the successors of a batch are.
+const STATES_OF_BATCH: usize = 1 << 18;

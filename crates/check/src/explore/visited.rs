@@ -36,6 +36,12 @@ impl Visited {
         self.fingerprints.bytes() + self.slots.capacity() * size_of::<u32>()
     }
 
+    /// How many bytes its table grows by before it holds so many fingerprints more.
+    pub(crate) fn bytes_of_growth(&self, more: usize) -> usize {
+        let is_growing = (self.len() + more) * 4 > self.slots.len() * 3;
+        if is_growing { self.slots.len() * size_of::<u32>() } else { 0 }
+    }
+
     /// The fingerprint at an index.
     pub(crate) fn fingerprint(&self, place: u32) -> u128 {
         self.fingerprints.get(place as usize)
