@@ -28,8 +28,9 @@ async fn leader(State(group): State<Group>) -> (StatusCode, String) {
     match group.role() {
         Role::Leader(lead) => (StatusCode::OK, format!("{}\n", lead.view())),
         Role::Member(view) => (StatusCode::SERVICE_UNAVAILABLE, format!("{view}\n")),
-        Role::Suspended(suspension) => {
-            (StatusCode::SERVICE_UNAVAILABLE, format!("{} {}\n", group.me(), suspension.why))
+        // Between groups, or what a later release adds.
+        role @ (Role::Suspended(_) | _) => {
+            (StatusCode::SERVICE_UNAVAILABLE, format!("{} {role}\n", group.me()))
         }
     }
 }

@@ -38,7 +38,8 @@ async fn follow(group: Group, door: watch::Sender<Door>) {
         door.send_replace(match role {
             Role::Leader(lead) => Door::Open(lead),
             Role::Member(view) => Door::Elsewhere(view.coordinator()),
-            Role::Suspended(_) => Door::Shut,
+            // Between groups, or what a later release adds.
+            Role::Suspended(_) | _ => Door::Shut,
         });
     }
 }

@@ -35,8 +35,8 @@ async fn job(lead: Lead, rounds: mpsc::UnboundedSender<Lead>) {
 
 /// Runs the job on this node whenever it leads, until the node ends.
 async fn run(group: Group, rounds: mpsc::UnboundedSender<Lead>) -> Result<(), NodeStopped> {
-    // Each term's job owns what it uses, so that all of this can be spawned.
-    group.while_leader(GRACE, move |lead| job(lead, rounds.clone())).await
+    // Each leadership's job owns what it uses, so that all of this can be spawned.
+    group.while_leader(GRACE, move |lead| job(lead, rounds.clone())).await.map(drop)
 }
 
 #[tokio::main]

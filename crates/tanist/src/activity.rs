@@ -20,6 +20,7 @@
 //! cut both sides become active; that is what a group without a majority rule promises.
 
 use std::future::Future;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,8 +29,8 @@ use tanist_core::{NodeSet, Time};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::clock;
-use crate::group::{Group, NodeStopped};
+use crate::ended::NodeStopped;
+use crate::group::Group;
 use crate::lead::Lead;
 use crate::role::Role;
 use crate::status::Roles;
@@ -37,6 +38,7 @@ use crate::transport::PeerView;
 
 /// Whether a node may act as the leader of its group.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Activity {
     /// It does not lead.
     Standby,
@@ -134,37 +136,69 @@ impl Activities {
     /// If the node stops first.
     pub async fn begins(&self) -> Result<Lead, NodeStopped> {
         let mut current = self.current.clone();
-        match current.wait_for(|activity| activity.lead().is_some()).await {
-            Ok(activity) => activity.lead().cloned().ok_or_else(|| self.group.why_ended()),
-            Err(_) => Err(self.group.why_ended()),
+        while let Ok(activity) = current.wait_for(|activity| activity.lead().is_some()).await {
+            // None: the leadership was over before it could be handed out.
+            if let Some(lead) = activity.lead() {
+                return Ok(lead.clone());
+            }
         }
+        Err(self.group.why_stopped().await)
     }
 
     /// Runs a job whenever, and only while, the node is active: see [`Group::while_leader`].
     ///
     /// # Errors
-    /// If the node stops first.
-    pub async fn while_active<T>(
+    /// If the node fails first.
+    pub async fn while_active<J: Future>(
         &self,
         grace: Duration,
-        mut job: impl AsyncFnMut(Lead) -> T,
-    ) -> Result<T, NodeStopped> {
+        mut job: impl FnMut(Lead) -> J,
+    ) -> Result<Option<J::Output>, NodeStopped> {
         loop {
-            let lead = self.begins().await?;
+            let lead = match self.begins().await {
+                Ok(lead) => lead,
+                Err(stopped) if stopped.ended.is_failure() => return Err(stopped),
+                Err(_) => return Ok(None),
+            };
             // None: the leadership was over before it could be used.
             let Some(_guard) = lead.guard() else { continue };
-            let (given, over) = (lead.clone(), lead.clone());
-            let deadline = async move {
+            // Until the job is gone the others take a node that has failed for a silent one, and
+            // wait, instead of having a refused connection as evidence that it is gone.
+            let _port = self.hold_port().await;
+            let over = lead.clone();
+            let deadline = async {
                 over.lost().await;
-                tokio::time::sleep(grace).await;
+                tokio::select! {
+                    biased;
+                    // They do not wait for long, so the job of a failed node has no grace.
+                    () = self.fails() => {}
+                    () = tokio::time::sleep(grace) => {}
+                }
             };
             tokio::select! {
                 biased;
-                result = job(given) => if lead.is_leading() {
-                    return Ok(result);
+                result = job(lead.clone()) => if lead.is_leading() {
+                    return Ok(Some(result));
                 },
                 () = deadline => {}
             }
+        }
+    }
+
+    async fn hold_port(&self) -> Option<OwnedFd> {
+        self.group.hold_port().await.unwrap_or_else(|error| {
+            tracing::warn!(
+                "the port cannot be held for the job ({error}): if this node fails, another may \
+                 start the job a moment too early. Raise the number of open files: ulimit -n"
+            );
+            None
+        })
+    }
+
+    /// Waits until the node has failed; without end if it is shut down.
+    async fn fails(&self) {
+        if !self.group.why_stopped().await.ended.is_failure() {
+            std::future::pending::<()>().await;
         }
     }
 }
@@ -175,8 +209,8 @@ impl Group {
     #[must_use]
     pub fn activity(&self, veto: impl Veto) -> Activities {
         let (changes, current) = watch::channel(Activity::Standby);
-        let task = tokio::spawn(follow(self.clone(), veto, changes));
-        let task = Arc::new(Task(task.abort_handle()));
+        let task = self.spawner.spawn(follow(self.clone(), veto, changes));
+        let task = Arc::new(Task(task));
         Activities { group: self.clone(), current, _task: task }
     }
 
@@ -200,11 +234,13 @@ impl Group {
 
     /// The same, and tells each time when other nodes are waited for.
     async fn waits_for_others(&self, lead: &Lead, mut tell: impl FnMut(&NodeSet)) -> bool {
-        let patience = self.patience();
-        let began = clock::now();
+        let suspect_after = self.suspect_after();
+        let began = self.now();
         let mut told = NodeSet::new();
         loop {
-            let Some(opposed) = self.opposed_by(lead, began, patience).await else { return false };
+            let Some(opposed) = self.opposed_by(lead, began, suspect_after).await else {
+                return false;
+            };
             if opposed.is_empty() {
                 return lead.is_leading();
             }
@@ -217,7 +253,7 @@ impl Group {
                 tell(&opposed);
                 told = opposed;
             }
-            if !lead.sleep(patience / LOOKS).await.is_leading() {
+            if !lead.sleep(suspect_after / LOOKS).await.is_leading() {
                 return false;
             }
         }
@@ -225,7 +261,12 @@ impl Group {
 
     /// Who is reachable, or not known to be unreachable, and not in the group. None: the node has
     /// ended.
-    async fn opposed_by(&self, lead: &Lead, began: Time, patience: Duration) -> Option<NodeSet> {
+    async fn opposed_by(
+        &self,
+        lead: &Lead,
+        began: Time,
+        suspect_after: Duration,
+    ) -> Option<NodeSet> {
         // A leader that forms another group itself goes on leading.
         let current = self.role();
         let members = current.view().unwrap_or(lead.view()).members();
@@ -242,9 +283,9 @@ impl Group {
             return Some(others);
         }
         let seen = self.inspect(others).await?;
-        let now = clock::now();
+        let now = self.now();
         let against = seen.peers.iter().filter(outside);
-        let against = against.filter(|peer| stands(peer, began, now, patience));
+        let against = against.filter(|peer| stands(peer, began, now, suspect_after));
         Some(against.map(|peer| peer.id).collect())
     }
 }
@@ -303,12 +344,12 @@ async fn lead_on(group: &Group, lead: &Lead, roles: &mut Roles, changes: &watch:
 
 /// Whether a peer may be there: it refuses this node with the right key, or its port refused no
 /// connection and it was heard, or has not yet had the time to be.
-fn stands(peer: &PeerView, began: Time, now: Time, patience: Duration) -> bool {
+fn stands(peer: &PeerView, began: Time, now: Time, suspect_after: Duration) -> bool {
     if peer.refusal.is_some() {
         return true;
     }
     let since = peer.heard.map_or(began, |heard| heard.max(began));
-    !peer.is_refused && now < since + patience
+    !peer.is_refused && now < since + suspect_after
 }
 
 /// How often a leader looks while it waits for a silent peer to be silent for long enough.

@@ -10,14 +10,14 @@ use tanist_core::membership::{MembershipVersion, NodeId};
 use tanist_core::options::Options;
 use tanist_core::policy::{Objection, Preempt};
 use tanist_core::recall::RecallMode;
-use tanist_core::timing::{Timing, TimingConfig};
 use tanist_core::{GroupConfig, GroupSettings, Member, Membership, Priority};
 
 use crate::error::StartError;
 use crate::group::{Group, NetworkKind, Setup};
 use crate::key::{Identities, Keyring};
-use crate::names::{Peer, PeerList, known, labels};
+use crate::names::{Peer, PeerList, known, labels, listed};
 use crate::task::GroupTask;
+use crate::timing::Timing;
 use crate::transport::introduction::About;
 use crate::transport::radio::Reach;
 use crate::transport::version::Versions;
@@ -30,7 +30,7 @@ use crate::transport::{Limits, Secrets};
 ///
 /// ```no_run
 /// use std::time::Duration;
-/// use tanist::{Algorithm, Group, TimingConfig, default_timing};
+/// use tanist::{Algorithm, Group, Timing};
 ///
 /// # async fn example() -> Result<(), tanist::StartError> {
 /// let group = Group::builder("billing")
@@ -38,7 +38,7 @@ use crate::transport::{Limits, Secrets};
 ///     .peers(["n1=10.0.0.1:7400", "n2=10.0.0.2:7400", "n3=10.0.0.3:7400"])
 ///     .priority("n1", 100) // the best machine
 ///     .algorithm(Algorithm::Bully)
-///     .timing(TimingConfig { silence: Some(Duration::from_secs(3)), ..default_timing() })
+///     .timing(Timing::default().suspect_after(Duration::from_secs(3)))
 ///     .data_dir("/var/lib/tanist")
 ///     .key_file("/etc/tanist/group.key")
 ///     .start()
@@ -57,7 +57,8 @@ pub struct Builder {
     racks: Vec<(String, String)>,
     algorithm: Algorithm,
     options: Vec<(String, String)>,
-    timing: TimingConfig,
+    timing: Timing,
+    stop_within: Option<Duration>,
     preempt: Option<Preempt>,
     data_dir: Option<PathBuf>,
     keyring: Option<Keyring>,
@@ -84,7 +85,8 @@ impl Builder {
             racks: Vec::new(),
             algorithm: Algorithm::Invitation,
             options: Vec::new(),
-            timing: default_timing(),
+            timing: Timing::default(),
+            stop_within: None,
             preempt: None,
             data_dir: None,
             keyring: None,
@@ -122,7 +124,8 @@ impl Builder {
     }
 
     /// The priority of a node, the same on all nodes; without one it is the number in its name.
-    /// Of two with the same priority the one with the higher number comes first.
+    /// Of two with the same priority the one with the higher number comes first. A node that is not
+    /// one of the peers is refused at the start, as with [`Builder::zone`] and [`Builder::rack`].
     pub fn priority(mut self, node: impl Into<String>, priority: u32) -> Self {
         self.priorities.push((node.into(), priority));
         self
@@ -153,8 +156,17 @@ impl Builder {
         self
     }
 
-    /// Bounds and periods, the same on all nodes; [`default_timing`] if not given.
-    pub const fn timing(mut self, timing: TimingConfig) -> Self {
+    /// How long the task and the leader's job of this node may take to stop; 30 seconds if not
+    /// given. A node that takes longer is left out by the others until it has stopped, and
+    /// [`Group::step_down`] and [`Group::shutdown`] say so. Give more than the grace of
+    /// [`Group::while_leader`]. It goes before that of [`Builder::timing`].
+    pub const fn stop_within(mut self, within: Duration) -> Self {
+        self.stop_within = Some(within);
+        self
+    }
+
+    /// Bounds and periods, the same on all nodes; the default if not given.
+    pub const fn timing(mut self, timing: Timing) -> Self {
         self.timing = timing;
         self
     }
@@ -225,15 +237,15 @@ impl Builder {
     /// alone, `n1`, and the algorithm is one of those for ad-hoc networks.
     ///
     /// ```no_run
-    /// use tanist::transport::radio::{Cast, Interfaces, Reach};
     /// use tanist::Group;
+    /// use tanist::radio::{Interfaces, Reach};
     ///
     /// # async fn example() -> Result<(), tanist::StartError> {
     /// let interfaces = Interfaces::Named(vec!["wlan0".to_owned()]);
     /// let group = Group::builder("rovers")
     ///     .node("n2")
     ///     .peers(["n1", "n2", "n3"])
-    ///     .radio(Reach { interfaces, port: 7400, cast: Cast::Broadcast })
+    ///     .radio(Reach::new(interfaces, 7400))
     ///     .data_dir("/var/lib/tanist")
     ///     .key_file("/etc/tanist/group.key")
     ///     .start()
@@ -355,12 +367,15 @@ impl Builder {
 
     /// The nodes and the settings of the group, if they fit together.
     fn plan(&self) -> Result<Plan, StartError> {
+        if self.group.is_empty() {
+            return Err(StartError::Missing(NO_GROUP));
+        }
         let name = self.node.clone().ok_or(StartError::Missing(NO_NODE))?;
         let list = self.peer_list()?;
         let me = known(&list, &name)?;
         let mut priorities = Vec::new();
         for (name, priority) in &self.priorities {
-            priorities.push((known(&list, name)?, *priority));
+            priorities.push((listed(&list, name, "a priority")?, *priority));
         }
         let peers: Vec<(NodeId, String)> =
             list.all().iter().map(|peer| (peer.id, peer.address.clone())).collect();
@@ -382,7 +397,8 @@ impl Builder {
         for (name, value) in &self.options {
             options.set(self.algorithm, name, value)?;
         }
-        let timing = Timing::new(self.timing)?;
+        let timing = self.stop_within.map_or(self.timing, |within| self.timing.stop_within(within));
+        let timing = tanist_core::Timing::new(timing.into())?;
         let preempt = self.preempt.unwrap_or_else(|| Preempt::usual(self.algorithm, &options));
         let config = GroupConfig::new(GroupSettings {
             options,
@@ -416,43 +432,23 @@ struct Plan {
     peers: Vec<(NodeId, String)>,
     members: Membership,
     config: GroupConfig,
-    timing: Timing,
+    timing: tanist_core::Timing,
 }
 
 /// A network that may be slow is given the time for a handshake, too: a message there, one back.
-fn limits(timing: &Timing) -> Limits {
+fn limits(timing: &tanist_core::Timing) -> Limits {
     let usual = Limits::default();
     let there_and_back = timing.answer() * 2;
     Limits {
-        unacknowledged: timing.silence(),
+        unacknowledged: timing.suspect_after(),
         dial: usual.dial.max(there_and_back),
         handshake: usual.handshake.max(there_and_back),
         ..usual
     }
 }
 
-/// Timings for one data centre or one machine: a process that crashes is noticed by its closed
-/// connection at once, one that hangs after a second.
-///
-/// | what | how long |
-/// |---|---|
-/// | a message arrives within (Tm) | 50 ms |
-/// | and is answered within (Tp) | 50 ms |
-/// | heartbeats | every 250 ms |
-/// | silence that is suspicious (S) | 1 s |
-/// | a coordinator looks for other groups | every 2 s |
-#[must_use]
-pub fn default_timing() -> TimingConfig {
-    let bound = Duration::from_millis(50);
-    TimingConfig {
-        heartbeat: Some(Duration::from_millis(250)),
-        silence: Some(Duration::from_secs(1)),
-        check_every: Duration::from_secs(2),
-        timeout_every: Duration::from_secs(2),
-        ..TimingConfig::bounded_by(bound, bound)
-    }
-}
-
+const NO_GROUP: &str = "the group has no name: give `Group::builder` the same one on every node, \
+                        for example billing";
 const NO_NODE: &str = "which node is this? Say it with `node`, for example n1";
 const NO_KEY: &str = "no group key was given: make one with `tanist keygen FILE`, put the same \
                       file on every node and name it with `key_file`";
@@ -476,11 +472,18 @@ mod tests {
         assert!(refusal(full()).contains("tanist keygen"));
         assert!(refusal(full().key(key()).node("n3")).contains("not one of the peers"));
         assert!(refusal(full().key(key()).node("first")).contains("n1, n2"));
+        for unlisted in [full().priority("n9", 5), full().zone("n9", "a"), full().rack("n9", "a")] {
+            let told = refusal(unlisted.key(key()));
+            assert!(told.contains("n9") && told.contains("expected one of: n1 n2"), "{told}");
+        }
+        assert!(refusal(full().key(key()).priority("best", 5)).contains("priority"));
+        let nameless = Builder { group: String::new(), ..full().key(key()) };
+        assert!(refusal(nameless).contains("the group has no name"));
         assert!(refusal(full().key(key()).peers(["n2=host:1"])).contains("twice"));
         assert!(refusal(full().key(key()).option("waits", "no")).contains("waits"));
         let sticky = full().key(key()).algorithm(Algorithm::BullyLecture).preempt(Preempt::Never);
         assert!(refusal(sticky).contains("the highest node always takes over"));
-        let short = TimingConfig { silence: Some(Duration::from_millis(1)), ..default_timing() };
+        let short = Timing::default().suspect_after(Duration::from_millis(1));
         assert!(refusal(full().key(key()).timing(short)).contains("at least"));
     }
 }

@@ -6,6 +6,11 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+#[cfg(feature = "sim")]
+use std::sync::Arc;
+#[cfg(feature = "sim")]
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
@@ -22,6 +27,36 @@ pub fn now() -> Time {
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let micros = u64::try_from(time.tv_nsec).unwrap_or(0) / 1000;
     Time::from_micros(seconds * MICROS + micros)
+}
+
+/// The clock that a node goes by.
+#[derive(Clone, Debug)]
+pub(crate) enum Clock {
+    /// The machine's: [`now`], and the wall clock beside it.
+    Machine,
+    /// That of a simulated world, in microseconds since its beginning.
+    #[cfg(feature = "sim")]
+    Simulated(Arc<AtomicU64>),
+}
+
+impl Clock {
+    /// The time for deadlines.
+    pub(crate) fn now(&self) -> Time {
+        match self {
+            Self::Machine => now(),
+            #[cfg(feature = "sim")]
+            Self::Simulated(micros) => Time::from_micros(micros.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// The time for people. A simulated world begins with 1970.
+    pub(crate) fn wall(&self) -> SystemTime {
+        match self {
+            Self::Machine => SystemTime::now(),
+            #[cfg(feature = "sim")]
+            Self::Simulated(_) => SystemTime::UNIX_EPOCH + self.now().since(Time::ZERO),
+        }
+    }
 }
 
 /// One alarm that can be set to any moment, and set again.

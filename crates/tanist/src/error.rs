@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use tanist_core::config::ConfigError;
 use tanist_core::membership::HierarchyError;
@@ -41,6 +42,16 @@ pub enum StartError {
     /// This node is not in the list of peers.
     #[error("{0} is this node, but not one of the peers; list all nodes, this one included")]
     Stranger(String),
+    /// A priority, zone or rack is given for a node that is not in the list of peers.
+    #[error("{given} is given for {node}, which is not one of the peers; expected one of: {peers}")]
+    Unlisted {
+        /// The node as it was written.
+        node: String,
+        /// What is given for it.
+        given: &'static str,
+        /// What all nodes of the list are called.
+        peers: String,
+    },
     /// The list of nodes is not one.
     #[error(transparent)]
     Members(#[from] MembershipError),
@@ -137,6 +148,7 @@ impl StartError {
             | Self::Peers(_)
             | Self::Missing(_)
             | Self::Stranger(_)
+            | Self::Unlisted { .. }
             | Self::Members(_)
             | Self::Timing(_)
             | Self::Preempt(_)
@@ -229,6 +241,9 @@ pub enum Failure {
     /// The application's task.
     #[error(transparent)]
     Task(#[from] TaskError),
+    /// The application had to stop, and has not in time.
+    #[error(transparent)]
+    Overdue(#[from] StopOverdue),
     /// Another process has this node's id, and the group has it for the node.
     #[error(
         "another process with the id {node} is part of the group: {peer} has a link with it {at}, \
@@ -252,6 +267,20 @@ pub enum Failure {
          stderr: please report it, and start the node again"
     )]
     Panicked,
+}
+
+/// The application of this node had to stop, and has not in time: the group goes on without the
+/// node, as if it had crashed.
+///
+/// What hangs may still work. Ending the process ends it for certain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the {what} has not stopped within {within:?}; the group goes on without this node")]
+#[non_exhaustive]
+pub struct StopOverdue {
+    /// What has not stopped: the `task` of the group, or the `job` of the leader.
+    pub what: &'static str,
+    /// How long it was waited for: [`Builder::stop_within`](crate::Builder::stop_within).
+    pub within: Duration,
 }
 
 #[cfg(test)]

@@ -9,18 +9,20 @@ use std::time::Duration;
 
 use tanist_core::membership::NodeNames;
 use tanist_core::trace::Header;
-use tanist_core::{NodeId, NodeSet};
+use tanist_core::{NodeId, NodeSet, Time};
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub(crate) use self::start::{NetworkKind, Setup};
 use crate::activity::NoVeto;
 use crate::builder::Builder;
 use crate::driver::Request;
+use crate::ended::{Ended, NodeStopped};
 use crate::error::Failure;
 use crate::lead::Lead;
 use crate::metrics::Metrics;
 use crate::operations::Control;
 use crate::role::Role;
+use crate::spawner::Spawner;
 use crate::status::{Changes, Identity, Roles, Shared, Status};
 use crate::trace_writer::{Recent, RecentTrace};
 
@@ -48,14 +50,16 @@ use crate::trace_writer::{Recent, RecentTrace};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Group {
-    identity: Identity,
-    shared: Arc<Shared>,
+    pub(crate) identity: Identity,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) control: Control,
     pub(crate) requests: mpsc::UnboundedSender<Request>,
-    ended: watch::Receiver<Option<Arc<Result<(), Failure>>>>,
-    recent: Arc<RecentTrace>,
+    /// None while it runs.
+    pub(crate) ended: watch::Receiver<Option<Ended>>,
+    pub(crate) recent: Arc<RecentTrace>,
+    pub(crate) spawner: Spawner,
     /// Nothing is sent: the driver notices when the last clone is gone.
-    _held: mpsc::Sender<()>,
+    pub(crate) _held: mpsc::Sender<()>,
 }
 
 impl Group {
@@ -155,16 +159,21 @@ impl Group {
         self.inspect(NodeSet::new()).await
     }
 
-    /// How long silence lasts before it is suspicious.
+    /// How long a node is silent before this one suspects it: [`Timing::suspect_after`](crate::Timing::suspect_after).
     #[must_use]
-    pub const fn patience(&self) -> Duration {
-        self.identity.patience
+    pub const fn suspect_after(&self) -> Duration {
+        self.identity.suspect_after
     }
 
     /// How many levels of groups there are: one, unless groups select super-peers.
     #[must_use]
     pub const fn levels(&self) -> usize {
         self.identity.levels
+    }
+
+    /// The time by the clock that this node goes by.
+    pub(crate) fn now(&self) -> Time {
+        self.shared.clock().now()
     }
 
     /// Whether a node can be in this node's group.
@@ -234,7 +243,7 @@ impl Group {
                 return Ok(lead);
             }
         }
-        Err(self.why_ended())
+        Err(self.why_stopped().await)
     }
 
     /// Runs a job on this node whenever, and only while, it leads.
@@ -244,14 +253,19 @@ impl Group {
     /// election only after that, and a new leader begins only when every node that it can reach is
     /// in its group ([`Group::unopposed`]), so nodes that can reach each other never run two jobs.
     /// Across a cut each side runs one. Returns what the job returned, if it ended during its
-    /// leadership.
+    /// leadership, and `None` if the node was shut down before.
+    ///
+    /// If the node fails, or its shutdown takes longer than
+    /// [`Builder::stop_within`](crate::Builder::stop_within), the job is dropped at once, since the
+    /// others are about to elect. Until it is gone it holds the node's port: start the node again
+    /// after this method has returned.
     ///
     /// With an algorithm whose leader does not know who is in its group
     /// ([`Algorithm::BullyLecture`](crate::Algorithm::BullyLecture) and the ad-hoc ones) no job
     /// starts while another node can be reached.
     ///
-    /// In a task that is spawned, move into the closure what the job needs, and give every job its
-    /// own: `move |lead| job(lead, database.clone())`.
+    /// A job may borrow what is around it (`async |lead| …`). To own something, it gets a clone for
+    /// each leadership: `move |lead| job(lead, database.clone())`.
     ///
     /// ```no_run
     /// # use std::time::Duration;
@@ -267,12 +281,12 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// If the node ends first.
-    pub async fn while_leader<T>(
+    /// If the node fails first.
+    pub async fn while_leader<J: Future>(
         &self,
         grace: Duration,
-        job: impl AsyncFnMut(Lead) -> T,
-    ) -> Result<T, NodeStopped> {
+        job: impl FnMut(Lead) -> J,
+    ) -> Result<Option<J::Output>, NodeStopped> {
         self.activity(NoVeto).while_active(grace, job).await
     }
 
@@ -322,7 +336,9 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// If the node had failed before.
+    /// If the node had failed before, or the application does not stop in time, which is
+    /// [`Builder::stop_within`](crate::Builder::stop_within). Then the node is gone for the others
+    /// as after a crash, and what hangs may still work until this process ends.
     pub async fn shutdown(self) -> Result<(), NodeStopped> {
         // It may have ended already; then there is nothing to ask.
         let _ = self.requests.send(Request::Shutdown);
@@ -334,15 +350,8 @@ impl Group {
     /// # Errors
     /// If it failed.
     pub async fn ended(&self) -> Result<(), NodeStopped> {
-        let mut ended = self.ended.clone();
-        let result = match ended.wait_for(Option::is_some).await {
-            Ok(result) => result.clone(),
-            Err(_) => None,
-        };
-        match result {
-            Some(result) if result.is_ok() => Ok(()),
-            Some(_) | None => Err(self.why_ended()),
-        }
+        let stopped = self.why_stopped().await;
+        if stopped.ended.is_failure() { Err(stopped) } else { Ok(()) }
     }
 
     #[cfg(test)]
@@ -350,23 +359,14 @@ impl Group {
         self.requests.send(request).map_err(|_| ())
     }
 
-    pub(crate) fn why_ended(&self) -> NodeStopped {
-        let result = self.ended.borrow().clone();
-        let reason = match result.as_deref() {
-            Some(Ok(())) => "it was shut down".to_owned(),
-            Some(Err(failure)) => failure.to_string(),
-            None => Failure::Panicked.to_string(),
-        };
-        NodeStopped { node: self.names().of(self.me()).to_string(), reason }
+    /// Why what was asked of the node cannot be done. Waits until it is known: a node closes its
+    /// streams and its inbox before its thread is at its end and says how it ended.
+    pub(crate) async fn why_stopped(&self) -> NodeStopped {
+        let mut ended = self.ended.clone();
+        let known = ended.wait_for(Option::is_some).await;
+        // A thread that panics says nothing.
+        let panicked = || Ended::of(Err(Failure::Panicked));
+        let ended = known.map_or_else(|_| None, |known| known.clone()).unwrap_or_else(panicked);
+        NodeStopped { node: self.names().of(self.me()).to_string(), ended }
     }
-}
-
-/// The node has stopped, so what was asked of it cannot be done.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{node} has stopped: {reason}")]
-pub struct NodeStopped {
-    /// What the node is called.
-    pub node: String,
-    /// Why.
-    pub reason: String,
 }

@@ -11,10 +11,13 @@ use tanist_core::{GroupNumber, NodeId, Time};
 use tokio::sync::{oneshot, watch};
 
 use crate::driver::Request;
-use crate::group::{Group, NodeStopped};
+use crate::ended::NodeStopped;
+use crate::error::StopOverdue;
+use crate::group::Group;
 
 /// A leader that acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Acting {
     /// The leader.
     pub node: NodeId,
@@ -46,7 +49,10 @@ impl Group {
         let (reply, done) = oneshot::channel();
         // A node that has stopped drops the request, and with it the reply.
         let _ = self.requests.send(Request::Successor { to, reply });
-        Ok(done.await.map_err(|_| self.why_ended())??)
+        match done.await {
+            Ok(successor) => Ok(successor?),
+            Err(_) => Err(self.why_stopped().await.into()),
+        }
     }
 
     /// Hands over to a member of the group that this node leads: stops the application here, tells
@@ -75,8 +81,14 @@ impl Group {
         let (withdrawn, done) = oneshot::channel();
         // A node that has stopped drops the request, and with it the replies.
         let _ = self.requests.send(Request::HandOver { to, reply, withdrawn });
-        checked.await.map_err(|_| self.why_ended())??;
-        Ok(done.await.map_err(|_| self.why_ended())?)
+        match checked.await {
+            Ok(is_possible) => is_possible?,
+            Err(_) => return Err(self.why_stopped().await.into()),
+        }
+        match done.await {
+            Ok(withdrawn) => Ok(withdrawn?),
+            Err(_) => Err(self.why_stopped().await.into()),
+        }
     }
 
     /// The leader of which this node was told last that it acts, this node included. It may have
@@ -95,10 +107,14 @@ impl Group {
         let mut last = self.control.acting().last.subscribe();
         let is_later = |acting: &Option<Acting>| acting.is_some() && *acting != before;
         let later = async { last.wait_for(is_later).await.ok().and_then(|acting| *acting) };
-        tokio::select! {
+        let acting = tokio::select! {
             biased;
-            acting = later => acting.ok_or_else(|| self.why_ended()),
-            _ = self.ended() => Err(self.why_ended()),
+            acting = later => acting,
+            _ = self.ended() => None,
+        };
+        match acting {
+            Some(acting) => Ok(acting),
+            None => Err(self.why_stopped().await),
         }
     }
 
@@ -110,11 +126,15 @@ impl Group {
 }
 
 /// Why a leader did not hand over.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotHandedOver {
     /// It cannot, or not to that node.
     #[error(transparent)]
     Refused(#[from] HandOverError),
+    /// Its application has not stopped in time. The group goes on without the node.
+    #[error(transparent)]
+    Overdue(#[from] StopOverdue),
     /// The node has stopped.
     #[error(transparent)]
     Stopped(#[from] NodeStopped),

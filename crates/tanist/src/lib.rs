@@ -46,7 +46,7 @@
 //!     }
 //!     rounds
 //! }).await?;
-//! assert_eq!(rounds, 3);
+//! assert_eq!(rounds, Some(3)); // none: the node was shut down first
 //! group.shutdown().await?;
 //! # Ok(()) }
 //! ```
@@ -63,7 +63,7 @@
 //!         match role {
 //!             Role::Leader(lead) => println!("take writes in group {}", lead.group_number()),
 //!             Role::Member(view) => println!("send clients to {}", view.coordinator()),
-//!             Role::Suspended(between) => println!("refuse: this node {}", between.why),
+//!             other => println!("refuse: this node {other}"), // between groups
 //!         }
 //!     }
 //! }
@@ -114,7 +114,28 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The examples of the repository show each of them whole: `singleton`, `primary`, `shared_work`,
+//! # Test your failover
+//!
+//! The leader's job runs on simulated nodes as well, in simulated time, with the feature `sim`. What
+//! fails for one of many seeds is shrunk and told as a story (`tanist::sim`, and `docs/testing.md` in
+//! the repository):
+//!
+//! ```
+//! use std::time::Duration;
+//! use tanist::sim::{Idle, LeaderCheck, Storm, for_each_seed};
+//!
+//! for_each_seed(0..10, |trial| {
+//!     let check = LeaderCheck::connected(); // two nodes must not act at once
+//!     let job = check.around(async |lead| lead.lost().await);
+//!     let world = trial.world(5).check(&check).while_leader(Duration::from_secs(1), job);
+//!     let mut world = world.start(|_| Idle)?;
+//!     world.storm(Storm::default());
+//!     world.run_until(|world| world.is_one_group() && check.acting().len() == 1)?;
+//!     Ok(world.verdict()?)
+//! });
+//! ```
+//!
+//! The examples of the repository show each way whole: `singleton`, `primary`, `shared_work`,
 //! and `embed_axum` for a node inside a web service. Each runs by itself:
 //! `cargo run --example singleton`.
 //!
@@ -135,7 +156,7 @@
 //! # How failures are noticed
 //!
 //! A process that crashes closes its connections: its peers notice at once. A machine that hangs or
-//! vanishes is silent: its peers notice after [`TimingConfig::silence`], a second unless told
+//! vanishes is silent: its peers notice after [`Timing::suspect_after`], a second unless told
 //! otherwise. A disk that does not take a record ends the node; see [`Failure`].
 //!
 //! # Limits
@@ -145,25 +166,37 @@
 //! - Reports and plans travel as JSON in one message each: stay below 1 MiB.
 //! - Every node reaches every other directly; groups of up to about a hundred nodes.
 //! - One key for the whole group. Every process that has it is trusted.
-//! - Linux.
 //!
 //! # Features
 //!
 //! | feature | what | default |
 //! |---|---|---|
-//! | `sim` | `tanist::sim`: simulated groups for your tests | off |
+//! | `sim` | `tanist::sim`: simulated groups for your tests; turns on tokio's `test-util`, so only for `[dev-dependencies]` | off |
+//! | `test-versions` | a second version of the store's records, for tanist's own tests of upgrades; never in production | off |
 //!
 //! tokio is not one: the driver's thread, sockets and channels are tokio's, and without it nothing
 //! would be left but the state machines, which are a crate of their own, `tanist-core`. Your own
-//! program may use any runtime; only [`Lead::sleep`], [`Group::while_leader`] and
-//! [`Builder::start_with`] must be called within tokio's.
+//! program may use any runtime. Within tokio's must be called what uses its clock or spawns:
+//! [`Lead::sleep`], [`Group::while_leader`], [`Group::unopposed`], [`Group::activity`],
+//! [`Group::ask_peer`] and [`Builder::start_with`].
+//!
+//! # Platforms
+//!
+//! - Rust 1.95 or later (edition 2024); a release that needs a later one says so in the changelog.
+//! - Linux only, `tanist::sim` included; x86-64 is what is tested. Deadlines go by `CLOCK_BOOTTIME`
+//!   and a `timerfd`, so a machine that slept does not take an hour-old heartbeat for a fresh one.
+//! - Every node has a thread of its own, and one for its disk, so that a program that blocks its
+//!   runtime does not look crashed to the others.
+//! - `tanist-core`, the state machines, is `no_std` and runs anywhere.
 #![warn(missing_docs)]
 
 mod activity;
 mod builder;
+pub mod cause;
 pub mod clock;
 mod digest;
 mod driver;
+mod ended;
 mod error;
 mod follower;
 mod group;
@@ -173,41 +206,57 @@ mod lead;
 mod metrics;
 mod names;
 mod operations;
-
 mod panics;
+#[doc(hidden)]
 pub mod private_file;
 mod questions;
+pub mod radio;
 mod role;
+#[doc(hidden)]
 pub mod settings;
 #[cfg(feature = "sim")]
 pub mod sim;
+mod spawner;
 mod status;
+#[doc(hidden)]
 pub mod store;
 mod task;
+mod timing;
+pub mod trace;
 mod trace_writer;
+#[doc(hidden)]
 pub mod transport;
 
 pub use activity::{Activities, Activity, NoVeto, Verdict, Veto};
-pub use builder::{Builder, default_timing};
-pub use error::{Failure, StartError, StartErrorKind, is_temporary};
-pub use group::{Group, NodeStopped};
+pub use builder::Builder;
+pub use ended::{Ended, NodeStopped};
+pub use error::{Failure, StartError, StartErrorKind, StopOverdue, is_temporary};
+pub use group::Group;
 pub use handover::{Acting, NotHandedOver};
 pub use key::GroupKey;
 pub use lead::{Lead, LeadGuard};
 pub use metrics::Metrics;
 pub use names::{Peer, PeerError, PeerList, PeerListError, parse_node};
-pub use operations::SetPriorityError;
+pub use operations::{SetPriorityError, WithdrawError};
 pub use questions::Questions;
 pub use role::{ParseRoleError, Role, RoleKind, Suspension, View, Why};
+#[doc(inline)]
+pub use settings::Difference;
 pub use status::{Change, Changes, PeerSign, Roles, Status};
 pub use tanist_core::election::Algorithm;
 pub use tanist_core::membership::{NodeName, NodeNames};
 pub use tanist_core::policy::{HandOverError, Objection, Preempt, PriorityError};
-pub use tanist_core::timing::TimingConfig;
 pub use tanist_core::trace::{SeatState, SuperPeerStatus};
-pub use tanist_core::{GroupNumber, NodeId, NodeSet, Status as Phase};
+pub use tanist_core::{GroupNumber, NodeId, NodeSet, Phase, Time};
 pub use task::{GroupTask, Reports, TaskError};
+pub use timing::Timing;
 pub use trace_writer::Recent;
+#[doc(inline)]
+pub use transport::introduction::Told;
+#[doc(inline)]
+pub use transport::question::{ANSWER_MAX, AskError, QUESTION_MAX, Question};
+#[doc(inline)]
+pub use transport::{Counters, DatagramPath, PeerView};
 
 /// Everything that most programs need: `use tanist::prelude::*`.
 ///

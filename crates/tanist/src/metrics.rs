@@ -10,6 +10,7 @@ use crate::transport::{Counters, PeerView};
 
 /// Counts since the node started, and what it knows of its peers.
 #[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
 pub struct Metrics {
     /// Elections of its own that it began.
     pub elections: u64,

@@ -198,12 +198,11 @@ pub(crate) fn labels(
     racks: &[(String, String)],
 ) -> Result<BTreeMap<NodeId, Labels>, StartError> {
     let mut labels: BTreeMap<NodeId, Labels> = BTreeMap::new();
-    let node = |name: &String| known(list, name);
     for (name, zone) in zones {
-        labels.entry(node(name)?).or_default().zone = Some(zone.parse()?);
+        labels.entry(listed(list, name, "a zone")?).or_default().zone = Some(zone.parse()?);
     }
     for (name, rack) in racks {
-        labels.entry(node(name)?).or_default().rack = Some(rack.parse()?);
+        labels.entry(listed(list, name, "a rack")?).or_default().rack = Some(rack.parse()?);
     }
     Ok(labels)
 }
@@ -213,6 +212,17 @@ pub(crate) fn labels(
 pub(crate) fn known(list: &PeerList, name: &str) -> Result<NodeId, StartError> {
     let found = list.find(name).or_else(|| parse_node(name));
     found.ok_or_else(|| StartError::Name(name.to_owned()))
+}
+
+/// The number of a node of the list that something was given for; no other node can have it.
+pub(crate) fn listed(
+    list: &PeerList,
+    name: &str,
+    given: &'static str,
+) -> Result<NodeId, StartError> {
+    let unlisted =
+        || StartError::Unlisted { node: name.to_owned(), given, peers: list.called().join(" ") };
+    list.find(name).ok_or_else(unlisted)
 }
 
 /// Numbers fit into the upper part of a message's number.

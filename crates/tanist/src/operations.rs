@@ -12,7 +12,9 @@ use tanist_core::{NodeId, NodeSet};
 use tokio::sync::oneshot;
 
 use crate::driver::Request;
-use crate::group::{Group, NodeStopped};
+use crate::ended::NodeStopped;
+use crate::error::StopOverdue;
+use crate::group::Group;
 use crate::handover::ActingLeader;
 use crate::key::{Identities, Keyring};
 use crate::transport::Secrets;
@@ -101,21 +103,26 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// If the node ends first.
-    pub async fn step_down(&self, hold: Duration) -> Result<(), NodeStopped> {
+    /// If the application does not stop in time, which is [`Builder::stop_within`]: then the others
+    /// elect without this node, and it withdraws for `hold` when the application has stopped. At
+    /// once, if an election had waited for the application that long before. Or if the node ends first.
+    ///
+    /// [`Builder::stop_within`]: crate::Builder::stop_within
+    pub async fn step_down(&self, hold: Duration) -> Result<(), WithdrawError> {
         self.withdraw_for(Some(hold)).await
     }
 
     /// As [`Group::step_down`], until [`Group::rejoin`].
     ///
     /// # Errors
-    /// If the node ends first.
-    pub async fn withdraw(&self) -> Result<(), NodeStopped> {
+    /// As [`Group::step_down`].
+    pub async fn withdraw(&self) -> Result<(), WithdrawError> {
         self.withdraw_for(None).await
     }
 
     /// Ends [`Group::withdraw`] or [`Group::step_down`]. Resolves when the node takes part again:
     /// at once, or when the time T has passed in which all others must have received its farewell.
+    /// A node whose application has not stopped in time takes part again after that has stopped.
     ///
     /// # Errors
     /// If the node ends first.
@@ -220,7 +227,10 @@ impl Group {
         let (reply, done) = oneshot::channel();
         // A node that has stopped drops the request, and with it the reply.
         let _ = self.requests.send(Request::Priority { priority, reply });
-        Ok(done.await.map_err(|_| self.why_ended())??)
+        match done.await {
+            Ok(is_possible) => Ok(is_possible?),
+            Err(_) => Err(self.why_stopped().await.into()),
+        }
     }
 
     /// Uses other keys from here on, without a break: links move to the key in use, and those that
@@ -253,20 +263,42 @@ impl Group {
         self.control.lock().priority
     }
 
-    async fn withdraw_for(&self, hold: Option<Duration>) -> Result<(), NodeStopped> {
+    async fn withdraw_for(&self, hold: Option<Duration>) -> Result<(), WithdrawError> {
         let (reply, done) = oneshot::channel();
-        self.ask(Request::Withdraw { hold, reply }, done).await
+        // A node that has stopped drops the request, and with it the reply.
+        let _ = self.requests.send(Request::Withdraw { hold, reply });
+        match done.await {
+            Ok(withdrawn) => Ok(withdrawn?),
+            Err(_) => Err(self.why_stopped().await.into()),
+        }
     }
 
     async fn ask(&self, request: Request, done: oneshot::Receiver<()>) -> Result<(), NodeStopped> {
         // A node that has stopped drops the request, and with it the reply.
         let _ = self.requests.send(request);
-        done.await.map_err(|_| self.why_ended())
+        match done.await {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.why_stopped().await),
+        }
     }
 }
 
+/// Why a node has not withdrawn.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WithdrawError {
+    /// Its application has not stopped in time. The group goes on without the node, which withdraws
+    /// when the application has stopped.
+    #[error(transparent)]
+    Overdue(#[from] StopOverdue),
+    /// The node has stopped.
+    #[error(transparent)]
+    Stopped(#[from] NodeStopped),
+}
+
 /// Why the priority of a node was not changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SetPriorityError {
     /// The group's configuration does not allow it.
     #[error(transparent)]

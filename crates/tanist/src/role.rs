@@ -100,12 +100,13 @@ fn as_texts<S: Serializer>(nodes: &NodeSet, to: S) -> Result<S::Ok, S::Error> {
 /// fn should_take_writes(role: &Role) -> bool {
 ///     match role {
 ///         Role::Leader(lead) => lead.is_leading(),
-///         Role::Member(_) | Role::Suspended(_) => false,
+///         _ => false, // a member, between groups, or what a later release adds
 ///     }
 /// }
 /// # let _ = should_take_writes;
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Role {
     /// This node coordinates its group and may act.
     Leader(Lead),
@@ -132,6 +133,15 @@ impl Role {
         match self {
             Self::Leader(lead) => Some(lead),
             Self::Member(_) | Self::Suspended(_) => None,
+        }
+    }
+
+    /// Why a node is between groups; none if it is in one.
+    #[must_use]
+    pub const fn suspension(&self) -> Option<&Suspension> {
+        match self {
+            Self::Leader(_) | Self::Member(_) => None,
+            Self::Suspended(suspension) => Some(suspension),
         }
     }
 
@@ -232,6 +242,7 @@ pub struct ParseRoleError;
 
 /// Being between groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Suspension {
     /// Why nothing may be done.
     pub why: Why,
@@ -242,6 +253,7 @@ pub struct Suspension {
 /// Why a node is between groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Why {
     /// It has just started.
     Starting,

@@ -123,7 +123,7 @@ fn pairs(config: &GroupConfig, members: &Membership) -> Vec<(String, String)> {
         ("timing.message_max", span(timing.message_max())),
         ("timing.processing_max", span(timing.processing_max())),
         ("timing.heartbeat", timing.heartbeat().map_or_else(|| "none".to_owned(), span)),
-        ("timing.suspect_after", span(timing.silence())),
+        ("timing.suspect_after", span(timing.suspect_after())),
         ("timing.check_every", span(timing.check_every())),
         // Those that no file names: derived, or given by a program.
         ("timing.others", others(timing)),

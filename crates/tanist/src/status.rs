@@ -10,9 +10,9 @@ use futures_core::Stream;
 use serde::Serialize;
 use tanist_core::membership::NodeNames;
 use tanist_core::trace::{NodeState, SuperPeerStatus};
-use tanist_core::{NodeId, NodeSet, Status as Phase, Time};
+use tanist_core::{GroupConfig, Membership, NodeId, NodeSet, Phase, Time};
 
-use crate::clock;
+use crate::clock::Clock;
 use crate::follower::{self, Follower, Queue};
 use crate::role::{Role, RoleKind, Suspension, View, Why, as_text};
 
@@ -23,6 +23,7 @@ use crate::role::{Role, RoleKind, Suspension, View, Why, as_text};
 #[derive(Debug)]
 pub(crate) struct Shared {
     inner: Mutex<Inner>,
+    clock: Clock,
 }
 
 #[derive(Debug)]
@@ -44,14 +45,19 @@ struct Current {
 
 impl Shared {
     /// A node that is starting.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(clock: Clock) -> Self {
         let role = Role::Suspended(Suspension { why: Why::Starting, left: None });
-        let (at, when, peers) = (clock::now(), SystemTime::now(), Arc::default());
+        let (at, when, peers) = (clock.now(), clock.wall(), Arc::default());
         let change = Change { index: 0, at, when, role, peers };
         let current = Current { change: Arc::new(change), phase: Phase::Down, super_peer: None };
         let (current, signs) = (Arc::new(current), Arc::default());
         let inner = Inner { current, signs, followers: Vec::new(), is_over: false };
-        Self { inner: Mutex::new(inner) }
+        Self { inner: Mutex::new(inner), clock }
+    }
+
+    /// The clock that the node goes by.
+    pub(crate) const fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// Notes what the node knows of its peers, which the next change is shown with.
@@ -66,7 +72,8 @@ impl Shared {
         let old = self.current();
         let index = old.change.index + 1;
         let peers = Arc::clone(&self.lock().signs);
-        let change = Change { index, at: clock::now(), when: SystemTime::now(), role, peers };
+        let (at, when) = (self.clock.now(), self.clock.wall());
+        let change = Change { index, at, when, role, peers };
         let change = Arc::new(change);
         let current = Current { change: Arc::clone(&change), ..Current::clone(&old) };
         let current = Arc::new(current);
@@ -156,16 +163,37 @@ pub(crate) struct Identity {
     pub(crate) names: Arc<NodeNames>,
     pub(crate) algorithm: &'static str,
     pub(crate) peers_version: u32,
-    /// Silence that is suspicious.
-    pub(crate) patience: Duration,
+    /// S: a node that was silent for this long is suspected.
+    pub(crate) suspect_after: Duration,
     /// Its own group, where a hierarchy says who can be in it.
     pub(crate) peer_group: Option<NodeSet>,
     /// How many levels of groups there are.
     pub(crate) levels: usize,
 }
 
+impl Identity {
+    pub(crate) fn new(
+        group: &Arc<str>,
+        me: NodeId,
+        config: &GroupConfig,
+        members: &Membership,
+    ) -> Self {
+        Self {
+            group: Arc::clone(group),
+            me,
+            names: Arc::clone(members.names()),
+            algorithm: config.algorithm().name(),
+            peers_version: members.version().0,
+            suspect_after: config.timing().suspect_after(),
+            peer_group: members.hierarchy().map(|_| members.peer_group(me).others(me).collect()),
+            levels: members.hierarchy().map_or(1, |all| all.depth()),
+        }
+    }
+}
+
 /// A role that a node took, and when.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Change {
     /// Counts the node's roles since it started.
     pub index: u64,
@@ -242,6 +270,7 @@ impl Stream for Roles {
 
 /// A node at a glance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Status {
     /// The name of the group of processes, as configured.
     pub group: String,
@@ -254,7 +283,7 @@ pub struct Status {
     pub peers_version: u32,
     /// What it is in its group.
     pub role: RoleKind,
-    /// The textbook's status variable.
+    /// Where it is between two groups: the textbook's status variable.
     pub phase: Phase,
     /// The group that the node is in, or was in last.
     pub view: Option<View>,
@@ -279,7 +308,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_stream_begins_with_the_current_role_and_leaves_none_out() {
-        let shared = Shared::new();
+        let shared = Shared::new(Clock::Machine);
         let mut early = shared.follow();
         let suspended = |why| Role::Suspended(Suspension { why, left: None });
         shared.publish(suspended(Why::Election));
@@ -300,7 +329,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_that_stops_reading_costs_a_bounded_number_of_changes() {
-        let shared = Shared::new();
+        let shared = Shared::new(Clock::Machine);
         let mut slow = shared.follow();
         let count = 3 * follower::WAITING_MAX as u64;
         for _ in 0..count {

@@ -20,7 +20,9 @@ use crate::role::View;
 ///
 /// The calls come one at a time: `start`, then `stop`, and so on; `stop` only after a `start`.
 /// `plan` is called on the coordinator alone, between its `stop` and its `start`. A node
-/// that takes longer than the others wait is left out of the group and joins a later one.
+/// that takes longer than the others wait is left out of the group and joins a later one. With the
+/// default algorithm and timing they wait for a `stop` of 150 ms: if yours may always take longer,
+/// give a larger [`Timing::processing_max`](crate::Timing::processing_max), or the node stays alone.
 ///
 /// ```
 /// use std::collections::BTreeSet;
@@ -79,6 +81,7 @@ pub type Reports<R> = BTreeMap<NodeId, R>;
 
 /// A task that cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TaskError {
     /// A report or plan that was made by another program, or another version of this one.
     #[error(

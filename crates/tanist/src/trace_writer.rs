@@ -163,6 +163,8 @@ fn header(group: &str, config: &GroupConfig, members: &Membership) -> Header {
         labels: members.labelled().to_vec(),
         names: NodeNames::clone(members.names()),
         answer_us: micros(config.timing().answer()),
+        ring: Vec::new(),
+        stop_within_us: micros(config.timing().stop_within()),
         check_every_us: micros(config.timing().check_every()),
         preempt: config.preempt().in_header(),
     }

@@ -41,13 +41,13 @@ impl Plan {
     fn try_start(&self, id: u32, interfaces: Interfaces) -> Result<Node, StartError> {
         let (sender, incoming) = mpsc::channel(64);
         let cast = Cast::Multicast(GROUP.into());
-        let antennas = Antennas::open(&Reach { interfaces, port: self.port, cast })?;
+        let antennas = Antennas::open(&Reach::new(interfaces, self.port).cast(cast))?;
         let config = RadioConfig {
             me: NodeId(id),
             group: self.group.into(),
             keyring: self.key.clone().into(),
             peers: (1..=3).map(NodeId).collect(),
-            patience: PATIENCE,
+            suspect_after: PATIENCE,
         };
         Ok(Node { radio: Radio::start(config, antennas, sender)?, incoming })
     }

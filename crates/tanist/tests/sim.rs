@@ -118,22 +118,44 @@ fn a_task_is_stopped_only_after_it_was_started() {
 
 #[test]
 fn a_storm_does_what_it_says() {
-    let stories = |storm| {
-        let story = |seed| {
+    let after = |storm, look: fn(&World<Crawl>) -> String| {
+        let run = |seed| {
             let mut world = crawling(seed);
             world.storm(storm);
-            world.story()
+            look(&world)
         };
-        (0..8).map(story).collect::<String>()
+        (0..8).map(run).collect::<Vec<_>>()
     };
-    let calm = Storm { crashes: 0, cuts: 0, pauses: 0, losses: 0, ..Storm::default() };
-    let marks = ["CRASHES", "is cut", "is paused", "dropped it"];
-    let seen = |storm| marks.map(|mark| stories(storm).contains(mark));
-    assert_eq!(seen(calm), [false, false, false, false]);
-    assert!(seen(Storm { crashes: 1, ..calm })[0]);
-    assert!(seen(Storm { cuts: 1, ..calm })[1]);
-    assert!(seen(Storm { pauses: 1, ..calm })[2]);
-    assert!(seen(Storm { losses: 1, ..calm })[3]);
+    let calm = Storm::default().crashes(0).cuts(0).pauses(0).losses(0).duplicates(0).withdrawals(0);
+    let marks = ["CRASHES", "is cut", "is paused", "dropped it", "WITHDRAWS"];
+    let seen = |storm| marks.map(|mark| after(storm, World::story).concat().contains(mark));
+    assert_eq!(seen(calm), [false; 5]);
+    assert!(seen(calm.crashes(1))[0]);
+    assert!(seen(calm.cuts(1))[1]);
+    assert!(seen(calm.pauses(1))[2]);
+    assert!(seen(calm.losses(1))[3]);
+    assert!(seen(calm.withdrawals(1))[4]);
+    let has_duplicates = |storm| after(storm, trace).iter().any(|trace| has_duplicate(trace));
+    assert!(!has_duplicates(calm));
+    assert!(has_duplicates(calm.duplicates(1)));
+}
+
+fn trace(world: &World<Crawl>) -> String {
+    let mut lines = Vec::new();
+    world.write_trace(&mut lines).unwrap();
+    String::from_utf8(lines).unwrap()
+}
+
+/// Whether a message arrived twice. None of them is a broadcast.
+fn has_duplicate(trace: &str) -> bool {
+    let receive = |line: &str| line.contains("\"event\":\"receive\"").then(|| id(line));
+    let arrived: Vec<u64> = trace.lines().filter_map(receive).collect();
+    arrived.iter().collect::<BTreeSet<_>>().len() < arrived.len()
+}
+
+fn id(line: &str) -> u64 {
+    let number = line.split("\"id\":").nth(1).unwrap();
+    number.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
 }
 
 #[test]

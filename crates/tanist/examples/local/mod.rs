@@ -67,7 +67,7 @@ pub(crate) async fn gathered(groups: &[Group]) -> Result<(), Box<dyn Error>> {
             match roles.next().await.ok_or("a node has stopped")? {
                 Role::Leader(lead) if lead.view().members().len() == groups.len() => break,
                 Role::Member(view) if view.members().len() == groups.len() => break,
-                Role::Leader(_) | Role::Member(_) | Role::Suspended(_) => {}
+                Role::Leader(_) | Role::Member(_) | Role::Suspended(_) | _ => {}
             }
         }
     }

@@ -32,6 +32,8 @@ pub(crate) struct Application {
     has_stopped: bool,
     drain: Option<Drain>,
     drains: u64,
+    /// Leaderships that are over and have guards left: no stop is over before they are dropped.
+    guarded: u32,
     /// Plans that the task was asked for and has not made yet.
     plans: u64,
 }
@@ -40,7 +42,6 @@ pub(crate) struct Application {
 #[derive(Debug)]
 struct Drain {
     number: u64,
-    has_guards: bool,
     /// What the task handed up; none while it is still at it.
     report: Option<Report>,
 }
@@ -50,13 +51,22 @@ impl Application {
         task: Option<mpsc::UnboundedSender<Ask>>,
         inbox: mpsc::UnboundedSender<Request>,
     ) -> Self {
-        Self { task, inbox, leadership: None, has_stopped: false, drain: None, drains: 0, plans: 0 }
+        Self {
+            task,
+            inbox,
+            leadership: None,
+            has_stopped: false,
+            drain: None,
+            drains: 0,
+            guarded: 0,
+            plans: 0,
+        }
     }
 
     /// Stops the task: no operation is accepted from here on. A leader goes on leading. The answer
     /// may be there at once.
     pub(crate) fn stop(&mut self, shared: &Shared) -> Result<Option<Command>, TaskError> {
-        self.begin_drain(None, shared)
+        self.begin_drain(shared)
     }
 
     /// The same, and ends the leadership, if there is one.
@@ -64,39 +74,21 @@ impl Application {
         &mut self,
         shared: &Shared,
     ) -> Result<Option<Command>, TaskError> {
-        let leadership = self.leadership.take();
-        self.begin_drain(leadership, shared)
+        if let Some(leadership) = self.leadership.take() {
+            self.end(leadership);
+        }
+        self.begin_drain(shared)
     }
 
-    /// One that is stopping already goes on with that, guards and report included.
-    fn begin_drain(
-        &mut self,
-        ending: Option<Leadership>,
-        shared: &Shared,
-    ) -> Result<Option<Command>, TaskError> {
+    /// One that is stopping already goes on with that, report included.
+    fn begin_drain(&mut self, shared: &Shared) -> Result<Option<Command>, TaskError> {
         if self.drain.is_some() {
             return Ok(None);
         }
         self.drains += 1;
         let number = self.drains;
-        let mut has_guards = false;
-        if let Some(leadership) = ending {
-            let mut guards = leadership.end();
-            has_guards = !guards.are_dropped();
-            if has_guards {
-                let inbox = self.inbox.clone();
-                tokio::spawn(async move {
-                    let _guard = Guard;
-                    guards.dropped().await;
-                    // A driver that is gone does not wait.
-                    let _ = inbox.send(Request::GuardsDropped { drain: number });
-                });
-            }
-        }
         if self.leadership.is_none() {
-            let left = shared.role().view().cloned();
-            let why = if left.is_none() { Why::Starting } else { Why::Election };
-            shared.publish(Role::Suspended(Suspension { why, left }));
+            suspend(shared);
         }
         let report = match &self.task {
             Some(task) if !self.has_stopped => {
@@ -106,14 +98,44 @@ impl Application {
             // The report of a task that stopped before was handed up then.
             Some(_) | None => Some(Report::default()),
         };
-        self.drain = Some(Drain { number, has_guards, report });
+        self.drain = Some(Drain { number, report });
         Ok(self.drained())
     }
 
-    /// All guards of the leadership are gone.
-    pub(crate) fn guards_dropped(&mut self, number: u64) -> Option<Command> {
-        let drain = self.drain.as_mut().filter(|drain| drain.number == number)?;
-        drain.has_guards = false;
+    /// Ends a leadership; its guards are waited for.
+    fn end(&mut self, leadership: Leadership) {
+        let mut guards = leadership.end();
+        if guards.are_dropped() {
+            return;
+        }
+        self.guarded += 1;
+        let inbox = self.inbox.clone();
+        tokio::spawn(async move {
+            let _guard = Guard;
+            guards.dropped().await;
+            // A driver that is gone does not wait.
+            let _ = inbox.send(Request::GuardsDropped);
+        });
+    }
+
+    /// Ends the leadership while the task is still stopping or planning.
+    pub(crate) fn end_leadership(&mut self, shared: &Shared) {
+        let Some(leadership) = self.leadership.take() else { return };
+        self.end(leadership);
+        suspend(shared);
+    }
+
+    /// What has not stopped although it was told to: the task, or else the leader's job.
+    pub(crate) fn running(&self) -> &'static str {
+        match &self.drain {
+            Some(drain) if drain.report.is_some() && self.plans == 0 => "job",
+            Some(_) | None => "task",
+        }
+    }
+
+    /// All guards of a leadership are gone.
+    pub(crate) fn guards_dropped(&mut self) -> Option<Command> {
+        self.guarded = self.guarded.saturating_sub(1);
         self.drained()
     }
 
@@ -189,14 +211,56 @@ impl Application {
     }
 
     fn drained(&mut self) -> Option<Command> {
-        let drain = self.drain.as_mut()?;
-        if drain.has_guards {
+        if self.guarded > 0 {
             return None;
         }
+        let drain = self.drain.as_mut()?;
         // Taken, so that it is told once.
         let report = drain.report.take()?;
         self.drain = None;
         self.has_stopped = true;
         Some(Command::Stopped(report))
+    }
+}
+
+/// Shows that the node is between groups.
+fn suspend(shared: &Shared) {
+    let left = shared.role().view().cloned();
+    let why = if left.is_none() { Why::Starting } else { Why::Election };
+    shared.publish(Role::Suspended(Suspension { why, left }));
+}
+
+#[cfg(test)]
+mod tests {
+    use tanist_core::{GroupNumber, NodeId, NodeSet};
+
+    use super::*;
+    use crate::clock::Clock;
+
+    #[tokio::test]
+    async fn a_guard_is_waited_for_although_its_leadership_ended_during_a_plan() {
+        let me = NodeId(1);
+        let group = GroupNumber { counter: 4, node: me };
+        let view = View { me, group, coordinator: me, members: NodeSet::from(vec![me]) };
+        let (task, _asks) = mpsc::unbounded_channel();
+        let (inbox, mut requests) = mpsc::unbounded_channel();
+        let mut application = Application::new(Some(task), inbox);
+        let shared = Shared::new(Clock::Machine);
+        application.begin(view.clone(), Definition::default(), &shared).unwrap();
+        let guard = shared.role().lead().and_then(|lead| lead.guard()).unwrap();
+        // The leader forms its group again, and its task hangs in the plan.
+        assert!(application.stop(&shared).unwrap().is_none());
+        let stopped = Answer::Stopped { drain: 1, report: Report::default() };
+        assert!(application.answered(stopped).unwrap().is_some());
+        assert!(application.plan(view, Reports::default()).unwrap().is_none());
+        application.end_leadership(&shared);
+        assert!(application.yield_leadership(&shared).unwrap().is_none(), "a guard is held");
+        assert_eq!(application.running(), "task");
+        let planned = Answer::Planned { group, definition: Definition::default() };
+        application.answered(planned).unwrap();
+        assert_eq!(application.running(), "job");
+        drop(guard);
+        assert!(matches!(requests.recv().await, Some(Request::GuardsDropped)));
+        assert!(matches!(application.guards_dropped(), Some(Command::Stopped(_))));
     }
 }

@@ -2,13 +2,11 @@
 
 use tanist_core::node::{Command, Message, Node, Notice};
 use tanist_core::trace::Event as Trace;
-use tanist_core::{Effect, Effects, GroupNumber, NodeId, NodeRecord, NodeSet, wire};
+use tanist_core::{Effect, Effects, NodeId, NodeRecord, wire};
 
 use super::{Driver, RESERVE_AFTER};
 use crate::clock;
 use crate::error::Failure;
-use crate::handover::Acting;
-use crate::role::{Role, Suspension, View, Why};
 use crate::status::PeerSign;
 use crate::transport::PeerView;
 
@@ -48,7 +46,8 @@ impl Driver {
             return self.network.send_datagram(to, &payload);
         }
         let id = self.name_message();
-        self.note(|node| Trace::Send { node, to, id, message: facts });
+        let contents = message.contents();
+        self.note(|node| Trace::Send { node, to, id, message: facts, contents });
         let ticket = self.network.send(to, id, payload);
         self.last_sent.insert(to, ticket);
     }
@@ -58,7 +57,8 @@ impl Driver {
         let facts = message.facts(self.config.algorithm());
         self.metrics.sent(facts.kind);
         let id = self.name_message();
-        self.note(|node| Trace::Broadcast { node, id, message: facts });
+        let contents = message.contents();
+        self.note(|node| Trace::Broadcast { node, id, message: facts, contents });
         let tickets = self.network.broadcast(id, &wire::encode(message));
         self.last_sent.extend(tickets);
     }
@@ -73,54 +73,21 @@ impl Driver {
             self.note(|_| event);
         }
         match notice {
-            Notice::Called => {
-                self.metrics.elections += 1;
-                Ok(None)
-            }
-            Notice::Ended(_) => Ok(None),
-            Notice::Withdrawn => {
-                self.show_withdrawn(true);
-                Ok(None)
-            }
-            Notice::Rejoined => {
-                self.show_withdrawn(false);
-                Ok(None)
-            }
-            Notice::Paused => {
-                self.inbox.control.set_paused(true);
-                Ok(None)
-            }
-            Notice::Resumed => {
-                self.inbox.control.set_paused(false);
-                Ok(None)
-            }
-            Notice::Farewell(peer) => {
-                self.inbox.control.miss(peer);
-                Ok(None)
-            }
-            Notice::Acting { peer, group } => {
-                self.note_acting(peer, group);
-                Ok(None)
-            }
-            Notice::Stop => {
+            Notice::Called => self.metrics.elections += 1,
+            // These change the role.
+            Notice::Stop | Notice::Yield | Notice::Begin { .. } | Notice::Overdue => {
                 self.note_signs();
-                Ok(self.application.stop(&self.shared)?)
             }
-            Notice::Yield => {
-                self.note_signs();
-                Ok(self.application.yield_leadership(&self.shared)?)
-            }
-            Notice::Plan { group, members, reports } => {
-                let view = self.view(group, self.me, members);
-                Ok(self.application.plan(view, reports)?)
-            }
-            Notice::Begin { group, coordinator, members, definition } => {
-                let view = self.view(group, coordinator, members);
-                self.note_signs();
-                self.application.begin(view, definition, &self.shared)?;
-                Ok(None)
-            }
+            Notice::Plan { .. }
+            | Notice::Ended(_)
+            | Notice::Withdrawn
+            | Notice::Rejoined
+            | Notice::Farewell(_)
+            | Notice::Acting { .. }
+            | Notice::Paused
+            | Notice::Resumed => {}
         }
+        Ok(self.desk.on_notice(notice)?)
     }
 
     /// Notes what is known of the peers at this moment, for readers of the change that follows.
@@ -130,31 +97,6 @@ impl Driver {
             heard: peer.heard,
             is_refused: peer.is_refused,
         };
-        self.shared.note_signs(self.network.peers().into_iter().map(sign).collect());
-    }
-
-    /// Shows that a leader acts.
-    pub(super) fn note_acting(&self, node: NodeId, group_number: GroupNumber) {
-        let acting = Acting { node, group_number, since: clock::now() };
-        self.inbox.control.acting().note(acting);
-    }
-
-    /// Shows that the node is withdrawn, or is between groups again, and answers who waits for that.
-    fn show_withdrawn(&mut self, is_withdrawn: bool) {
-        if self.inbox.control.is_withdrawn() != is_withdrawn {
-            self.inbox.control.set_withdrawn(is_withdrawn);
-            let left = self.shared.role().view().cloned();
-            let why = if is_withdrawn { Why::Withdrawn } else { Why::Election };
-            self.shared.publish(Role::Suspended(Suspension { why, left }));
-        }
-        let waiting = if is_withdrawn { &mut self.withdrawing } else { &mut self.rejoining };
-        for reply in waiting.drain(..) {
-            // The requester may be gone.
-            let _ = reply.send(());
-        }
-    }
-
-    fn view(&self, group: GroupNumber, coordinator: NodeId, members: NodeSet) -> View {
-        View { me: self.me, group, coordinator, members }
+        self.desk.shared().note_signs(self.network.peers().into_iter().map(sign).collect());
     }
 }

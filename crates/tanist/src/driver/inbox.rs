@@ -8,8 +8,8 @@ use tanist_core::policy::{HandOverError, Objection, PriorityError};
 use tanist_core::{GroupNumber, NodeId, NodeSet};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::error::StopOverdue;
 use crate::metrics::Metrics;
-use crate::operations::Control;
 use crate::task::Answer;
 use crate::transport::Secrets;
 use crate::transport::question::{AnswerSlot, Question};
@@ -21,8 +21,6 @@ pub(crate) struct Inbox {
     /// At its end when every handle of the node is dropped. The application has senders of
     /// requests, too, since the driver waits for it even then.
     pub(crate) holders: mpsc::Receiver<()>,
-    /// Where the program reads whether the node is withdrawn.
-    pub(crate) control: Control,
 }
 
 impl Inbox {
@@ -36,24 +34,27 @@ impl Inbox {
     }
 }
 
+/// Says that a node has withdrawn, or that its application has not stopped in time for that.
+pub(crate) type WithdrawnReply = oneshot::Sender<Result<(), StopOverdue>>;
+
 /// What the rest of the program asks of a driver.
 #[derive(Debug)]
 pub(crate) enum Request {
-    /// All guards of the leadership that ended with this drain are gone.
-    GuardsDropped { drain: u64 },
+    /// All guards of a leadership that is over are gone.
+    GuardsDropped,
     /// The task answers.
     Answered(Answer),
     /// Hold an election now.
     Call,
     /// Withdraw, for a while or until told to rejoin, and say when that is done.
-    Withdraw { hold: Option<Duration>, reply: oneshot::Sender<()> },
+    Withdraw { hold: Option<Duration>, reply: WithdrawnReply },
     /// Which node would this one hand over to: this one, or the best?
     Successor { to: Option<NodeId>, reply: oneshot::Sender<Result<NodeId, HandOverError>> },
     /// Hand over, and say whether that is possible, and when this node has withdrawn.
     HandOver {
         to: NodeId,
         reply: oneshot::Sender<Result<(), HandOverError>>,
-        withdrawn: oneshot::Sender<()>,
+        withdrawn: WithdrawnReply,
     },
     /// Tell all others that this node acts as the leader of a group.
     Acting(GroupNumber),

@@ -6,6 +6,7 @@
 //! about elections: those rules are [`tanist_core`]'s, and the simulator runs the same.
 
 pub(crate) mod application;
+pub(crate) mod desk;
 mod dice;
 mod effects;
 mod inbox;
@@ -28,14 +29,14 @@ use tanist_core::trace::{Entry, Event as Trace, NodeState};
 use tanist_core::{
     Context, Effects, Event, GroupConfig, Membership, NodeId, NodeRecord, NodeSet, Protocol, Time,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
+use self::desk::Desk;
 use self::dice::SystemDice;
 pub(crate) use self::inbox::{Inbox, Request};
 pub(crate) use self::network::Network;
 pub(crate) use self::saver::{Closing, Saver};
 use crate::clock::{self, Alarm};
-use crate::driver::application::Application;
 use crate::driver::timers::Timers;
 use crate::error::Failure;
 use crate::metrics::Metrics;
@@ -57,7 +58,7 @@ pub(crate) struct Parts {
     pub(crate) network: Network,
     pub(crate) incoming: mpsc::Receiver<Incoming>,
     pub(crate) inbox: Inbox,
-    pub(crate) application: Application,
+    pub(crate) desk: Desk,
     pub(crate) shared: Arc<Shared>,
     pub(crate) trace: Option<TraceWriter>,
     pub(crate) recent: Arc<RecentTrace>,
@@ -75,7 +76,7 @@ pub(crate) struct Driver {
     network: Network,
     incoming: mpsc::Receiver<Incoming>,
     inbox: Inbox,
-    application: Application,
+    desk: Desk,
     shared: Arc<Shared>,
     trace: Option<TraceWriter>,
     recent: Arc<RecentTrace>,
@@ -95,11 +96,6 @@ pub(crate) struct Driver {
     /// Which counters of other nodes are believed.
     cap: CounterCap,
     warning: Throttle,
-    /// The leader that a pause keeps from being replaced, as it was said last.
-    lost_leader: Option<NodeId>,
-    /// Requests that wait for the node to be withdrawn, or to have rejoined.
-    withdrawing: Vec<oneshot::Sender<()>>,
-    rejoining: Vec<oneshot::Sender<()>>,
 }
 
 impl Driver {
@@ -134,7 +130,7 @@ impl Driver {
             network,
             incoming: parts.incoming,
             inbox: parts.inbox,
-            application: parts.application,
+            desk: parts.desk,
             shared: parts.shared,
             trace: parts.trace,
             recent: parts.recent,
@@ -146,9 +142,6 @@ impl Driver {
             reserve_at: clock::now() + RESERVE_AFTER,
             twin_seen_by: NodeSet::new(),
             warning: Throttle::default(),
-            lost_leader: None,
-            withdrawing: Vec::new(),
-            rejoining: Vec::new(),
         };
         driver.note(|node| Trace::Start { node, restarted: is_restarted });
         driver.tell_state();
@@ -185,11 +178,14 @@ impl Driver {
     }
 
     /// Withdraws and stops: the others elect as soon as the application has stopped here. Until
-    /// then the node answers as before.
+    /// then the node answers as before, for as long as an application may take to stop.
     async fn leave(&mut self) -> Result<(), Failure> {
         let mut written = self.network.counters().frames_out;
         self.step(Event::Command(Command::Withdraw { hold: None }))?;
         while !self.node.is_withdrawn() {
+            if self.node.is_overdue() {
+                return Err(self.desk.overdue().into());
+            }
             written = self.network.counters().frames_out;
             self.alarm.set(self.timers.next()).map_err(Failure::Clock)?;
             tokio::select! {
@@ -208,7 +204,15 @@ impl Driver {
         }
         self.flush(written).await;
         // A task that was planning when it was told to go is not left in the middle of it.
-        while self.application.is_planning() {
+        let limit = self.config.timing().stop_within();
+        match tokio::time::timeout(limit, self.finish_planning()).await {
+            Ok(finished) => finished,
+            Err(_) => Err(self.desk.overdue().into()),
+        }
+    }
+
+    async fn finish_planning(&mut self) -> Result<(), Failure> {
+        while self.desk.is_planning() {
             match self.inbox.requests.recv().await {
                 Some(request) => self.on_request(request)?,
                 None => break,
@@ -268,17 +272,9 @@ impl Driver {
             members: &self.members,
         };
         self.node.step(&mut cx, event, &mut effects);
-        self.tell_lost_leader();
+        self.desk.after_step(&self.node);
         self.tell_state();
         self.carry_out(effects)
-    }
-
-    fn tell_lost_leader(&mut self) {
-        let lost = self.node.lost_leader();
-        if lost != self.lost_leader {
-            self.lost_leader = lost;
-            self.inbox.control.set_lost_leader(lost);
-        }
     }
 
     fn tell_state(&mut self) {

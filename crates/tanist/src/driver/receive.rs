@@ -18,8 +18,9 @@ impl Driver {
                     }
                     let facts = message.facts(self.config.algorithm());
                     self.metrics.received(facts.kind);
-                    self.note(|node| Trace::Receive { node, from, id, message: facts });
-                    self.inbox.control.heard(from);
+                    let contents = message.contents();
+                    self.note(|node| Trace::Receive { node, from, id, message: facts, contents });
+                    self.desk.heard(from);
                     self.step(Event::Message { from, message })
                 }
                 Err(error) => {
@@ -35,7 +36,7 @@ impl Driver {
             },
             Incoming::Datagram { from, payload } => match wire::decode(&payload) {
                 Ok(message @ Message::Detector(_)) => {
-                    self.inbox.control.heard(from);
+                    self.desk.heard(from);
                     self.metrics.received(message.facts(self.config.algorithm()).kind);
                     self.step(Event::Message { from, message })
                 }

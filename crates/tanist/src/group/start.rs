@@ -10,11 +10,15 @@ use tanist_core::{GroupConfig, Membership, NodeId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Group;
+use crate::clock::Clock;
 use crate::driver::application::Application;
+use crate::driver::desk::Desk;
 use crate::driver::{self, Closing, Driver, Inbox, Network, Parts, Request, Saver};
+use crate::ended::Ended;
 use crate::error::{Failure, StartError};
 use crate::operations::Control;
 use crate::settings::Settings;
+use crate::spawner::Spawner;
 use crate::status::{Identity, Shared};
 use crate::store::{SaveError, Store};
 use crate::task::{self, Ask, GroupTask};
@@ -79,8 +83,9 @@ impl Opened {
             Self::Radio(antennas) => {
                 let transport::Config { me, group, secrets, peers, limits, .. } = config;
                 let peers = peers.into_iter().map(|(id, _)| id).collect();
-                let patience = limits.unacknowledged;
-                let config = RadioConfig { me, group, keyring: secrets.keyring, peers, patience };
+                let suspect_after = limits.unacknowledged;
+                let config =
+                    RadioConfig { me, group, keyring: secrets.keyring, peers, suspect_after };
                 Network::Radio(Radio::start(config, antennas, incoming)?)
             }
         })
@@ -114,39 +119,30 @@ impl Group {
         requests: mpsc::UnboundedSender<Request>,
         asked: mpsc::UnboundedReceiver<Request>,
     ) -> Result<Self, StartError> {
-        let shared = Arc::new(Shared::new());
+        let shared = Arc::new(Shared::new(Clock::Machine));
         let recent = Arc::new(RecentTrace::new(&setup.name, &setup.config, &setup.members));
         let (ending, ended) = watch::channel(None);
         let (held, holders) = mpsc::channel(1);
         let control = Control::default();
         let group = Self {
-            identity: Identity {
-                group: Arc::clone(&setup.name),
-                me: setup.me,
-                names: Arc::clone(setup.members.names()),
-                algorithm: setup.config.algorithm().name(),
-                peers_version: setup.members.version().0,
-                patience: setup.config.timing().silence(),
-                peer_group: setup
-                    .members
-                    .hierarchy()
-                    .map(|_| setup.members.peer_group(setup.me).others(setup.me).collect()),
-                levels: setup.members.hierarchy().map_or(1, |all| all.depth()),
-            },
+            identity: Identity::new(&setup.name, setup.me, &setup.config, &setup.members),
             shared: Arc::clone(&shared),
             control: control.clone(),
             requests: requests.clone(),
             ended,
             recent: Arc::clone(&recent),
+            spawner: Spawner::Runtime,
             _held: held,
         };
         let application = Application::new(task, requests);
         let (starting, started) = oneshot::channel();
         let name = format!("tanist-{}", setup.me);
         let body = move || {
-            let inbox = Inbox { requests: asked, holders, control };
-            let outcome = run(setup, Prepared { application, inbox, shared, recent }, starting);
-            ending.send_replace(outcome.map(Arc::new));
+            let stop_within = setup.config.timing().stop_within();
+            let desk = Desk::new(setup.me, application, Arc::clone(&shared), control, stop_within);
+            let inbox = Inbox { requests: asked, holders };
+            let outcome = run(setup, Prepared { desk, inbox, shared, recent }, starting);
+            ending.send_replace(outcome.map(Ended::of));
         };
         thread::Builder::new().name(name).spawn(body).map_err(StartError::Thread)?;
         match started.await {
@@ -159,7 +155,7 @@ impl Group {
 
 /// What a node's thread is given at its start.
 struct Prepared {
-    application: Application,
+    desk: Desk,
     inbox: Inbox,
     shared: Arc<Shared>,
     recent: Arc<RecentTrace>,
@@ -192,7 +188,8 @@ fn run(
         }
     })?;
     // Its sockets are closed before anything waits for the disk: the others see the end at once.
-    drop(runtime);
+    // A look-up of a peer's name that is still in progress is not waited for.
+    runtime.shutdown_background();
     if !matches!(outcome, Err(Failure::Store(SaveError::Slow { .. }))) {
         closing.wait();
     }
@@ -201,7 +198,7 @@ fn run(
 
 /// The port first, then the disk: a second start of the same node touches nothing.
 fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartError> {
-    let Prepared { application, inbox, shared, recent } = prepared;
+    let Prepared { desk, inbox, shared, recent } = prepared;
     let Setup {
         name,
         me,
@@ -219,7 +216,7 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartEr
     } = setup;
     let opened_network = network.open()?;
     let opened = Store::open(&data_dir, me, &name)?;
-    let limit = config.timing().silence() / 2;
+    let limit = config.timing().suspect_after() / 2;
     let (saver, closing) = Saver::start(opened.store, limit).map_err(StartError::Thread)?;
     let trace = match trace {
         Some(path) => {
@@ -242,7 +239,7 @@ fn prepare(setup: Setup, prepared: Prepared) -> Result<(Parts, Closing), StartEr
         network: opened_network.start(transport, arrivals)?,
         incoming,
         inbox,
-        application,
+        desk,
         shared,
         trace,
         recent,

@@ -1,6 +1,8 @@
 //! How a simulated group is described before it starts.
 
+use std::future::{Future, pending};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tanist_core::config::ConfigError;
@@ -8,25 +10,31 @@ use tanist_core::election::Algorithm;
 use tanist_core::membership::HierarchyError;
 use tanist_core::membership::MembershipError;
 use tanist_core::options::{OptionError, Options};
+use tanist_core::policy::Preempt;
 use tanist_core::recall::RecallMode;
-use tanist_core::timing::{Timing, TimingConfig, TimingError};
+use tanist_core::timing::TimingError;
 use tanist_core::{GroupConfig, GroupSettings, Member, Membership, NodeId, Priority};
 use tanist_sim::monitors::Selection;
 use tanist_sim::scenario::{Expect, Scenario};
 use tanist_sim::world::application::Pace;
 use tanist_sim::world::network::{Conditions, Delay};
 
+use super::leader_check::LeaderCheck;
 use super::name::Name;
+use super::program::{Program, Programs};
+use super::trial::Trial;
 use super::world::{Setup, Work, World};
-use crate::builder::default_timing;
+use crate::group::Group;
+use crate::lead::Lead;
 use crate::role::View;
 use crate::task::GroupTask;
+use crate::timing::Timing;
 
 /// Describes a simulated group; [`WorldBuilder::start`] starts it.
 ///
 /// Without further words it is what a live group of a data centre is: the invitation algorithm,
-/// [`default_timing`], messages that arrive in order within a few milliseconds and are never lost,
-/// and machines that refuse connections to a process that is dead.
+/// the default [`Timing`], messages that arrive in order within a few milliseconds and are never
+/// lost, and machines that refuse connections to a process that is dead.
 ///
 /// ```
 /// use std::time::Duration;
@@ -53,12 +61,16 @@ pub struct WorldBuilder<T> {
     priorities: Vec<(NodeId, u32)>,
     algorithm: Algorithm,
     options: Vec<(String, String)>,
-    timing: TimingConfig,
+    preempt: Option<Preempt>,
+    timing: Timing,
     conditions: Conditions,
     pace: Pace,
     limit: Duration,
     save_to: PathBuf,
     work: Option<Work<T>>,
+    program: Option<Program>,
+    checks: Vec<LeaderCheck>,
+    trial: Option<Trial>,
 }
 
 impl<T: GroupTask> WorldBuilder<T> {
@@ -72,7 +84,8 @@ impl<T: GroupTask> WorldBuilder<T> {
             priorities: Vec::new(),
             algorithm: Algorithm::Invitation,
             options: Vec::new(),
-            timing: default_timing(),
+            preempt: None,
+            timing: Timing::default(),
             conditions: Conditions {
                 delay,
                 is_fifo: true,
@@ -84,7 +97,16 @@ impl<T: GroupTask> WorldBuilder<T> {
             limit: Duration::from_secs(60),
             save_to: std::env::temp_dir(),
             work: None,
+            program: None,
+            checks: Vec::new(),
+            trial: None,
         }
+    }
+
+    /// Makes the world part of a trial.
+    pub(super) fn of(mut self, trial: Trial) -> Self {
+        self.trial = Some(trial);
+        self
     }
 
     /// What stories and pictures of this world are called, for example the name of the test.
@@ -111,8 +133,15 @@ impl<T: GroupTask> WorldBuilder<T> {
         self
     }
 
-    /// Bounds and periods; [`default_timing`] if not given.
-    pub fn timing(mut self, timing: TimingConfig) -> Self {
+    /// Whether a node of higher priority takes over from an established leader; if not given, as in
+    /// [`Builder::preempt`](crate::Builder::preempt).
+    pub const fn preempt(mut self, preempt: Preempt) -> Self {
+        self.preempt = Some(preempt);
+        self
+    }
+
+    /// Bounds and periods; the default if not given.
+    pub fn timing(mut self, timing: Timing) -> Self {
         self.timing = timing;
         self
     }
@@ -126,6 +155,12 @@ impl<T: GroupTask> WorldBuilder<T> {
     /// How many of a million messages are lost; none if not given, as over live connections.
     pub fn loss_ppm(mut self, ppm: u32) -> Self {
         self.conditions.loss_ppm = ppm;
+        self
+    }
+
+    /// How many of a million messages arrive twice; none if not given, as over live connections.
+    pub fn duplicates_ppm(mut self, ppm: u32) -> Self {
+        self.conditions.duplicate_ppm = ppm;
         self
     }
 
@@ -188,6 +223,97 @@ impl<T: GroupTask> WorldBuilder<T> {
         self
     }
 
+    /// What runs around every node: your own program, with the [`Group`] that it has live. Called
+    /// once for each incarnation of a node; a crash drops it where it stands, a pause stops it.
+    ///
+    /// tokio's clock is the simulated one in there, so `lead.sleep`, `tokio::time::sleep` and
+    /// `timeout` work and cost no real time. See [Programs](super#programs) for what does not.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use tanist::sim::{Idle, World};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let said = Arc::new(Mutex::new(Vec::new()));
+    /// let heard = Arc::clone(&said);
+    /// let mut world = World::builder(7, 3)
+    ///     .program(move |group| {
+    ///         let said = Arc::clone(&said);
+    ///         async move {
+    ///             let mut roles = group.roles();
+    ///             while let Some(role) = roles.next().await {
+    ///                 said.lock().expect("no panic").push(format!("{} {role}", group.me()));
+    ///             }
+    ///         }
+    ///     })
+    ///     .start(|_| Idle)?;
+    /// world.run_until(World::is_one_group)?;
+    /// world.run_for(std::time::Duration::from_millis(1)); // programs hear of it at the next one
+    /// let heard = heard.lock().expect("no panic");
+    /// assert!(heard.iter().any(|line| line.ends_with("of {n1 n2 n3} under n3")), "{heard:?}");
+    /// # Ok(()) }
+    /// ```
+    pub fn program<F>(mut self, mut program: impl FnMut(Group) -> F + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.program = Some(Box::new(move |group| Box::pin(program(group))));
+        self
+    }
+
+    /// Runs a job on the node that leads, as [`Group::while_leader`] does live: the same function,
+    /// the same rules, in simulated time. A job that returns during its leadership is not run again
+    /// by that incarnation of its node, which remains a member.
+    ///
+    /// ```
+    /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// use std::time::Duration;
+    /// use tanist::sim::{Idle, World};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let rounds = Arc::new(AtomicU64::new(0));
+    /// let counted = Arc::clone(&rounds);
+    /// let mut world = World::builder(7, 3)
+    ///     .while_leader(Duration::from_secs(5), move |lead| {
+    ///         let counted = Arc::clone(&counted);
+    ///         async move {
+    ///             while lead.sleep(Duration::from_secs(60)).await.is_leading() {
+    ///                 counted.fetch_add(1, Ordering::Relaxed);
+    ///             }
+    ///         }
+    ///     })
+    ///     .start(|_| Idle)?;
+    /// world.run_for(Duration::from_secs(3600)); // an hour, and no time at all
+    /// assert_eq!(rounds.load(Ordering::Relaxed), 59);
+    /// # Ok(()) }
+    /// ```
+    pub fn while_leader<J>(
+        self,
+        grace: Duration,
+        job: impl FnMut(Lead) -> J + Send + 'static,
+    ) -> Self
+    where
+        J: Future<Output: Send> + Send + 'static,
+    {
+        let job = Arc::new(Mutex::new(job));
+        self.program(move |group| {
+            let job = Arc::clone(&job);
+            async move {
+                let begin = move |lead| (job.lock().unwrap_or_else(PoisonError::into_inner))(lead);
+                // However it ends, the node remains a member as long as its handle is held.
+                let _ = group.while_leader(grace, begin).await;
+                pending::<()>().await;
+                drop(group);
+            }
+        })
+    }
+
+    /// Lets a check judge who acts as the leader when; more than one may be given.
+    pub fn check(mut self, check: &LeaderCheck) -> Self {
+        self.checks.push(check.clone());
+        self
+    }
+
     /// Starts all nodes. The function makes the task of a node, once for each of its incarnations.
     ///
     /// # Errors
@@ -197,7 +323,10 @@ impl<T: GroupTask> WorldBuilder<T> {
         if algorithm.descriptor().handover.is_none() {
             return Err(SetupError::NoHandover(algorithm.name()));
         }
-        if let Some((node, _)) = self.priorities.iter().find(|(node, _)| node.0 > self.nodes) {
+        if let Some((node, _)) =
+            self.priorities.iter().find(|(node, _)| node.0 == 0 || node.0 > self.nodes)
+        {
+            self.trial.iter().for_each(Trial::is_misnamed);
             return Err(SetupError::Stranger { node: *node, nodes: self.nodes });
         }
         let members = (1..=self.nodes).map(|number| {
@@ -210,9 +339,10 @@ impl<T: GroupTask> WorldBuilder<T> {
         for (name, value) in &self.options {
             options.set(algorithm, name, value)?;
         }
-        let timing = Timing::new(self.timing)?;
+        let timing = tanist_core::Timing::new(self.timing.into())?;
         let usual = GroupSettings::new(algorithm, timing);
-        let settings = GroupSettings { options, recall: RecallMode::On, ..usual };
+        let preempt = self.preempt.unwrap_or_else(|| Preempt::usual(algorithm, &options));
+        let settings = GroupSettings { options, recall: RecallMode::On, preempt, ..usual };
         // The groups follow from the rest whenever the world is made.
         members.clone().arranged(&GroupConfig::new(settings)?)?;
         let scenario = Scenario {
@@ -220,7 +350,7 @@ impl<T: GroupTask> WorldBuilder<T> {
             about: String::new(),
             settings,
             members,
-            timing: self.timing,
+            timing: self.timing.into(),
             seed: self.seed,
             end: self.limit,
             stops_at_break: false,
@@ -236,8 +366,16 @@ impl<T: GroupTask> WorldBuilder<T> {
             selection: Selection { is_beyond_model: true, ..Selection::STANDARD },
             expect: Expect::default(),
         };
-        let (make, work) = (Box::new(make), self.work);
-        Ok(World::from(Setup { scenario, make, work, save_to: self.save_to }))
+        let programs = self.program.map(Programs::new).transpose().map_err(SetupError::Runtime)?;
+        Ok(World::from(Setup {
+            scenario,
+            make: Box::new(make),
+            work: self.work,
+            programs,
+            checks: self.checks,
+            save_to: self.save_to,
+            trial: self.trial,
+        }))
     }
 }
 
@@ -259,6 +397,9 @@ pub enum SetupError {
         /// How many nodes there are.
         nodes: u32,
     },
+    /// The system gave no runtime for programs.
+    #[error("no runtime for the programs of the nodes could be made: {0}")]
+    Runtime(std::io::Error),
     /// Waits that cannot work.
     #[error("these timings cannot work: {0}")]
     Timing(#[from] TimingError),

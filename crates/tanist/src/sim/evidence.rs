@@ -1,4 +1,5 @@
-//! What is left of a run for people: what broke, the story, the picture, and files of both.
+//! What is left of a run for people: what broke, the story, the picture, the trace, and files of
+//! them.
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -7,18 +8,23 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tanist_core::{NodeId, Time};
+use tanist_sim::observe::observers;
 use tanist_sim::observe::recording::Recording;
 use tanist_sim::pictures::diagram;
 use tanist_sim::pictures::story;
 
+use super::seeds;
 use super::world::World;
 use crate::task::GroupTask;
 
-/// An assertion of the algorithm that was violated: a bug in tanist, since the world stays within the
-/// model of the algorithm.
+/// Something that must never be, and was seen.
+///
+/// An assertion of the algorithm: that is a bug in tanist, since the world stays within the model
+/// of the algorithm. Or a [`LeaderCheck`](super::LeaderCheck).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violated {
-    /// Its id in tanist's list of assertions.
+    /// Its id in tanist's list of assertions, or `leader-check`.
     pub assertion: &'static str,
     /// When.
     pub at: Duration,
@@ -28,19 +34,41 @@ pub struct Violated {
     pub why: String,
 }
 
+impl Violated {
+    pub(super) fn of(violated: observers::Violated) -> Self {
+        Self {
+            assertion: violated.assertion,
+            at: violated.at.since(Time::ZERO),
+            nodes: violated.violation.nodes,
+            why: violated.violation.why,
+        }
+    }
+}
+
 impl fmt::Display for Violated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} was violated at {:?}: {}", self.assertion, self.at, self.why)
     }
 }
 
-/// Files with the story and the picture of a run.
+/// Files with the story, the picture and the trace of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Evidence {
     /// Who did what when, one line each.
     pub story: PathBuf,
     /// The space-time diagram.
     pub picture: PathBuf,
+    /// The trace: what `tanist trace check` and `tanist trace story` read.
+    pub trace: PathBuf,
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { story, picture, trace } = self;
+        let (story, picture, trace) = (story.display(), picture.display(), trace.display());
+        write!(f, "Its story is in {story}, its picture in {picture}, its trace in {trace}")
+    }
 }
 
 /// Something did not come true in the time that it had.
@@ -59,24 +87,55 @@ pub struct NeverError {
     /// The groups at that time, in words.
     pub groups: Box<str>,
     /// The story and the picture; none if they could not be written.
-    pub evidence: Option<Evidence>,
+    pub evidence: Option<Box<Evidence>>,
     whereabouts: Box<str>,
 }
 
+/// Something that must never be was seen.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("with seed {seed}: {}. The same seed gives the same run. {whereabouts}", in_short(.violations))]
+#[non_exhaustive]
+pub struct ViolationError {
+    /// The seed of the world.
+    pub seed: u64,
+    /// What was violated, at least one.
+    pub violations: Vec<Violated>,
+    /// The story and the picture; none if they could not be written.
+    pub evidence: Option<Box<Evidence>>,
+    whereabouts: Box<str>,
+}
+
+fn in_short(violations: &[Violated]) -> String {
+    let first = violations.first().map(ToString::to_string).unwrap_or_default();
+    match violations.len() {
+        0 | 1 => first,
+        count => format!("{first} ({} more violations follow)", count - 1),
+    }
+}
+
 impl<T: GroupTask> World<T> {
-    /// The assertions of the algorithm that were violated so far; none in a correct run.
+    /// Whether everything held so far: the assertions of the algorithm, and the checks that the
+    /// world was given.
+    ///
+    /// # Errors
+    /// With all violations, the seed, and the files with the story and the picture of the run.
+    pub fn verdict(&self) -> Result<(), ViolationError> {
+        let violations = self.violations();
+        if violations.is_empty() {
+            return Ok(());
+        }
+        let (evidence, whereabouts) = self.whereabouts();
+        let whereabouts = whereabouts.into();
+        Err(ViolationError { seed: self.seed(), violations, evidence, whereabouts })
+    }
+
+    /// The assertions of the algorithm and the checks that were violated so far; none in a correct
+    /// run.
     #[must_use]
     pub fn violations(&self) -> Vec<Violated> {
         let judgements = self.inner.observers.judgements().into_iter();
         let violated = judgements.filter_map(|judged| judged.violated);
-        violated
-            .map(|violated| Violated {
-                assertion: violated.assertion,
-                at: violated.at.since(Time::ZERO),
-                nodes: violated.violation.nodes,
-                why: violated.violation.why,
-            })
-            .collect()
+        violated.map(Violated::of).chain(self.found.iter().cloned()).collect()
     }
 
     /// Everything that happened: who did what when, one line each.
@@ -104,8 +163,29 @@ impl<T: GroupTask> World<T> {
         diagram::space_time(&recording.header, &recording.entries)
     }
 
-    /// Writes story and picture of the run so far, named after the seed and after what happened, so
-    /// that another run leaves them alone.
+    /// Writes the trace as JSON lines, in the schema of live nodes: `tanist trace check` and
+    /// `tanist trace story` read it.
+    ///
+    /// ```
+    /// use tanist::sim::{Idle, World};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut world = World::new(7, 2, |_| Idle);
+    /// world.run_until(World::is_one_group)?;
+    /// let mut trace = Vec::new();
+    /// world.write_trace(&mut trace)?;
+    /// assert!(trace.starts_with(b"{\"tanist_trace\":"));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// If nothing more can be written there.
+    pub fn write_trace(&self, mut to: impl io::Write) -> io::Result<()> {
+        self.recording().write(&mut to)
+    }
+
+    /// Writes story, picture and trace of the run so far, named after the seed and after what
+    /// happened, so that another run leaves them alone.
     ///
     /// # Errors
     /// If the directory cannot be written to.
@@ -116,7 +196,11 @@ impl<T: GroupTask> World<T> {
         let picture = self.save_to.join(format!("{name}.svg"));
         write_new(&story, &self.story())?;
         write_new(&picture, &self.svg())?;
-        Ok(Evidence { story, picture })
+        let trace = self.save_to.join(format!("{name}.jsonl"));
+        let mut lines = Vec::new();
+        self.write_trace(&mut lines)?;
+        write_new(&trace, &String::from_utf8_lossy(&lines))?;
+        Ok(Evidence { story, picture, trace })
     }
 
     pub(super) fn never(&self) -> NeverError {
@@ -133,12 +217,14 @@ impl<T: GroupTask> World<T> {
     }
 
     /// Saves the evidence, and says where it is.
-    fn whereabouts(&self) -> (Option<Evidence>, String) {
+    fn whereabouts(&self) -> (Option<Box<Evidence>>, String) {
+        if self.trial.is_some() && seeds::is_quiet() {
+            return (None, "Its story is below".to_owned());
+        }
         match self.save() {
             Ok(evidence) => {
-                let (story, picture) = (evidence.story.display(), evidence.picture.display());
-                let text = format!("Its story is in {story}, its picture in {picture}");
-                (Some(evidence), text)
+                let text = evidence.to_string();
+                (Some(Box::new(evidence)), text)
             }
             Err(error) => {
                 let directory = self.save_to.display();
@@ -151,16 +237,19 @@ impl<T: GroupTask> World<T> {
         }
     }
 
-    fn recording(&self) -> Recording {
-        let kept = self.inner.observers.clone().into_recording();
-        kept.expect("these worlds are made with a recorder")
+    fn recording(&self) -> &Recording {
+        self.inner.observers.recording().expect("these worlds are made with a recorder")
     }
 }
 
 impl<T: GroupTask> Drop for World<T> {
     /// A test that fails while it holds a world says how to have the same run again.
     fn drop(&mut self) {
-        if std::thread::panicking() {
+        if let Some(trial) = &self.trial {
+            if trial.keeps_end() {
+                trial.end(self.story(), self.save().ok());
+            }
+        } else if std::thread::panicking() {
             let (seed, now) = (self.seed(), self.now());
             let (_, whereabouts) = self.whereabouts();
             // Into the captured output of the test that is failing: a panic cannot carry it.

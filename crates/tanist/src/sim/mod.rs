@@ -1,10 +1,33 @@
-//! A simulated group for your own tests: your [`GroupTask`] against crashes,
-//! partitions and merges, by seed, without sockets and without waiting.
+//! A simulated group for your own tests: your leader's job, your program or your [`GroupTask`]
+//! against crashes, partitions and merges, by seed, without sockets and without waiting.
 //!
-//! Every node of a [`World`] is the same state machine as a live one, and your task is called by
-//! the same code. Only the driver differs: network, clock, disk and chance are simulated, and
-//! everything follows from the seed. A run of a minute takes milliseconds, and a failure can be
+//! Every node of a [`World`] is the same state machine as a live one, and what stands above it is
+//! called by the same code. Only the driver differs: network, clock, disk and chance are simulated,
+//! and everything follows from the seed. A run of a minute takes milliseconds, and a failure can be
 //! had again as often as you like.
+//!
+//! A job of the leader, through a storm for each of many seeds; a failure is shrunk
+//! ([`for_each_seed`]), and no two nodes may act at once where tanist promises that
+//! ([`LeaderCheck`]):
+//!
+//! ```
+//! use std::time::Duration;
+//! use tanist::sim::{Idle, LeaderCheck, Storm, for_each_seed};
+//!
+//! for_each_seed(0..10, |trial| {
+//!     let check = LeaderCheck::connected();
+//!     let job = check.around(async |lead| {
+//!         while lead.sleep(Duration::from_millis(100)).await.is_leading() {} // your work
+//!     });
+//!     let world = trial.world(5).check(&check).while_leader(Duration::from_secs(1), job);
+//!     let mut world = world.start(|_| Idle)?;
+//!     world.storm(Storm::default());
+//!     world.run_until(|world| world.is_one_group() && check.acting().len() == 1)?;
+//!     Ok(world.verdict()?)
+//! });
+//! ```
+//!
+//! Work that the group shares:
 //!
 //! ```
 //! use std::collections::BTreeSet;
@@ -54,7 +77,22 @@
 //! a task does with its time between `start` and `stop` is described by [`WorldBuilder::work`], or
 //! done by the test itself with [`World::task_mut`].
 //!
-//! # Futures
+//! # Programs
+//!
+//! [`WorldBuilder::program`] and [`WorldBuilder::while_leader`] run your code around every node,
+//! with the [`Group`](crate::Group) and the [`Lead`](crate::Lead) that it has live. tokio's clock
+//! is the simulated one there. Programs run at whole milliseconds of it, as tokio's timers do; what
+//! happens to a node between two of them its program sees at the next. A world runs them itself,
+//! within another runtime as well as outside: their futures are `Send`, as tasks of live programs
+//! are.
+//!
+//! A pause stops a program, a crash drops it where it stands. What it has given to `tokio::spawn`
+//! is tokio's and does neither; `select!`, `join!` and a `JoinSet` end with the program. Write
+//! `select! { biased; … }`: without `biased` tokio picks by chance between branches that are ready.
+//! Threads, sockets and real time bring in what no seed repeats, too. [`Group::ask_peer`](crate::Group::ask_peer)
+//! gets no answer, [`Group::recent`](crate::Group::recent) holds nothing, and keys have no meaning.
+//!
+//! # Futures of tasks
 //!
 //! `stop`, `plan` and `start` run to their end at the moment when they are called; how long they
 //! *take* is said with [`WorldBuilder::stop_takes`] and [`WorldBuilder::plan_takes`]. They may
@@ -72,25 +110,38 @@
 //! # Failures
 //!
 //! When a test panics while it holds a world, the world writes the seed and where to find the story
-//! and the picture of the run to stderr. The same happens in the error of [`World::run_until`].
+//! and the picture of the run to stderr. The same happens in the errors of [`World::run_until`] and
+//! [`World::verdict`]. [`World::write_trace`] writes what `tanist trace` reads.
 //!
-//! Left out: the transport, the store and [`Group`](crate::Group) itself. What those do with real
-//! sockets and disks is tested with real ones.
+//! Left out: the transport and the store. What those do with real sockets and disks is tested with
+//! real ones.
 
 mod builder;
 mod evidence;
 mod executor;
+mod faults;
 mod groups;
+mod leader_check;
 mod name;
+mod peers;
+pub(crate) mod process;
+mod program;
+mod runtime;
 mod seat;
+mod seeds;
 mod storm;
+mod time;
+mod trial;
 mod world;
 
 pub use builder::{SetupError, WorldBuilder};
-pub use evidence::{Evidence, NeverError, Violated};
+pub use evidence::{Evidence, NeverError, Violated, ViolationError};
 pub use groups::Formed;
+pub use leader_check::{ActingSpan, LeaderCheck};
 pub use name::Name;
+pub use seeds::for_each_seed;
 pub use storm::Storm;
+pub use trial::Trial;
 pub use world::World;
 
 use crate::role::View;

@@ -28,6 +28,17 @@ pub(super) struct RealFiles {
     created: Option<(String, File)>,
 }
 
+impl Drop for RealFiles {
+    /// Unlocks by itself: a process that was forked just now holds the lock file, too, until it runs
+    /// another program.
+    fn drop(&mut self) {
+        if let Some(file) = &self.lock {
+            // Closing the file unlocks it as well, only later.
+            let _ = fs::flock(file, FlockOperation::Unlock);
+        }
+    }
+}
+
 impl RealFiles {
     pub(super) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), directory: None, lock: None, created: None }

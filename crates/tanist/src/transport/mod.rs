@@ -159,6 +159,7 @@ pub enum Incoming {
 
 /// What is known about the way to one peer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct PeerView {
     /// Who it is.
     pub id: NodeId,

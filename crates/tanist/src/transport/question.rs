@@ -51,6 +51,7 @@ impl Question {
 
 /// Why a peer gave no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum AskError {
     /// Its release has no questions.
     #[error("too old to ask")]

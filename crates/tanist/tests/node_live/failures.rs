@@ -1,8 +1,11 @@
 //! Nodes that cannot start, or cannot continue.
 
-use tanist::{Role, StartError};
+use std::sync::Arc;
 
-use crate::support::fleet::{Fleet, agreement, take_leader, until, within};
+use tanist::{Ended, Failure, Role, StartError};
+
+use crate::leading::{Count, work};
+use crate::support::fleet::{Fleet, PATIENCE, agreement, take_leader, until, within};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_node_with_the_same_directory_is_refused_and_the_first_goes_on() {
@@ -36,7 +39,10 @@ async fn a_node_whose_disk_fails_ends_as_one_that_crashed() {
     groups.remove(0).shutdown().await.unwrap();
     let ended = within("the end of the node", leader.ended()).await.unwrap_err();
     let path = fleet.data_dir(leader.me().0).display().to_string();
-    assert!(ended.reason.contains(&path), "{ended}");
+    assert!(
+        matches!(&ended.ended, Ended::Failed(failure) if matches!(**failure, Failure::Store(_)))
+    );
+    assert!(ended.to_string().contains(&path), "{ended}");
     assert!(!lead.is_leading(), "a node that has ended does not lead");
     assert!(matches!(leader.role(), Role::Suspended(_)));
     agreement(&groups).await;
@@ -53,7 +59,7 @@ async fn a_job_learns_that_its_node_has_failed() {
             lead.lost().await;
             lead.is_leading()
         };
-        leader.while_leader(crate::support::fleet::PATIENCE, job).await
+        leader.while_leader(PATIENCE, job).await
     });
     until("n2 leads", || groups[1].role().is_leader().then_some(())).await;
     fleet.lose_disk(2);
@@ -61,4 +67,20 @@ async fn a_job_learns_that_its_node_has_failed() {
     // The result of a job that outlived its leadership is dropped.
     let ended = within("the end of the job", job).await.unwrap();
     assert!(ended.is_err(), "{ended:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_job_of_a_node_that_fails_is_gone_before_the_next_one_begins() {
+    let fleet = Fleet::unhurried(3);
+    let mut groups = fleet.start_all().await;
+    let count = Arc::new(Count::default());
+    // The job ignores the end of its leadership, and its grace is longer than this test.
+    groups.iter().for_each(|group| work(group, &count, PATIENCE));
+    agreement(&groups).await;
+    until("the job of n3", || (count.begun() == 1).then_some(())).await;
+    fleet.lose_disk(3);
+    // A node leaves, so n3 needs a new number, and cannot save one.
+    groups.remove(0).shutdown().await.unwrap();
+    until("the job of n2", || (count.begun() == 2).then_some(())).await;
+    assert_eq!(count.most(), 1, "two jobs at once");
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tanist::{Algorithm, Group, Role};
 
@@ -9,11 +10,21 @@ use crate::support::fleet::{Fleet, agreement, ms, node, take_leader, until, with
 
 /// How many jobs run, and how many ever ran at once.
 #[derive(Default)]
-struct Count {
+pub(crate) struct Count {
     running: AtomicUsize,
     most: AtomicUsize,
     begun: AtomicU64,
     dropped: AtomicU64,
+}
+
+impl Count {
+    pub(crate) fn begun(&self) -> u64 {
+        self.begun.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn most(&self) -> usize {
+        self.most.load(Ordering::SeqCst)
+    }
 }
 
 /// A job that is running.
@@ -36,7 +47,7 @@ impl Drop for Running {
 }
 
 /// Runs a job that never ends by itself whenever this node leads.
-fn work(group: &Group, count: &Arc<Count>) {
+pub(crate) fn work(group: &Group, count: &Arc<Count>, grace: Duration) {
     let (group, count) = (group.clone(), Arc::clone(count));
     tokio::spawn(async move {
         // A closure that makes futures, since one that lends to them could not be spawned.
@@ -48,7 +59,7 @@ fn work(group: &Group, count: &Arc<Count>) {
             }
         };
         // It ends with its node.
-        let _ = group.while_leader(ms(30), job).await;
+        let _ = group.while_leader(grace, job).await;
     });
 }
 
@@ -68,22 +79,22 @@ async fn jobs_never_overlap_where_every_node_begins_as_a_leader() {
 async fn one_job_over_many_elections(fleet: &Fleet) {
     let count = Arc::new(Count::default());
     let mut groups = fleet.start_all().await;
-    groups.iter().for_each(|group| work(group, &count));
+    groups.iter().for_each(|group| work(group, &count, ms(30)));
     for round in 0..4 {
         let view = agreement(&groups).await;
-        let begun = count.begun.load(Ordering::SeqCst);
+        let begun = count.begun();
         until("a job", || (count.running.load(Ordering::SeqCst) == 1).then_some(())).await;
         let leader = take_leader(&mut groups, &view);
         let id = leader.me().0;
         leader.shutdown().await.unwrap();
         let view = agreement(&groups).await;
         assert_ne!(view.coordinator(), node(id), "round {round}");
-        until("the next job", || (count.begun.load(Ordering::SeqCst) > begun).then_some(())).await;
+        until("the next job", || (count.begun() > begun).then_some(())).await;
         groups.push(fleet.start(id).await);
-        work(groups.last().unwrap(), &count);
+        work(groups.last().unwrap(), &count, ms(30));
     }
     agreement(&groups).await;
-    assert_eq!(count.most.load(Ordering::SeqCst), 1, "two jobs ran at once");
+    assert_eq!(count.most(), 1, "two jobs ran at once");
     assert!(count.dropped.load(Ordering::SeqCst) >= 4, "jobs are cancelled when their term ends");
 }
 
@@ -157,4 +168,42 @@ async fn a_node_that_is_shut_down_during_an_election_still_waits_for_its_guard()
     assert!(!left.is_finished(), "the node left while its guard was held");
     drop(guard);
     within("the shutdown", left).await.unwrap().unwrap();
+}
+
+/// What people write first compiles without a type in it, also in a task that is spawned.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_is_written_without_types() {
+    let fleet = Fleet::new(1);
+    let group = fleet.start(1).await;
+    let charged = Arc::new(AtomicU64::new(0));
+
+    let job = group.while_leader(ms(30), |lead| async move { lead.is_leading() });
+    assert_eq!(within("a future from a closure", job).await.unwrap(), Some(true));
+    let job = group.while_leader(ms(30), async |lead| lead.is_leading());
+    assert_eq!(within("an async closure", job).await.unwrap(), Some(true));
+
+    let (spawned, count) = (group.clone(), Arc::clone(&charged));
+    let job = tokio::spawn(async move {
+        spawned
+            .while_leader(ms(30), async |lead| {
+                lead.sleep(ms(1)).await;
+                count.fetch_add(1, Ordering::SeqCst)
+            })
+            .await
+    });
+    assert_eq!(within("a spawned one that borrows", job).await.unwrap().unwrap(), Some(0));
+
+    let (spawned, count) = (group.clone(), Arc::clone(&charged));
+    let job = tokio::spawn(async move {
+        spawned
+            .while_leader(ms(30), move |lead| {
+                let count = Arc::clone(&count);
+                async move {
+                    lead.sleep(ms(1)).await;
+                    count.fetch_add(1, Ordering::SeqCst)
+                }
+            })
+            .await
+    });
+    assert_eq!(within("a spawned one that owns", job).await.unwrap().unwrap(), Some(1));
 }

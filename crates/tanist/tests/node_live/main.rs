@@ -8,8 +8,10 @@
 mod elections;
 mod failures;
 mod handover;
+mod hanging;
 mod leading;
 mod questions;
+mod shutdown;
 mod strangers;
 #[path = "../support/mod.rs"]
 mod support;

@@ -121,7 +121,7 @@ async fn a_task_that_panics_ends_its_node_and_the_others_elect() {
             tokio::spawn(asked.shutdown());
         }
         let ended = within("the end of the node", failing.ended()).await.unwrap_err();
-        assert!(ended.reason.contains("panicked"), "{place}: {ended}");
+        assert!(ended.to_string().contains("panicked"), "{place}: {ended}");
         assert_eq!(ended.node, "n3");
         assert!(logs[2].lock().unwrap().contains(&called), "{place}");
         agreement(&groups).await;

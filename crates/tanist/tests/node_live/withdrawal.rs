@@ -15,7 +15,7 @@ async fn a_leader_that_steps_down_hands_over_before_silence_could_tell() {
     for algorithm in tanist::Algorithm::ALL {
         let mut fleet = Fleet::unhurried(3);
         fleet.algorithm = *algorithm;
-        fleet.timing.silence = Some(ms(30_000));
+        fleet.timing = fleet.timing.suspect_after(ms(30_000));
         let mut groups = fleet.start_all().await;
         let view = if algorithm.descriptor().handover.is_some() {
             agreement(&groups).await
@@ -37,7 +37,7 @@ async fn a_leader_that_steps_down_hands_over_before_silence_could_tell() {
         within("stepping down", leader.step_down(LONG)).await.unwrap();
         assert!(leader.is_withdrawn() && !lead.is_leading(), "{algorithm:?}");
         let role = leader.role();
-        let Role::Suspended(Suspension { why: Why::Withdrawn, left: Some(left) }) = role else {
+        let Role::Suspended(Suspension { why: Why::Withdrawn, left: Some(left), .. }) = role else {
             panic!("{algorithm:?}: {role}");
         };
         assert_eq!(left.group_number(), view.group_number());

@@ -6,9 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tanist::{
-    Algorithm, Builder, Group, GroupKey, NodeId, NodeSet, Preempt, Role, TimingConfig, View,
-};
+use tanist::{Algorithm, Builder, Group, GroupKey, NodeId, NodeSet, Preempt, Role, Timing, View};
 use tempfile::TempDir;
 
 use super::addresses::Host;
@@ -19,7 +17,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// What the nodes of a group have in common.
 pub(crate) struct Fleet {
     pub(crate) algorithm: Algorithm,
-    pub(crate) timing: TimingConfig,
+    pub(crate) timing: Timing,
     preempt: Preempt,
     nodes: u32,
     host: Host,
@@ -43,13 +41,10 @@ impl Fleet {
     /// Nodes that do not suspect a peer on a busy machine; the highest of them leads.
     pub(crate) fn unhurried(nodes: u32) -> Self {
         let bound = ms(250);
-        let timing = TimingConfig {
-            heartbeat: Some(ms(100)),
-            silence: Some(ms(10_000)),
-            check_every: ms(300),
-            timeout_every: ms(300),
-            ..TimingConfig::bounded_by(bound, bound)
-        };
+        let timing = Timing::bounded_by(bound, bound)
+            .heartbeat(ms(100))
+            .suspect_after(ms(10_000))
+            .check_every(ms(300));
         let (algorithm, preempt) = (Algorithm::Bully, Preempt::Always);
         Self { algorithm, timing, preempt, ..Self::new(nodes) }
     }
@@ -144,12 +139,6 @@ pub(crate) const fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-fn quick() -> TimingConfig {
-    TimingConfig {
-        heartbeat: Some(ms(50)),
-        silence: Some(ms(400)),
-        check_every: ms(300),
-        timeout_every: ms(300),
-        ..TimingConfig::bounded_by(ms(40), ms(40))
-    }
+fn quick() -> Timing {
+    Timing::bounded_by(ms(40), ms(40)).heartbeat(ms(50)).suspect_after(ms(400)).check_every(ms(300))
 }

@@ -17,7 +17,16 @@ use rustix::net::netdevice;
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, SockAddr, Socket, Type};
 
 /// Which neighbours a node reaches: by which interfaces, and by which address of theirs.
+///
+/// ```
+/// use tanist::radio::{Cast, Interfaces, Reach};
+///
+/// let reach = Reach::new(Interfaces::All, 7400).cast("ff02::7400".parse()?);
+/// assert_eq!(reach.port, 7400);
+/// # Ok::<(), tanist::radio::CastError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reach {
     /// The interfaces.
     pub interfaces: Interfaces,
@@ -27,8 +36,24 @@ pub struct Reach {
     pub cast: Cast,
 }
 
+impl Reach {
+    /// By [`Cast::Broadcast`], on these interfaces and this port.
+    #[must_use]
+    pub const fn new(interfaces: Interfaces, port: u16) -> Self {
+        Self { interfaces, port, cast: Cast::Broadcast }
+    }
+
+    /// By another address.
+    #[must_use]
+    pub const fn cast(mut self, cast: Cast) -> Self {
+        self.cast = cast;
+        self
+    }
+}
+
 /// Interfaces of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Interfaces {
     /// All that are up when the node starts, except for the loopback.
     All,
@@ -38,6 +63,7 @@ pub enum Interfaces {
 
 /// The address of a broadcast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cast {
     /// By the broadcast address 255.255.255.255. Needs no address of its own on the interface.
     Broadcast,

@@ -58,8 +58,8 @@ pub struct RadioConfig {
     pub keyring: Keyring,
     /// The other nodes.
     pub peers: Vec<NodeId>,
-    /// A node that was not heard for so long is no neighbour any more.
-    pub patience: Duration,
+    /// A node that was silent for this long is no neighbour any more.
+    pub suspect_after: Duration,
 }
 
 /// All that one node says and hears on its interfaces. Dropping it closes them.
@@ -162,12 +162,12 @@ impl Radio {
     /// connected; its address is where it was heard from.
     #[must_use]
     pub fn peers(&self) -> Vec<PeerView> {
-        let (now, patience) = (clock::now(), self.station.config.patience);
+        let (now, suspect_after) = (clock::now(), self.station.config.suspect_after);
         let neighbours = self.station.lock();
         let view = |(id, of): (&NodeId, &Neighbour)| PeerView {
             id: *id,
             address: of.place.clone().unwrap_or_default(),
-            is_connected: of.is_near(now, patience),
+            is_connected: of.is_near(now, suspect_after),
             is_refused: false,
             heard: of.heard,
             is_blocked: of.is_blocked,
@@ -178,7 +178,7 @@ impl Radio {
             key: None,
             proof: None,
             version: None,
-            round_trip: of.round_trip.filter(|_| of.is_near(now, patience)),
+            round_trip: of.round_trip.filter(|_| of.is_near(now, suspect_after)),
             datagrams_in: None,
             datagrams_out: None,
             bytes_out: 0,

@@ -96,8 +96,8 @@ impl Neighbour {
     }
 
     /// Whether something came from it within this time.
-    pub(super) fn is_near(&self, now: Time, patience: Duration) -> bool {
-        self.heard.is_some_and(|heard| now < heard + patience)
+    pub(super) fn is_near(&self, now: Time, suspect_after: Duration) -> bool {
+        self.heard.is_some_and(|heard| now < heard + suspect_after)
     }
 
     /// All nodes in reach were asked this.
