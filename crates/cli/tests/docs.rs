@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::cargo_bin_cmd;
 use tanist_sim::Scenario;
 use tanist_sim::scenario::library;
+use tanist_sim::studies::sweep::{self, Formula};
 
 /// Enough to run the command; the tests of the simulator go further.
 const NODES: &str = "2..9";
@@ -103,6 +104,20 @@ fn every_heading_that_is_linked_exists() {
             let known: Vec<String> = headings(&read(&page)).collect();
             let place = path.display();
             assert!(known.iter().any(|known| known == anchor), "{place}: {link}: {known:?}");
+        }
+    }
+}
+
+#[test]
+fn the_formulas_of_plots_are_those_of_the_tables() {
+    let text = read(&root().join("docs/simulator.md"));
+    for algorithm in tanist_core::election::Algorithm::ALL {
+        for case in sweep::cases(*algorithm) {
+            let Formula { messages, time } = sweep::formula(*algorithm, case).expect("a formula");
+            let end = format!(" | {messages} | {time} |");
+            let is_row = |line: &&str| line.starts_with(&format!("| `{case}` | "));
+            let found = text.lines().filter(is_row).any(|line| line.ends_with(&end));
+            assert!(found, "docs/simulator.md has no row of {case} that ends with {end}");
         }
     }
 }

@@ -130,6 +130,11 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
         let is_data = ["target", "corpus", "golden", "img", "artifacts"]
             .iter()
             .any(|name| path.file_name().is_some_and(|file| file == *name));
+        // A link leads to what is read elsewhere: the library of scenarios is in the package of the
+        // simulator, too.
+        if path.is_symlink() {
+            continue;
+        }
         if path.is_dir() {
             if !is_data {
                 collect(&path, found);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tanist::{NodeStopped, SetPriorityError};
+use tanist::{NodeStopped, SetPriorityError, StopOverdue, WithdrawError};
 
 use super::Agent;
 use super::switchover::Handover;
@@ -201,11 +201,28 @@ impl From<NodeStopped> for ActionError {
     }
 }
 
+impl From<WithdrawError> for ActionError {
+    fn from(error: WithdrawError) -> Self {
+        match error {
+            WithdrawError::Overdue(overdue) => Self::of_overdue(&overdue),
+            WithdrawError::Stopped(_) | _ => Self::Ended,
+        }
+    }
+}
+
+impl ActionError {
+    pub(super) fn of_overdue(overdue: &StopOverdue) -> Self {
+        Self::Refused(format!(
+            "{overdue} until it has stopped. End what hangs; for more time set timing.stop_within"
+        ))
+    }
+}
+
 impl From<SetPriorityError> for ActionError {
     fn from(error: SetPriorityError) -> Self {
         match error {
             SetPriorityError::Fixed(why) => Self::Refused(why.to_string()),
-            SetPriorityError::Stopped(_) => Self::Ended,
+            SetPriorityError::Stopped(_) | _ => Self::Ended,
         }
     }
 }

@@ -46,7 +46,7 @@ impl History {
         let (numbers, newest) = watch::channel(None);
         let names = Arc::new(group.names().clone());
         let recorder =
-            ChangeRecorder::new(group.me(), Arc::clone(&names), incarnation, group.patience());
+            ChangeRecorder::new(group.me(), Arc::clone(&names), incarnation, group.suspect_after());
         let mut writer = Writer { shared: Arc::clone(&shared), names, numbers, recorder };
         let (mut changes, mut activity) = (group.changes(), activity.clone());
         // What the node is at the moment is there at once.

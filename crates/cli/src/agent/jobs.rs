@@ -29,6 +29,7 @@ use crate::agent::change::RoleChange;
 use crate::config::OnJobLost;
 use crate::control::protocol::{JobNews, JobOrder};
 use crate::job::channel::Channel;
+use crate::terminal::moment;
 
 /// The jobs that are attached to a node by clients of its socket.
 #[derive(Debug, Default)]
@@ -147,6 +148,7 @@ async fn attend(
         Ok(())
     };
     let limit = grace + STOP_MARGIN + KILL_MAX;
+    warn_of_grace(grace, limit, agent);
     let activity = agent.activity().clone();
     let told = Arc::clone(&client);
     let work = async move {
@@ -163,11 +165,27 @@ async fn attend(
         gone = &mut listen => gone,
         ended = work => match ended {
             // A client that is gone may have said why.
-            Ok(()) => timeout(LAST_WORDS_MAX, listen).await.unwrap_or(Ok(())),
+            Ok(Some(())) => timeout(LAST_WORDS_MAX, listen).await.unwrap_or(Ok(())),
             // The node has stopped: the keeper of the job must see that at once.
-            Err(_) => Ok(()),
+            Ok(None) | Err(_) => Ok(()),
         },
         () = farewell => Ok(()),
+    }
+}
+
+/// A job with a longer grace than its node waits is given up while it may still stop in order.
+fn warn_of_grace(grace: Duration, limit: Duration, agent: &Agent) {
+    let within = agent.config().timing.config().stop_within;
+    if limit > within {
+        tracing::warn!(
+            "a job has --grace {}, which does not fit into timing.stop_within ({within}): after \
+             {within} this node is left out of its group, and a step-down is reported as failed, \
+             although the job may still stop in order. Give a shorter --grace, or at least {} for \
+             timing.stop_within",
+            moment::short(grace),
+            moment::short(limit),
+            within = moment::short(within),
+        );
     }
 }
 

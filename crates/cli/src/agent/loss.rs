@@ -60,7 +60,7 @@ pub(super) struct Signs<'a> {
     pub(super) after: &'a [PeerSign],
     pub(super) farewells: &'a [NodeId],
     /// Silence that is suspicious.
-    pub(super) patience: Duration,
+    pub(super) suspect_after: Duration,
 }
 
 impl Signs<'_> {
@@ -74,7 +74,7 @@ impl Signs<'_> {
         let evidence = match silent {
             _ if self.farewells.contains(&node) => Evidence::Farewell,
             _ if is_refused => Evidence::ConnectionRefused,
-            Some(silent) if silent >= self.patience => Evidence::Silence,
+            Some(silent) if silent >= self.suspect_after => Evidence::Silence,
             Some(_) | None => Evidence::None,
         };
         LostNode { node, evidence, silent }
@@ -125,8 +125,8 @@ mod tests {
 
     fn judge(before: PeerSign, after: PeerSign, farewells: &[NodeId]) -> LostNode {
         let (before, after) = ([before], [after]);
-        let (left_at, patience) = (at(5000), Duration::from_secs(1));
-        Signs { left_at, before: &before, after: &after, farewells, patience }.judge(NodeId(3))
+        let (left_at, suspect_after) = (at(5000), Duration::from_secs(1));
+        Signs { left_at, before: &before, after: &after, farewells, suspect_after }.judge(NodeId(3))
     }
 
     fn sign(heard: u64, is_refused: bool) -> PeerSign {

@@ -114,7 +114,7 @@ impl Agent {
             set.map_err(|error| {
                 let has_failed = match error {
                     SetPriorityError::Fixed(_) => false,
-                    SetPriorityError::Stopped(_) => true,
+                    SetPriorityError::Stopped(_) | _ => true,
                 };
                 bad(has_failed, &error)
             })?;

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use tanist::{
-    Change, Lead, NodeId, NodeNames, NodeSet, PeerSign, Role, RoleKind, View, Why, clock,
-};
+use tanist::{Change, Lead, NodeId, NodeNames, NodeSet, PeerSign, RoleKind, View, Why, clock};
 use tanist_core::Time;
 
 use super::change::{Changed, Reason, RoleChange};
@@ -19,7 +17,7 @@ pub(super) struct ChangeRecorder {
     names: Arc<NodeNames>,
     incarnation: u64,
     /// Silence that is suspicious.
-    patience: Duration,
+    suspect_after: Duration,
     next: u64,
     /// The last group that it was in, in this incarnation.
     before: Option<View>,
@@ -42,10 +40,10 @@ impl ChangeRecorder {
         me: NodeId,
         names: Arc<NodeNames>,
         incarnation: u64,
-        patience: Duration,
+        suspect_after: Duration,
     ) -> Self {
         let (before, left, active, last) = (None, None, None, None);
-        Self { me, names, incarnation, patience, next: 0, before, left, active, last }
+        Self { me, names, incarnation, suspect_after, next: 0, before, left, active, last }
     }
 
     /// The entry that an incarnation begins with, also if the node is in a group by the time that
@@ -64,18 +62,18 @@ impl ChangeRecorder {
         entry.old_leader = self.before.as_ref().map(|before| before.coordinator());
         self.active.take_if(|lead| !lead.is_leading());
         entry.active = self.active.is_some();
-        match &change.role {
-            Role::Suspended(suspension) => {
+        match change.role.suspension() {
+            Some(suspension) => {
                 let peers = || Arc::clone(&change.peers);
                 self.left.get_or_insert_with(|| Left { at: change.at, peers: peers() });
                 entry.reason = match suspension.why {
                     Why::Starting => Reason::Start,
-                    Why::Election => Reason::Election,
                     Why::Withdrawn => Reason::StepDown,
                     Why::Stopped => Reason::Stop,
+                    Why::Election | _ => Reason::Election,
                 };
             }
-            Role::Leader(_) | Role::Member(_) => {
+            None => {
                 let now = change.role.view();
                 entry.reason = reason(self.before.as_ref(), now, farewells);
                 let left = self.left.take();
@@ -127,7 +125,7 @@ impl ChangeRecorder {
             before: left.map_or(&change.peers, |left| &left.peers),
             after: &change.peers,
             farewells,
-            patience: self.patience,
+            suspect_after: self.suspect_after,
         };
         let lost = before.members().iter().filter(|node| !now.members().contains(*node));
         lost.map(|node| signs.judge(node)).collect()

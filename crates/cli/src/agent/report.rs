@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use rustix::process::{Resource, getrlimit};
 use serde::{Deserialize, Serialize};
-use tanist::transport::{DatagramPath, PeerView};
 use tanist::{
-    Activity, GroupNumber, Metrics, NodeId, NodeNames, Peer, Phase, RoleKind, SuperPeerStatus, View,
+    Activity, DatagramPath, GroupNumber, Metrics, NodeId, NodeNames, Peer, PeerView, Phase,
+    RoleKind, SuperPeerStatus, View,
 };
 
 use super::Agent;
@@ -308,7 +308,7 @@ impl Agent {
             active: self.activity().active().is_some(),
             waiting_for: match self.activity().now() {
                 Activity::Waiting { for_nodes } => for_nodes.iter().map(called).collect(),
-                Activity::Standby | Activity::Active(_) => Vec::new(),
+                Activity::Standby | Activity::Active(_) | _ => Vec::new(),
             },
             paused: self.group().is_paused(),
             withdrawn: self.group().is_withdrawn(),
@@ -405,7 +405,7 @@ impl Agent {
             Activity::Waiting { for_nodes } => {
                 Some(for_nodes.iter().map(|node| self.name(node)).collect())
             }
-            Activity::Standby | Activity::Active(_) => None,
+            Activity::Standby | Activity::Active(_) | _ => None,
         };
         // A node that has stopped knows no peers.
         let metrics = self.group().metrics().await;
@@ -427,7 +427,7 @@ impl Agent {
             message_max_ms: millis(timing.message_max),
             processing_max_ms: millis(timing.processing_max),
             heartbeat_ms: timing.heartbeat.map(millis),
-            suspect_after_ms: timing.silence.map(millis),
+            suspect_after_ms: timing.suspect_after.map(millis),
             files_max: getrlimit(Resource::Nofile).current,
             log_lines_dropped: lost.stderr,
             stdout_lines_dropped: lost.stdout,

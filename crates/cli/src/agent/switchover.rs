@@ -222,8 +222,9 @@ impl Agent {
     /// Why it was refused, with what this node knows of the other one.
     async fn refused(&self, error: NotHandedOver) -> ActionError {
         let why = match error {
-            NotHandedOver::Stopped(_) => return ActionError::Ended,
             NotHandedOver::Refused(why) => why,
+            NotHandedOver::Overdue(overdue) => return ActionError::of_overdue(&overdue),
+            NotHandedOver::Stopped(_) | _ => return ActionError::Ended,
         };
         match why {
             HandOverError::NotInGroup(node) => match self.is_linked_with(node).await {
@@ -279,7 +280,8 @@ impl ActionError {
     fn of(error: NotHandedOver, names: &NodeNames) -> Self {
         match error {
             NotHandedOver::Refused(why) => Self::Refused(why.called(names)),
-            NotHandedOver::Stopped(_) => Self::Ended,
+            NotHandedOver::Overdue(overdue) => Self::of_overdue(&overdue),
+            NotHandedOver::Stopped(_) | _ => Self::Ended,
         }
     }
 }

@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tanist::AskError;
 use tanist::NodeId;
-use tanist::transport::question::AskError;
 use tokio::task::JoinSet;
 
 use super::Agent;
@@ -142,7 +142,8 @@ impl Agent {
             | AskError::TooLong
             | AskError::UnknownPeer
             | AskError::NoLinks
-            | AskError::Stopped => error.to_string(),
+            | AskError::Stopped
+            | _ => error.to_string(),
         })?;
         serde_json::from_slice(&bytes).map_err(|_| UNREADABLE.to_owned())
     }

@@ -41,9 +41,9 @@ pub(crate) struct Args {
     /// Maximum number of crashes, also between two effects of a step.
     #[arg(long, default_value_t = 1)]
     crashes: u32,
-    /// Maximum number of recoveries (all but AS0).
-    #[arg(long, default_value_t = 1)]
-    recoveries: u32,
+    /// Maximum number of recoveries (all but AS0) [default: 1].
+    #[arg(long, value_name = "N")]
+    recoveries: Option<u32>,
     /// Maximum number of lost messages (AS2, AS3).
     #[arg(long, default_value_t = 0)]
     losses: u32,
@@ -70,6 +70,10 @@ pub(crate) struct Args {
     /// Maximum number of states that are kept, at some fifty bytes each.
     #[arg(long, default_value_t = 30_000_000)]
     states: usize,
+    /// Maximum memory of this process, such as 512MiB or 10GiB. An exploration that needs more ends
+    /// there, and says how far it came [default: no limit].
+    #[arg(long, value_name = "LIMIT", value_parser = memory)]
+    memory: Option<u64>,
     /// Set an option of the algorithm (tanist algorithms); may be given several times.
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = pair)]
     options: Vec<(String, String)>,
@@ -103,7 +107,7 @@ pub(crate) struct Args {
     /// Run the commands of the table in this document again, and write the results into it.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["algorithm", "scenario", "trace", "svg"])]
     table: Option<PathBuf>,
-    /// Of the table, run only the rows that have fewer states than this.
+    /// Of the table, run only the rows that are known to have fewer states than this.
     #[arg(long, value_name = "STATES", requires = "table")]
     below: Option<usize>,
 }
@@ -132,6 +136,7 @@ impl Args {
         let Some(algorithm) = self.algorithm else {
             return Err(Problem::Usage("which algorithm? See: tanist algorithms".to_owned()));
         };
+        self.meaningful()?;
         let beginning = if self.apart { Beginning::Apart } else { Beginning::Together };
         Ok(CheckSpec {
             nodes: self.nodes,
@@ -144,7 +149,7 @@ impl Args {
             assumption: self.assume,
             bounds: Bounds {
                 crashes: self.crashes,
-                recoveries: self.recoveries,
+                recoveries: self.recoveries.unwrap_or(Bounds::USUAL.recoveries),
                 losses: self.losses,
                 duplicates: self.duplicates,
                 order: if self.fifo { Order::Fifo } else { Order::Any },
@@ -153,9 +158,40 @@ impl Args {
                 require_within_counter: self.require_within_counter,
                 depth: self.depth,
                 states: self.states,
+                memory: self.memory,
             },
             ..CheckSpec::new(algorithm)
         })
+    }
+
+    /// Refuses bounds that the assumptions give no meaning, and priorities of no node.
+    fn meaningful(&self) -> Result<(), Problem> {
+        let (assume, nodes) = (self.assume, self.nodes);
+        let refused = |what: String| Err(Problem::Usage(format!("{what}. Nothing was explored.")));
+        let lossy = [("--losses", self.losses), ("--duplicates", self.duplicates)];
+        if let Some((name, _)) = lossy.iter().find(|(_, count)| *count > 0)
+            && !assume.has_loss()
+        {
+            let assume = assume.name();
+            return refused(format!(
+                "{name} has no meaning under {assume}, where messages are neither lost nor \
+                 duplicated; use --assume AS2 or AS3"
+            ));
+        }
+        if self.recoveries.is_some_and(|count| count > 0) && !assume.has_recovery() {
+            let assume = assume.name();
+            return refused(format!(
+                "--recoveries has no meaning under {assume}, where crashed nodes stay down; use \
+                 --assume AS1, AS1r, AS2 or AS3"
+            ));
+        }
+        let given = self.priorities.len();
+        if given > 0 && u32::try_from(given) != Ok(nodes) {
+            return refused(format!(
+                "--priorities has {given} numbers for {nodes} nodes; give one for each node"
+            ));
+        }
+        Ok(())
     }
 
     fn write_files(&self, report: &CheckReport) -> anyhow::Result<()> {
@@ -200,7 +236,8 @@ fn exit(report: &CheckReport) -> Exit {
 fn tell(bar: &ProgressBar, elapsed: Duration, progress: Progress) {
     let count = u64::try_from(progress.states).unwrap_or(u64::MAX);
     let per_second = count / elapsed.as_secs().max(1);
-    let memory = memory().map_or_else(String::new, |bytes| format!(", {}", HumanBytes(bytes)));
+    let memory =
+        progress.bytes_process.map_or_else(String::new, |bytes| format!(", {}", HumanBytes(bytes)));
     bar.set_message(format!(
         "{} states, {}/s, depth {}, {} to visit{memory}",
         HumanCount(count),
@@ -211,12 +248,13 @@ fn tell(bar: &ProgressBar, elapsed: Duration, progress: Progress) {
     bar.tick();
 }
 
-/// How much memory this process has, where the system tells.
-fn memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
+fn memory(text: &str) -> Result<u64, String> {
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20)];
+    let found = units.iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, *size)));
+    let bytes = found.and_then(|(count, size): (&str, u64)| {
+        count.trim().parse::<u64>().ok()?.checked_mul(size).filter(|bytes| *bytes > 0)
+    });
+    bytes.ok_or_else(|| "expected a whole number with MiB or GiB, such as 10GiB".to_owned())
 }
 
 fn assumption(name: &str) -> Result<Assumption, String> {

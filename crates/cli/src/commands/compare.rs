@@ -6,7 +6,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 use tanist_core::election::Algorithm;
-use tanist_sim::studies::compare::{self, Limit, Quantity, Row, Script, picture};
+use tanist_sim::studies::compare::{self, BOUNDED, Bound, Limit, Quantity, Row, Script, picture};
 
 use super::algorithm;
 use super::sizes::Sizes;
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FAULT", default_value = "leader-crash", value_parser = script)]
     fault: Script,
     /// How many runs each mean is of; a seed picks the moment and who sits where in the ring.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     seeds: u32,
     /// Write one line per algorithm and size; `-` is stdout.
     #[arg(long, value_name = "FILE")]
@@ -72,6 +72,7 @@ impl Args {
         let algorithms = self.algorithms();
         let rows = self.rows(&algorithms, &sizes);
         let limits = compare::limits(self.fault, &algorithms, &sizes, self.seeds);
+        let bounds = compare::bounds(self.fault, &algorithms, &sizes);
         if let Some(target) = &self.csv {
             target.fill(|to| to.write_all(compare::csv(&rows).as_bytes()))?;
         }
@@ -82,8 +83,8 @@ impl Args {
         let has_files = self.csv.is_some() || self.svg.is_some();
         match self.output {
             None if has_files => {}
-            None | Some(Format::Table) => output::print(&self.text(&rows, &limits))?,
-            Some(Format::Json) => output::print_json(&self.json(&rows, &limits))?,
+            None | Some(Format::Table) => output::print(&self.text(&rows, &limits, &bounds))?,
+            Some(Format::Json) => output::print_json(&self.json(&rows, &limits, &bounds))?,
         }
         Ok(self.verdict(&rows))
     }
@@ -138,7 +139,7 @@ impl Args {
     }
 
     /// The largest groups, where algorithms differ most.
-    fn text(&self, rows: &[Row], limits: &[Limit]) -> String {
+    fn text(&self, rows: &[Row], limits: &[Limit], bounds: &[Bound]) -> String {
         let Some(most) = rows.iter().map(|row| row.n).max() else { return String::new() };
         let mut table = Table::new([
             left("ALGORITHM"),
@@ -171,6 +172,15 @@ impl Args {
             ]);
         }
         let mut text = format!("{}: {}\n\n{table}", self.fault.name(), self.fault.about());
+        text.push_str(&self.limits(limits, most));
+        text.push_str(&upper_bounds(bounds, most));
+        if rows.iter().any(|row| row.n != most) {
+            text.push_str("\nThe other sizes: --svg FILE, --csv FILE or -o json.\n");
+        }
+        text
+    }
+
+    fn limits(&self, limits: &[Limit], most: u32) -> String {
         let compared = self.algorithms();
         let mut notes = Table::list(2);
         for limit in limits {
@@ -178,16 +188,10 @@ impl Args {
             let what = format!("{} at least {} = {value:.1}", limit.quantity.name(), limit.name);
             notes.row([what, limit.footnote(&compared)]);
         }
-        if !limits.is_empty() {
-            text.push_str(&format!("\nLIMITS\n{notes}"));
-        }
-        if rows.iter().any(|row| row.n != most) {
-            text.push_str("\nThe other sizes: --svg FILE, --csv FILE or -o json.\n");
-        }
-        text
+        if limits.is_empty() { String::new() } else { format!("\nLIMITS\n{notes}") }
     }
 
-    fn json(&self, rows: &[Row], limits: &[Limit]) -> Value {
+    fn json(&self, rows: &[Row], limits: &[Limit], bounds: &[Bound]) -> Value {
         json!({
             "fault": self.fault.name(),
             "seeds": self.seeds,
@@ -195,6 +199,7 @@ impl Args {
             "interrupted": interrupt::is_asked(),
             "rows": rows.iter().map(entry).collect::<Value>(),
             "limits": limits.iter().map(limit_entry).collect::<Value>(),
+            "bounds": bounds.iter().map(bound_entry).collect::<Value>(),
         })
     }
 
@@ -220,6 +225,18 @@ impl Args {
             (false, false) => Exit::Well,
         }
     }
+}
+
+fn upper_bounds(bounds: &[Bound], most: u32) -> String {
+    let mut notes = Table::list(2);
+    for bound in bounds {
+        let Some((_, value)) = bound.values.iter().find(|(n, _)| *n == most) else { continue };
+        notes.row([
+            format!("{} at most", bound.algorithm.name()),
+            format!("{} = {value:.1}", bound.name),
+        ]);
+    }
+    if bounds.is_empty() { String::new() } else { format!("\nBOUNDS: {BOUNDED}\n{notes}") }
 }
 
 fn entry(row: &Row) -> Value {
@@ -249,6 +266,17 @@ fn limit_entry(limit: &Limit) -> Value {
         "note": limit.note,
         "algorithms": limit.algorithms.iter().map(|each| each.name()).collect::<Value>(),
         "values": limit.values.iter().map(value).collect::<Value>(),
+    })
+}
+
+fn bound_entry(bound: &Bound) -> Value {
+    let value = |(n, value): &(u32, f64)| json!({ "n": n, "value": value });
+    json!({
+        "quantity": Quantity::Messages.name(),
+        "name": bound.name,
+        "note": BOUNDED,
+        "algorithms": [bound.algorithm.name()],
+        "values": bound.values.iter().map(value).collect::<Value>(),
     })
 }
 

@@ -26,6 +26,7 @@ mod why;
 
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
+use tanist_sim::world::mutants;
 
 use crate::exit::Exit;
 use crate::problem::Problem;
@@ -153,8 +154,8 @@ fn mutant(name: &str) -> Result<Mutant, String> {
     if !cfg!(feature = "mutants") {
         return Err(WITHOUT_MUTANTS.to_owned());
     }
-    Mutant::from_name(name).ok_or_else(|| {
-        let known: Vec<&str> = Mutant::all().map(Mutant::name).collect();
+    mutants::from_name(name).ok_or_else(|| {
+        let known: Vec<&str> = mutants::all().map(Mutant::name).collect();
         format!("expected one of: {}", known.join(", "))
     })
 }

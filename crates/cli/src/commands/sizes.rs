@@ -3,6 +3,8 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use tanist_sim::scenario::NODES_MAX;
+
 /// Sizes of a group, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes(pub(crate) RangeInclusive<u32>);
@@ -19,6 +21,9 @@ impl FromStr for Sizes {
         let (first, last) = (number(first)?, number(last)?);
         if first == 0 {
             return Err("a group has at least one node".to_owned());
+        }
+        if last > NODES_MAX {
+            return Err(format!("a simulated group has at most {NODES_MAX} nodes"));
         }
         if last < first {
             return Err(format!("{first}..{last} is empty: the smaller number comes first"));
@@ -40,7 +45,19 @@ mod tests {
 
     #[test]
     fn sizes_that_are_none_are_refused() {
-        for text in ["", "..", "2..", "..3", "a..b", "-1..2", "0..3", "5..4", "2...4"] {
+        for text in [
+            "",
+            "..",
+            "2..",
+            "..3",
+            "a..b",
+            "-1..2",
+            "0..3",
+            "5..4",
+            "2...4",
+            "2001",
+            "2..4000000000",
+        ] {
             assert!(text.parse::<Sizes>().is_err(), "{text}");
         }
     }

@@ -207,6 +207,15 @@ pub(crate) const KEYS: &[Key] = &[
         ),
         "2s",
     ),
+    with_default(
+        key(
+            "timing.stop_within",
+            Kind::Duration,
+            "\"30s\"",
+            "how long a job may take to stop; then others go on",
+        ),
+        "30s",
+    ),
     key(
         "radio.interfaces",
         Kind::List,

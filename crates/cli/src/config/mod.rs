@@ -38,7 +38,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tanist::transport::radio::Reach;
+use tanist::radio::Reach;
 use tanist::{Algorithm, Builder, Group, NodeId, PeerList};
 
 pub(crate) use self::acting::why_inactive;
@@ -51,7 +51,7 @@ pub(crate) use self::origin::{Finding, Origin, Severity};
 use self::reader::Reader;
 pub(crate) use self::secrets::Secrets;
 pub(crate) use self::sources::{ConfigArgs, FILE, Sources};
-pub(crate) use self::timing::TimingTable;
+pub(crate) use self::timing::{TimingTable, default_timing};
 use crate::problem::Problem;
 
 /// A configuration that fits together.
@@ -250,7 +250,7 @@ impl Config {
             .peers_version(self.peers_version)
             .data_dir(&self.data_dir)
             .algorithm(self.algorithm)
-            .timing(self.timing.config());
+            .timing(self.timing.config().into());
         for (name, value) in &self.options {
             builder = builder.option(name, value);
         }

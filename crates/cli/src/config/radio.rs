@@ -1,6 +1,6 @@
 //! The `[radio]` table: a node that reaches its neighbours by broadcast instead of by links.
 
-use tanist::transport::radio::{Cast, Interfaces, Reach};
+use tanist::radio::{Cast, Interfaces, Reach};
 use tanist_core::election::descriptor::Network;
 
 use super::check::peer_list;
@@ -22,7 +22,7 @@ pub(super) fn reach(settings: &Settings) -> Option<Reach> {
     };
     let port = settings.value(PORT).and_then(Value::as_number)?;
     let cast = settings.value(GROUP)?.to_string();
-    Some(Reach { interfaces, port: u16::try_from(port).ok()?, cast: cast.parse().ok()? })
+    Some(Reach::new(interfaces, u16::try_from(port).ok()?).cast(cast.parse().ok()?))
 }
 
 /// Notes what is wrong with the table, and what it makes useless.

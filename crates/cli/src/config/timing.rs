@@ -2,12 +2,18 @@
 
 use std::time::Duration;
 
-use tanist::{TimingConfig, default_timing};
+use tanist::Timing;
+use tanist_core::timing::TimingConfig;
 
 use super::draft::{Draft, Settings};
 use super::origin::Origin;
 use super::value::Value;
 use crate::problem::Problem;
+
+/// Bounds and periods as the crate has them if nothing is given.
+pub(crate) fn default_timing() -> TimingConfig {
+    Timing::default().into()
+}
 
 /// Bounds and periods; what is not given is as in [`default_timing`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +27,8 @@ pub(crate) struct TimingTable {
     pub(crate) suspect_after: Option<Duration>,
     /// How often a coordinator looks for other groups.
     pub(crate) check_every: Option<Duration>,
+    /// How long a job or task may take to stop.
+    pub(crate) stop_within: Option<Duration>,
 }
 
 impl TimingTable {
@@ -33,6 +41,7 @@ impl TimingTable {
             heartbeat: span("timing.heartbeat"),
             suspect_after: span("timing.suspect_after"),
             check_every: span("timing.check_every"),
+            stop_within: span("timing.stop_within"),
         }
     }
 
@@ -56,9 +65,10 @@ impl TimingTable {
             message_max: self.message_max.unwrap_or(base.message_max),
             processing_max: self.processing_max.unwrap_or(base.processing_max),
             heartbeat: self.heartbeat.or(base.heartbeat),
-            silence: self.suspect_after.or(base.silence),
+            suspect_after: self.suspect_after.or(base.suspect_after),
             check_every,
             timeout_every: check_every,
+            stop_within: self.stop_within.unwrap_or(base.stop_within),
             ..base
         }
     }

@@ -149,13 +149,10 @@ impl fmt::Display for Value {
             Self::Text(text) => f.write_str(text),
             Self::Number(number) => write!(f, "{number}"),
             Self::Bool(is_so) => write!(f, "{is_so}"),
-            Self::Duration(span) | Self::Preempt(Preempt::After(span)) => {
-                f.write_str(&duration::print(*span))
-            }
+            Self::Duration(span) => f.write_str(&duration::print(*span)),
             Self::Address(address) => write!(f, "{address}"),
             Self::Algorithm(algorithm) => f.write_str(algorithm.name()),
-            Self::Preempt(Preempt::Always) => f.write_str("always"),
-            Self::Preempt(Preempt::Never) => f.write_str("never"),
+            Self::Preempt(preempt) => write!(f, "{preempt}"),
             Self::List(texts) => f.write_str(&texts.join(",")),
         }
     }

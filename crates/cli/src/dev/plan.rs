@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::bail;
-use tanist::{Algorithm, NodeId, default_timing};
+use tanist::{Algorithm, NodeId};
 use tanist_core::membership::Hierarchy;
 use tanist_core::membership::Labels;
 use tanist_core::options::Options;
 use tanist_core::timing::Timing;
 use tanist_core::{GroupConfig, GroupSettings, Membership};
 
-use crate::config::{Config, Sources};
+use crate::config::{Config, Sources, default_timing};
 use crate::problem::Problem;
 
 /// What a local group is made of.
@@ -213,7 +213,7 @@ pub(crate) fn paced_timing(nodes: u32, given: &[(String, String)]) -> Vec<(Strin
         ("message_max", Some(base.message_max)),
         ("processing_max", Some(base.processing_max)),
         ("heartbeat", base.heartbeat),
-        ("suspect_after", base.silence),
+        ("suspect_after", base.suspect_after),
         ("check_every", Some(base.check_every)),
     ];
     let row = |(name, span): (&str, Option<Duration>)| {

@@ -148,7 +148,7 @@ pub(super) async fn metrics(site: &Site) -> Result<Arc<Metrics>, Refusal> {
 }
 
 fn is_linked(site: &Site, metrics: Option<&Metrics>, node: &str) -> bool {
-    let is_it = |peer: &&tanist::transport::PeerView| site.agent.name(peer.id) == node;
+    let is_it = |peer: &&tanist::PeerView| site.agent.name(peer.id) == node;
     metrics
         .and_then(|metrics| metrics.peers.iter().find(is_it))
         .is_some_and(|peer| peer.is_connected)

@@ -5,7 +5,7 @@
 
 use hyper::StatusCode;
 use serde_json::Value;
-use tanist::transport::{Counters, DatagramPath};
+use tanist::{Counters, DatagramPath};
 use tanist::{Metrics, NodeNames, RoleKind};
 
 use super::answer::{Content, Reply, reply};

@@ -281,4 +281,4 @@ const PATH_MAX: usize = 2048;
 const BODY_MAX: usize = 64 * 1024;
 
 /// All paths, for programs.
-const OPENAPI: &str = include_str!("../../../../docs/openapi.json");
+const OPENAPI: &str = include_str!("../../openapi.json");

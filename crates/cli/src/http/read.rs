@@ -100,7 +100,7 @@ fn shown(file: &Config) -> Value {
             "message_max_ms": millis(timing.message_max),
             "processing_max_ms": millis(timing.processing_max),
             "heartbeat_ms": timing.heartbeat.map(millis),
-            "suspect_after_ms": timing.silence.map(millis),
+            "suspect_after_ms": timing.suspect_after.map(millis),
             "check_every_ms": millis(timing.check_every),
         },
         "http": {

@@ -44,6 +44,21 @@ fn what_never_happens_and_what_was_not_visited_exit_with_4() {
 }
 
 #[test]
+fn an_exploration_ends_at_its_memory_with_what_it_found() {
+    let group = ["check", "bully", "--nodes", "3", "--assume", "AS1"];
+    let output = tanist(&[&group[..], &["--memory", "24MiB"]].concat());
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output);
+    assert!(said.contains("bounded: ") && said.contains(" states explored, depth "), "{said}");
+    let output = tanist(&[&group[..], &["--memory", "24MiB", "-o", "json"]].concat());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["complete"], false);
+    let output = tanist(&[&group[..], &["--memory", "much"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("10GiB"), "{}", stderr(&output));
+}
+
+#[test]
 fn slips_exit_with_2_and_say_what_there_is() {
     for (args, hint) in [
         (&["check"][..], "ALGORITHM"),
@@ -52,6 +67,11 @@ fn slips_exit_with_2_and_say_what_there_is() {
         (&["check", "bully", "--cut", "1-7"], "no link 1-7"),
         (&["check", "bully", "--apart"], "invitation"),
         (&["check", "bully", "--option", "waits=never"], "early"),
+        (&["check", "bully", "--losses", "1"], "--losses has no meaning under AS0"),
+        (&["check", "bully", "--assume", "AS1", "--duplicates", "1"], "no meaning under AS1"),
+        (&["check", "bully", "--recoveries", "2"], "--recoveries has no meaning under AS0"),
+        (&["check", "bully", "--priorities", "1,2,3"], "3 numbers for 2 nodes"),
+        (&["check", "bully", "--nodes", "3", "--priorities", "1,2"], "2 numbers for 3 nodes"),
     ] {
         let output = tanist(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
@@ -128,6 +148,15 @@ fn the_small_rows_of_the_table_in_the_documents_are_up_to_date() {
         assert_eq!(kept, made, "run: tanist check --table docs/verification.md");
     }
     assert_eq!(kept, made);
+    let (_, table) = kept.split_once("<!-- explorations: ").unwrap();
+    let (table, _) = table.split_once("<!-- end of explorations -->").unwrap();
+    for row in table.lines().filter(|line| line.contains("| `tanist check ")) {
+        let states = row.split('|').rev().nth(3).unwrap().trim();
+        assert!(
+            states.parse::<u64>().is_ok(),
+            "run: tanist check --table docs/verification.md\n{row}"
+        );
+    }
 }
 
 fn root() -> PathBuf {

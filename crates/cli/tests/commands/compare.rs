@@ -90,6 +90,36 @@ fn no_algorithm_beats_the_limits() {
 }
 
 #[test]
+fn rings_with_a_proved_bound_show_it() {
+    let rings = ["--algorithms", "ring-peterson,ring-hirschberg-sinclair", "--seeds", "1"];
+    for fault in ["leader-crash", "cold-start"] {
+        let args = [&rings[..], &["--nodes", "4..5", "--fault", fault]].concat();
+        let report = json(&args);
+        let bounds: Vec<(&Value, &Value)> = report["bounds"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|bound| (&bound["algorithms"][0], &bound["values"][1]["value"]))
+            .collect();
+        let expected = [("ring-peterson", 30.0), ("ring-hirschberg-sinclair", 136.0)];
+        for (found, (name, value)) in bounds.iter().zip(expected) {
+            assert!(found.0 == name && *found.1 == value, "{fault}: {bounds:?}");
+        }
+        assert_eq!(bounds.len(), 2, "{fault}: {bounds:?}");
+        let table = compare(&args);
+        for line in [
+            "BOUNDS: messages of one election and its result, without acknowledgements",
+            "ring-peterson at most             2N floor(lg N) + 2N = 30.0",
+            "ring-hirschberg-sinclair at most  8N + 8 ceil(N lg N) = 136.0",
+        ] {
+            assert!(table.contains(line), "{line} is not in\n{table}");
+        }
+    }
+    let others = json(&["--algorithms", "bully", "--nodes", "4", "--seeds", "1"]);
+    assert_eq!(others["bounds"], serde_json::json!([]));
+}
+
+#[test]
 fn equal_questions_get_equal_answers() {
     let args = ["--nodes", "3..5", "--seeds", "2", "--csv", "-"];
     assert_eq!(compare(&args), compare(&args));
@@ -136,6 +166,8 @@ fn slips_exit_with_2_and_say_what_there_is() {
         (&["--fault", "earthquake"], "partition-and-heal"),
         (&["--nodes", "4..2"], "smaller"),
         (&["--nodes", "1..3"], "--nodes 2..16"),
+        (&["--nodes", "1000000"], "at most 2000 nodes"),
+        (&["--seeds", "4000000000"], "--seeds"),
         (&["--seeds", "0"], "--seeds"),
         (&["--csv", "-", "--svg", "-"], "stdout"),
     ] {

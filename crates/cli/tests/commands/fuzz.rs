@@ -57,3 +57,25 @@ fn a_caught_mutant_leaves_a_small_file_that_breaks_the_same_assertion() {
     let again = cargo_bin_cmd!("tanist").args(replay).args(["--out", out]).output().unwrap();
     assert_eq!(again.status.code(), Some(1), "{again:?}");
 }
+
+#[test]
+fn more_threads_than_a_machine_has_are_refused() {
+    for jobs in ["0", "1000000"] {
+        let args = ["sim", "fuzz", "--seeds", "1", "--jobs", jobs];
+        let output = cargo_bin_cmd!("tanist").args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{jobs}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains("from 1 to 1024"), "{stderr}");
+    }
+}
+
+#[test]
+fn no_seeds_and_more_than_can_be_tried_are_refused() {
+    for seeds in ["0", "18446744073709551614"] {
+        let args = ["sim", "fuzz", "--seeds", seeds];
+        let output = cargo_bin_cmd!("tanist").args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{seeds}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains("1..=1000000000"), "{stderr}");
+    }
+}

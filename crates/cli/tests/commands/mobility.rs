@@ -75,7 +75,16 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
         (vec!["--area", "100"], "2000x2000"),
         (vec!["--loss", "much"], "share between 0 and 1"),
         (vec!["--nodes", "0"], "1..=2000"),
+        (vec!["--nodes", "2", "--time", "25h"], "at most 24h"),
         (vec!["--option", "ttl=3"], "Nothing was run"),
+        (vec!["--at-least", "nan"], "from 0 to 1"),
+        (vec!["--at-least", "7"], "from 0 to 1"),
+        (vec!["--nodes", "2", "--time", "0s"], "longer than zero"),
+        (vec!["--nodes", "2", "--time", "1m", "--message", "277000h"], "no message would arrive"),
+        (
+            vec!["--nodes", "50", "--time", "24h", "--heartbeat", "1us"],
+            "at most 200 million; choose a longer heartbeat",
+        ),
     ] {
         let output = mobility(&args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -121,6 +121,35 @@ fn a_run_that_is_not_as_expected_exits_with_1() {
 }
 
 #[test]
+fn what_did_not_happen_is_told_and_fails_only_where_that_is_expected() {
+    let folder = tempfile::tempdir().unwrap();
+    let fault = "[[fault]]\nwhen = { node = 1, sends = \"Recall\" }\ndo = \"crash\"\nnode = 1\n";
+    let base = "name = \"quiet\"\nalgorithm = \"bully\"\nnodes = 3\nend = \"100ms\"\n";
+    let path = folder.path().join("quiet.toml");
+    let path = path.to_str().unwrap();
+    let quiet = fault.replace("Recall", "New_State");
+    fs::write(path, format!("{base}{quiet}")).unwrap();
+    let output = run(&[path]);
+    let stdout = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    assert!(stdout.contains("Did not happen:\n  [[fault]] when = { node = 1, sends"), "{stdout}");
+    let told = json(&[path])["not_happened"].clone();
+    assert!(told[0].as_str().unwrap().ends_with(": its condition was never met"), "{told}");
+    assert_eq!(json(&[SHIPPED])["not_happened"], Value::Array(Vec::new()));
+
+    fs::write(path, format!("{base}{quiet}[expect]\nall_faults = true\n")).unwrap();
+    let output = run(&[path]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).starts_with("not as expected: faults: "));
+
+    fs::write(path, format!("{base}{fault}")).unwrap();
+    let output = run(&[path]);
+    assert_eq!(output.status.code(), Some(6));
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains("quiet.toml:6: no node sends \"Recall\" without"), "{stderr}");
+}
+
+#[test]
 fn a_broken_assertion_is_named_with_time_and_nodes_and_exits_with_1() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("split.toml");
@@ -225,4 +254,62 @@ fn a_reader_that_goes_away_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_part_of_a_run_is_told_and_its_figures_are_those_of_all() {
+    let ring = "ring-list-six-processes";
+    let output = run(&[ring, "--from", "5ms", "--to", "9ms", "--hide", "acks,checks"]);
+    let stdout = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    for part in [
+        "    5.000  1    is Normal, coordinator 6, group 1.n6",
+        "    5.000  6    is down\n",
+        "    8.500  4    sends election with the list [3 5 0 1 4] to 3 (group 2.n3)\n",
+        "Shown: 5ms to 9ms of 60ms; hidden: checks (none), acks (5 events).\n\
+         The figures below are of the whole run.\n",
+        "ack            10\n",
+    ] {
+        assert!(stdout.contains(part), "{part}: {stdout}");
+    }
+    let story = stdout.split("Shown:").next().expect("there is a story");
+    for gone in ["ack", "    4.000", "    9.500", "starts"] {
+        assert!(!story.contains(gone), "{gone}: {story}");
+    }
+}
+
+#[test]
+fn the_diagram_of_a_part_says_what_it_leaves_out() {
+    let args = ["ring-list-six-processes", "--from", "5ms", "--hide", "timers", "--svg", "-"];
+    let svg = text(&run(&args).stdout);
+    assert!(svg.contains(">5ms to 60ms of 60ms; hidden: timers (2 events)</text>"), "{svg}");
+    assert!(svg.contains(">election [3 5 0 1 4]</text>"), "{svg}");
+    assert!(!svg.contains("gives up"), "{svg}");
+}
+
+#[test]
+fn a_part_of_nothing_is_refused() {
+    for (args, why) in [
+        (&["--from", "50ms", "--to", "4ms"][..], "there is nothing of the run from 50ms to 4ms"),
+        (&["--from", "2s"], "The run lasts"),
+        (&["--hide", "acks", "-o", "json"], "Add --svg FILE"),
+        (&["--hide", "noise"], "expected one of: checks, acks, hand-over, timers, saves"),
+    ] {
+        let output = run(&[&[SHIPPED], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_mistake_in_the_ring_is_told_with_its_line() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let path = folder.path().join("ring.toml");
+    let text_of =
+        "name = \"ring\"\nalgorithm = \"ring-list\"\nend = \"1s\"\nnodes = 3\nring = [1, 3]\n";
+    fs::write(&path, text_of).expect("a temporary folder can be written to");
+    let output = run(&[path.to_str().expect("temporary folders have plain names")]);
+    assert_eq!(output.status.code(), Some(6));
+    let told = text(&output.stderr);
+    assert!(told.contains("ring.toml:5: n2 is not in the ring"), "{told}");
 }

@@ -49,3 +49,10 @@ fn a_network_of_nobody_is_refused() {
     assert_eq!(code, Some(2));
     assert!(stderr.contains("1 to 10000000 nodes"), "{stderr}");
 }
+
+#[test]
+fn a_size_that_is_too_large_is_refused_before_anything_is_run() {
+    let (code, stdout, stderr) = scale(&["--nodes", "100,4000000000", "--csv", "-"]);
+    assert_eq!((code, stdout), (Some(2), String::new()), "{stderr}");
+    assert!(stderr.contains("4000000000 were asked for, so nothing was run"), "{stderr}");
+}

@@ -85,3 +85,14 @@ fn every_mean_is_named_in_the_table_and_exact_cases_have_no_interval() {
         assert_eq!(line.contains('±'), is_mean, "{table}");
     }
 }
+
+#[test]
+fn more_nodes_than_a_world_holds_are_refused() {
+    for nodes in ["4000000000", "2..2001"] {
+        let args = ["sim", "sweep", "bully", "--nodes", nodes];
+        let output = cargo_bin_cmd!("tanist").args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{nodes}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains("at most 2000 nodes"), "{stderr}");
+    }
+}

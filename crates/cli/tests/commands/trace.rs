@@ -94,7 +94,7 @@ fn names_in_json_are_those_of_a_simulated_run() {
     };
     // The scenario also reports its cuts, which a recording does not contain.
     assert!(verdicts(&simulated).starts_with(&verdicts(&report)), "{report}");
-    assert_eq!(verdicts(&report).len(), 25);
+    assert_eq!(verdicts(&report).len(), 27);
     assert_eq!(report["recording"]["files"], 6);
     assert_eq!(report["recording"]["gaps"], serde_json::json!([]));
 }
@@ -222,7 +222,7 @@ fn files_that_make_no_run_exit_with_6_and_name_file_and_cause() {
     let change_t = |folder: &tempfile::TempDir| {
         change(folder, "n4.jsonl", r#""answer_us":2500"#, r#""answer_us":2600"#);
     };
-    refused(change_t, &["n4.jsonl: ", "answer_us", "2600", "2500"]);
+    refused(change_t, &["n4.jsonl:1: ", "answer_us", "2600", "2500"]);
     let garbage = |folder: &tempfile::TempDir| {
         change(folder, "n2.jsonl", r#"{"at_us":0,"event":"state""#, "{oops");
     };
@@ -257,4 +257,64 @@ fn every_command_has_help_with_examples() {
             assert!(stdout.contains("Examples:"), "{command:?}: {stdout}");
         }
     }
+}
+
+#[test]
+fn a_header_that_no_group_could_have_exits_with_6_and_says_what_to_do() {
+    for (from, to, parts) in [
+        (r#""ring":[6,3,5,0,1,4]"#, r#""ring":[9,9]"#, ["`ring`", "name each node"]),
+        (r#""ring":[6,3,5,0,1,4]"#, r#""ring":[6,3]"#, ["`ring`", "name each node"]),
+        (r#""options":[]"#, r#""options":["foo=bar"]"#, ["`options`", "no option \"foo\""]),
+        (r#""names":[[0,"#, r#""names":[[7,"#, ["`names`", "the nodes are 0 1 3 4 5 6"]),
+        (
+            r#""answer_us""#,
+            r#""preempt":"sometimes","answer_us""#,
+            ["`preempt`", "or leave it out"],
+        ),
+    ] {
+        let (folder, path) = simulated("ring-list-six-processes");
+        change(&folder, "run.jsonl", from, to);
+        let output = trace(&["check", name(&path)]);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(6), "{to}: {stderr}");
+        for part in ["run.jsonl:1: ", "othing was judged"].into_iter().chain(parts) {
+            assert!(stderr.contains(part), "{part} is not in {stderr}");
+        }
+    }
+}
+
+#[test]
+fn the_largest_spans_in_a_header_are_judged_and_do_not_panic() {
+    for field in ["answer_us", "check_every_us"] {
+        let (_folder, path) = simulated("bully-figure-10-8");
+        let before = fs::read_to_string(&path).unwrap();
+        let at = before.find(&format!("\"{field}\":")).expect("the field is there");
+        let (head, tail) = before.split_at(at + field.len() + 3);
+        let rest = tail.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        fs::write(&path, format!("{head}{}{rest}", u64::MAX)).unwrap();
+        for part in [&["check"][..], &["check", "--svg", "-"], &["story"]] {
+            let output = trace(&[part, &[name(&path)]].concat());
+            assert_eq!(output.status.code(), Some(0), "{field}: {}", text(&output.stderr));
+        }
+    }
+}
+
+#[test]
+fn a_ring_with_an_order_and_labels_is_checked_like_any_other() {
+    for scenario in
+        ["ring-list-six-processes", "tanenbaum-ring-two-elections", "ring-chang-roberts-17-24-33"]
+    {
+        let (_folder, path) = simulated(scenario);
+        let output = trace(&["check", name(&path)]);
+        assert_eq!(output.status.code(), Some(0), "{scenario}: {}", text(&output.stderr));
+    }
+}
+
+/// A trace that `tanist sim run` writes of a shipped scenario.
+fn simulated(scenario: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let path = folder.path().join("run.jsonl");
+    let run = ["sim", "run", scenario, "--trace", name(&path)];
+    cargo_bin_cmd!("tanist").args(run).assert().success();
+    (folder, path)
 }

@@ -115,12 +115,12 @@ impl Agent {
 
     /// Waits for the next line on stdout with these words.
     pub(crate) fn tells(&mut self, words: &str) -> String {
-        self.out.next(words)
+        self.out.next(words, &self.log)
     }
 
     /// Waits for the next line on stderr with these words.
     pub(crate) fn logs(&mut self, words: &str) -> String {
-        self.log.next(words)
+        self.log.next(words, &self.out)
     }
 
     /// Asks it over its socket; waits until it answers.
@@ -188,8 +188,9 @@ impl Output {
         String::from_utf8_lossy(bytes.get(self.start..).unwrap_or_default()).into_owned()
     }
 
-    /// Waits for a line with these words after the line that was returned last.
-    fn next(&mut self, words: &str) -> String {
+    /// Waits for a line with these words after the line that was returned last. What the process
+    /// says elsewhere is told, too, if the line does not come.
+    fn next(&mut self, words: &str, other: &Self) -> String {
         let look = || {
             let text = self.text();
             // The last line may not be complete.
@@ -203,7 +204,8 @@ impl Output {
             }
             None
         };
-        let (end, line) = within(LIMIT, look, || format!("`{words}` in {}", self.text()));
+        let (end, line) =
+            within(LIMIT, look, || format!("`{words}` in {}\n{}", self.text(), other.text()));
         self.read = end;
         line
     }

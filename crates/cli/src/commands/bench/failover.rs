@@ -42,12 +42,15 @@ pub(crate) struct Args {
     #[arg(long, default_value = "kill")]
     fault: Fault,
     /// How often.
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=RUNS_MAX))]
     runs: u32,
     /// How it is written.
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
 }
+
+/// The most losses of one measurement: many hours.
+const RUNS_MAX: i64 = 10_000;
 
 /// How a coordinator is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
@@ -181,7 +184,7 @@ impl Args {
         let ms = |span: Duration| span.as_secs_f64() * 1e3;
         Ok(Detection {
             heartbeat_ms: config.heartbeat.map(ms),
-            suspect_after_ms: ms(timing.silence()),
+            suspect_after_ms: ms(timing.suspect_after()),
             answer_ms: ms(timing.answer()),
             check_every_ms: ms(timing.check_every()),
         })

@@ -34,13 +34,24 @@ pub(crate) struct Args {
         long = "for",
         value_name = "DURATION",
         default_value = "10s",
-        value_parser = crate::duration::read
+        value_parser = span
     )]
     span: Duration,
     /// How it is written.
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     output: Format,
 }
+
+/// Reads how long to look: a day at most.
+fn span(text: &str) -> std::result::Result<Duration, String> {
+    let span = crate::duration::read(text)?;
+    if span > SPAN_MAX {
+        return Err(format!("{text:?} is too long; it is 24h at most"));
+    }
+    Ok(span)
+}
+
+const SPAN_MAX: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Debug, Serialize)]
 struct Result {

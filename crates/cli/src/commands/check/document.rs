@@ -48,9 +48,8 @@ fn renewed(row: &str, below: Option<usize>) -> anyhow::Result<String> {
     let cells: Vec<&str> = row.trim().trim_matches('|').split('|').map(str::trim).collect();
     let command = cells.last().map_or("", |cell| cell.trim_matches('`'));
     let known: Option<usize> = cells.get(STATES).and_then(|cell| cell.parse().ok());
-    if let (Some(below), Some(known)) = (below, known)
-        && known >= below
-    {
+    // A row that was never explored may have any number of states.
+    if below.is_some_and(|below| known.is_none_or(|known| known >= below)) {
         return Ok(row.to_owned());
     }
     let words = command.split_whitespace().skip(2);

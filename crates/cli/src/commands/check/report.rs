@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use serde_json::{Value, json};
-use tanist_check::{Bounds, CheckReport, CheckSpec, Order};
+use tanist_check::{Bounds, CheckReport, CheckSpec, Exploration, Limit, Order};
 use tanist_sim::pictures::story;
 
 use crate::terminal::output;
@@ -37,9 +37,31 @@ pub(super) fn text(spec: &CheckSpec, report: &CheckReport) -> Result<String, fmt
          {} ended at a bound or a violation, and {} lead to such an end before any good state",
         visited.states, visited.transitions, visited.depth, visited.at_bound, visited.unsure,
     )?;
+    if let Some(limit) = visited.limit {
+        writeln!(text, "{}", bounded(limit, visited))?;
+    }
     let name = spec.assumption.name();
     writeln!(text, "{} nodes, {name}, at most {}", spec.nodes, bounds(spec))?;
     Ok(text)
+}
+
+/// What ended the exploration early, and what was visited by then.
+fn bounded(limit: Limit, visited: &Exploration) -> String {
+    let Exploration { states, depth_complete, .. } = visited;
+    format!(
+        "bounded: --{} ended it; {states} states explored, depth {depth_complete} complete. \
+         No run of at most {depth_complete} steps violates more than what is listed",
+        name(limit)
+    )
+}
+
+/// The flag that sets a limit.
+const fn name(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Depth => "depth",
+        Limit::States => "states",
+        Limit::Memory => "memory",
+    }
 }
 
 /// How far the exploration went, in words.
@@ -102,6 +124,8 @@ pub(super) fn json(spec: &CheckSpec, report: &CheckReport) -> Value {
         "depth": bounds.depth,
         "states": visited.states,
         "complete": visited.is_complete,
+        "bounded_by": visited.limit.map(name),
+        "depth_complete": visited.depth_complete,
         "unsure": visited.unsure,
         "elections_decided": visited.has_elections,
         "properties": properties,

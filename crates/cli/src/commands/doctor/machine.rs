@@ -9,7 +9,8 @@ use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use tanist::key::{Keyring, ReadKeyError};
 use tanist::private_file::PrivateFileError;
-use tanist::transport::radio::{Antennas, Reach};
+use tanist::radio::Reach;
+use tanist::transport::radio::Antennas;
 
 use super::finding::Findings;
 use crate::agent::report::SettingsReport;
@@ -36,7 +37,7 @@ pub(super) fn settings(config: &Config) -> SettingsReport {
         message_max_ms: millis(timing.message_max),
         processing_max_ms: millis(timing.processing_max),
         heartbeat_ms: timing.heartbeat.map(millis),
-        suspect_after_ms: timing.silence.map(millis),
+        suspect_after_ms: timing.suspect_after.map(millis),
         files_max: getrlimit(Resource::Nofile).current,
         log_lines_dropped: 0,
         stdout_lines_dropped: 0,

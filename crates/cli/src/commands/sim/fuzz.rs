@@ -34,13 +34,13 @@ pub(crate) struct Args {
     #[arg(long, default_value = "all", value_parser = which)]
     algorithm: Which,
     /// How many seeds for each algorithm.
-    #[arg(long, default_value_t = 1000, value_name = "N")]
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=SEEDS_MAX))]
     seeds: u64,
     /// The first seed; the others follow it.
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     first: u64,
     /// On how many threads [default: as many as the machine has].
-    #[arg(long, value_name = "J")]
+    #[arg(long, value_name = "J", value_parser = threads)]
     jobs: Option<NonZeroUsize>,
     /// Go on after a failure, which otherwise ends the algorithm's turn.
     #[arg(long)]
@@ -55,6 +55,9 @@ pub(crate) struct Args {
     #[arg(short, long, value_enum, default_value = "table", value_name = "FORMAT")]
     output: Format,
 }
+
+/// The most seeds of one command: weeks of work.
+const SEEDS_MAX: u64 = 1_000_000_000;
 
 /// One algorithm or all.
 #[derive(Clone, Copy, Debug)]
@@ -141,7 +144,7 @@ impl Args {
     fn keep(&self, algorithm: Algorithm, failure: &Failure) -> anyhow::Result<Find> {
         let seed = self.first + failure.case;
         let name = algorithm.name();
-        let scenario = small(fuzz::scenario(algorithm, seed, self.mutant));
+        let scenario = small(&fuzz::scenario(algorithm, seed, self.mutant));
         let file = self.out.join(format!("failure-{name}-{seed}.toml"));
         fs::write(&file, scenario.to_text()).with_context(|| {
             format!("error: seed {seed} of {name} failed, but cannot write {}", file.display())
@@ -198,11 +201,12 @@ impl Turn {
 
 /// A smaller scenario that fails alike. What panics when it is judged may panic when it is shrunk,
 /// and who interrupts does not want to wait; then it is the scenario itself.
-fn small(scenario: Scenario) -> Scenario {
+fn small(scenario: &Scenario) -> Scenario {
+    let whole = || shrink::without_idle(scenario);
     if interrupt::is_asked() {
-        return scenario;
+        return whole();
     }
-    catch_unwind(AssertUnwindSafe(|| shrink::shrink(&scenario))).unwrap_or(scenario)
+    catch_unwind(AssertUnwindSafe(|| shrink::shrink(scenario))).unwrap_or_else(|_| whole())
 }
 
 fn text(turns: &[Turn]) -> String {
@@ -242,6 +246,16 @@ fn words(span: Duration) -> String {
         172_800.. => format!("{:.1}d", seconds / 86_400.0),
     }
 }
+
+/// Reads a number of threads.
+pub(super) fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let count: Option<NonZeroUsize> = text.parse().ok();
+    let fits = |count: &NonZeroUsize| count.get() <= JOBS_MAX;
+    count.filter(fits).ok_or_else(|| format!("expected a number from 1 to {JOBS_MAX}"))
+}
+
+/// More threads than any machine has cores; a system may refuse them.
+const JOBS_MAX: usize = 1024;
 
 /// On how many threads to work.
 pub(super) fn jobs(given: Option<NonZeroUsize>) -> usize {

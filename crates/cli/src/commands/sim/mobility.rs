@@ -14,7 +14,7 @@ use tanist_sim::studies::roaming::{Outcome, Roaming};
 use tanist_sim::studies::scale::Control;
 use tanist_sim::world::walking::Mobility;
 
-use self::measures::{Ground, Length, Loss, Span, Speeds, metres};
+use self::measures::{Ground, Length, Loss, Span, Speeds, metres, share};
 use super::run::pair;
 use crate::commands::algorithm;
 use crate::exit::Exit;
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// End with exit code 1 if nodes agree for less than this share of the time.
-    #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
+    #[arg(long, default_value_t = 0.0, value_name = "SHARE", value_parser = share)]
     at_least: f64,
     /// Draw who is where and follows whom at the end; `-` is stdout.
     #[arg(long, value_name = "FILE")]
@@ -118,6 +118,7 @@ impl Args {
                 names.join(", ")
             )));
         }
+        self.check_work()?;
         let mut options = Options::default();
         for (name, value) in &self.options {
             options.set(self.algorithm, name, value).map_err(|error| {
@@ -143,6 +144,28 @@ impl Args {
             heartbeat: self.heartbeat.0,
             seed: self.seed,
         })
+    }
+
+    /// Refuses a run without time, and one that would not end within days.
+    fn check_work(&self) -> Result<(), Problem> {
+        let refused = |what: &str| Err(Problem::Usage(format!("{what}; nothing was run")));
+        if self.time.0 > TIME_MAX {
+            return refused("--time is at most 24h of simulated time");
+        }
+        if self.time.0.is_zero() {
+            return refused("--time is longer than zero, such as 10m");
+        }
+        if self.message.0 > self.time.0 {
+            return refused("--message is longer than --time, so no message would arrive");
+        }
+        let beats = self.time.0.as_nanos() / self.heartbeat.0.as_nanos().max(1);
+        if beats.saturating_mul(u128::from(self.nodes)) > BEATS_MAX {
+            return refused(
+                "--nodes times --time divided by --heartbeat is at most 200 million; choose a \
+                 longer heartbeat, a shorter time or fewer nodes",
+            );
+        }
+        Ok(())
     }
 
     fn verdict(&self, outcome: &Outcome) -> Exit {
@@ -291,6 +314,11 @@ impl Args {
 fn rate(count: u64, over: f64) -> f64 {
     if over > 0.0 { count as f64 / over } else { 0.0 }
 }
+
+/// As long as a scenario may be.
+const TIME_MAX: Duration = Duration::from_secs(24 * 3600);
+/// The most heartbeats of all nodes together: two thousand nodes for a day, one a second.
+const BEATS_MAX: u128 = 200_000_000;
 
 const NODES_MAX: i64 = 2000;
 

@@ -1,12 +1,15 @@
 //! `tanist sim`: elections in the simulator, one file per command.
 
+mod frames;
 mod fuzz;
 mod list;
 mod mobility;
 mod mutants;
+mod part;
 pub(in crate::commands) mod run;
 mod scale;
 mod sweep;
+mod trade_off;
 
 use crate::exit::Exit;
 
@@ -16,6 +19,7 @@ pub(crate) enum Command {
     List(list::Args),
     Run(run::Args),
     Sweep(sweep::Args),
+    TradeOff(trade_off::Args),
     Fuzz(fuzz::Args),
     Mobility(mobility::Args),
     Scale(scale::Args),
@@ -29,6 +33,7 @@ impl Command {
             Self::List(args) => args.run(),
             Self::Run(args) => args.run(),
             Self::Sweep(args) => args.run(),
+            Self::TradeOff(args) => args.run(),
             Self::Fuzz(args) => args.run(),
             Self::Mobility(args) => args.run(),
             Self::Scale(args) => args.run(),
@@ -42,6 +47,7 @@ Examples:
   tanist sim list
   tanist sim run bully-figure-10-8 --svg run.svg
   tanist sim sweep invitation --nodes 2..32
+  tanist sim trade-off bully --timeouts 2ms..40ms --svg trade-off.svg
   tanist sim fuzz --algorithm bully --seeds 10000
   tanist sim mobility --nodes 100 --time 1m --svg map.svg
   tanist sim scale --nodes 1000,10000";

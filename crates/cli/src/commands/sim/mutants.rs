@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use tanist_core::election::Algorithm;
 use tanist_core::mutant::Mutant;
 use tanist_sim::studies::fuzz;
+use tanist_sim::world::mutants;
 
-use super::fuzz::jobs;
+use super::fuzz::{jobs, threads};
 use crate::campaign::{Campaign, Failure, Until};
 use crate::exit::Exit;
 use crate::process::interrupt;
@@ -23,7 +24,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1000, value_name = "N")]
     seeds: u64,
     /// On how many threads [default: as many as the machine has].
-    #[arg(long, value_name = "J")]
+    #[arg(long, value_name = "J", value_parser = threads)]
     jobs: Option<NonZeroUsize>,
     /// How to write the result.
     #[arg(short, long, value_enum, default_value = "table", value_name = "FORMAT")]
@@ -50,7 +51,7 @@ impl Args {
         crate::commands::require_mutants()?;
         interrupt::listen();
         let mut trials = Vec::new();
-        for mutant in Mutant::all() {
+        for mutant in mutants::all() {
             let caught = self.search(mutant);
             if caught.is_none() && interrupt::is_asked() {
                 break;

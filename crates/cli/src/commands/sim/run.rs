@@ -1,16 +1,21 @@
 //! `tanist sim run`: one scenario, one seed: its story, its figures, its verdict.
 
 use std::fmt::{self, Write};
+use std::path::PathBuf;
 
-use tanist_core::GroupConfig;
+use tanist_core::membership::NodeNames;
+use tanist_core::{GroupConfig, NodeId};
 use tanist_sim::monitors::Verdict;
 use tanist_sim::observe::observers::Judgement;
 use tanist_sim::pictures::diagram;
+use tanist_sim::pictures::part::Shown;
 use tanist_sim::pictures::scene::{self, Scene};
 use tanist_sim::pictures::story;
 use tanist_sim::studies::run::NodeAtEnd;
 use tanist_sim::{Report, Scenario, run};
 
+use super::frames;
+use super::part::PartArgs;
 use crate::exit::Exit;
 use crate::library;
 use crate::problem::Problem;
@@ -42,6 +47,11 @@ pub(crate) struct Args {
     /// Draw the nodes in their places, with the election's steps as numbered arrows; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     topology: Option<Target>,
+    /// Draw each stage of the run as a picture in this folder, and an index.html of all.
+    #[arg(long, value_name = "DIR")]
+    frames: Option<PathBuf>,
+    #[command(flatten)]
+    part: PartArgs,
 }
 
 impl Args {
@@ -50,13 +60,27 @@ impl Args {
         let files = [self.trace.as_ref(), self.svg.as_ref(), self.topology.as_ref()];
         let is_report_wanted = output::is_report_wanted(self.output, &files)?;
         let scenario = self.scenario()?;
+        let part = self.part.part(scenario.end)?;
+        let is_told = is_report_wanted && matches!(self.output, None | Some(Format::Table));
+        if part.is_some() && !is_told && self.svg.is_none() {
+            let what = "--from, --to and --hide choose a part of the story and of the diagram, and \
+                        neither was asked for; nothing was run. Add --svg FILE";
+            return Err(Problem::Usage(what.to_owned()).into());
+        }
         let report = run(&scenario, self.seed.unwrap_or(scenario.seed));
         let trace = &report.recording;
+        let shown = part.map(|part| part.of(&scenario.members, &trace.entries));
         if let Some(target) = &self.trace {
             target.fill(|mut to| trace.write(&mut to))?;
         }
         if let Some(target) = &self.svg {
-            let picture = diagram::space_time(&trace.header, &trace.entries);
+            let picture = match &shown {
+                Some(shown) => {
+                    let note = self.part.note(shown, scenario.end);
+                    diagram::space_time_of_part(&trace.header, &shown.drawn(), &note)
+                }
+                None => diagram::space_time(&trace.header, &trace.entries),
+            };
             target.fill(|to| to.write_all(picture.as_bytes()))?;
         }
         if let Some(target) = &self.topology {
@@ -64,9 +88,14 @@ impl Args {
             let picture = scene::draw(&trace.header, &trace.entries, &places);
             target.fill(|to| to.write_all(picture.as_bytes()))?;
         }
+        if let Some(folder) = &self.frames {
+            let places = Scene::of(&scenario, report.seed);
+            let written = frames::write(&trace.header, &trace.entries, &places, folder)?;
+            output::complain(&written);
+        }
         if is_report_wanted {
             match self.output.unwrap_or(Format::Table) {
-                Format::Table => output::print(&self.text(&scenario, &report)?)?,
+                Format::Table => output::print(&self.text(&scenario, &report, shown.as_ref())?)?,
                 Format::Json => output::print_json(&report.to_json(&scenario))?,
             }
         }
@@ -89,14 +118,25 @@ impl Args {
         Ok(scenario)
     }
 
-    fn text(&self, scenario: &Scenario, report: &Report) -> Result<String, fmt::Error> {
+    fn text(
+        &self,
+        scenario: &Scenario,
+        report: &Report,
+        shown: Option<&Shown>,
+    ) -> Result<String, fmt::Error> {
         let trace = &report.recording;
         let mut text = String::new();
-        story::story(&trace.header, &trace.entries, &mut text)?;
+        if let Some(shown) = shown {
+            story::story_of_part(&trace.header, shown, &mut text)?;
+            let note = self.part.note(shown, scenario.end);
+            writeln!(text, "\nShown: {note}.\nThe figures below are of the whole run.")?;
+        } else {
+            story::story(&trace.header, &trace.entries, &mut text)?;
+        }
         write!(text, "\n{}", messages(scenario, report))?;
-        write!(text, "\n{}", nodes(&report.nodes))?;
+        write!(text, "\n{}", nodes(&report.nodes, &report.recording.header.names))?;
         write!(text, "\n{}", assertions(&report.assertions))?;
-        write!(text, "\n{}", self.remarks(scenario, report))?;
+        write!(text, "\n{}{}", not_happened(report), self.remarks(scenario, report))?;
         writeln!(text, "Replay: {}", self.replay(report.seed))?;
         Ok(text)
     }
@@ -134,6 +174,18 @@ impl Args {
     }
 }
 
+/// The parts of the scenario that did not happen.
+fn not_happened(report: &Report) -> String {
+    if report.not_happened.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("Did not happen:\n");
+    for what in &report.not_happened {
+        text.extend(["  ", &output::plain(what), "\n"]);
+    }
+    text
+}
+
 /// The exit code of a run, and on stderr the reason if it is not 0.
 fn verdict(report: &Report) -> Exit {
     let violated = report.violated().filter_map(|judged| judged.violated.as_ref());
@@ -169,7 +221,8 @@ fn messages(scenario: &Scenario, report: &Report) -> String {
     format!("{table}{} delivered, {} dropped\n", counts.delivered, counts.dropped)
 }
 
-fn nodes(nodes: &[NodeAtEnd]) -> Table {
+fn nodes(nodes: &[NodeAtEnd], names: &NodeNames) -> Table {
+    let called = |id: u32| names.of(NodeId(id)).to_string();
     let mut table = Table::new([
         left("NODE"),
         left("STATUS"),
@@ -179,11 +232,11 @@ fn nodes(nodes: &[NodeAtEnd]) -> Table {
         left("DEFINITION"),
     ]);
     for node in nodes {
-        let up: Vec<String> = node.up.iter().map(|id| format!("n{id}")).collect();
+        let up: Vec<String> = node.up.iter().map(|id| called(*id)).collect();
         table.row([
-            format!("n{}", node.id),
+            called(node.id),
             node.status.clone(),
-            node.coordinator.map_or_else(none, |id| format!("n{id}")),
+            node.coordinator.map_or_else(none, called),
             node.group.map_or_else(none, |group| group.to_string()),
             if up.is_empty() { none() } else { up.join(" ") },
             node.definition.clone().unwrap_or_else(none),
@@ -224,6 +277,8 @@ Examples:
   tanist sim run bully-figure-10-8
   tanist sim run bully-figure-10-8 --option waits=full --svg run.svg
   tanist sim run ring-list-six-processes --topology ring.svg
+  tanist sim run lecture-worst --frames stages
+  tanist sim run ring-list-six-processes --from 2ms --to 10ms --hide acks,timers
   tanist sim run my-scenario.toml --seed 7 -o json | jq .messages
   tanist sim run my-scenario.toml --trace - | grep violation
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tanist_sim::pictures::plot::{self, Plot, Point, Series};
-use tanist_sim::studies::scale::{self, Control, Progress, Row};
+use tanist_sim::studies::scale::{self, Control, NODES_MAX, Progress, Row, ScaleError};
 
 use crate::exit::Exit;
 use crate::problem::Problem;
@@ -57,6 +57,9 @@ impl Args {
         let mut sizes = self.nodes.clone();
         sizes.sort_unstable();
         sizes.dedup();
+        if let Some(nodes) = sizes.iter().find(|nodes| !(1..=NODES_MAX).contains(*nodes)) {
+            return Err(Problem::Usage(ScaleError::Size(*nodes).to_string()).into());
+        }
         let mut runs = Vec::new();
         for nodes in sizes {
             match size(nodes)? {
@@ -186,6 +189,7 @@ fn entry(run: &Run) -> Value {
 fn picture(runs: &[Run]) -> String {
     let series = |name: &str, values: fn(&Row) -> (f64, f64)| Series {
         name: name.to_owned(),
+        formula: None,
         points: runs
             .iter()
             .map(|Run { row, .. }| {

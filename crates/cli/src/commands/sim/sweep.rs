@@ -2,8 +2,8 @@
 
 use serde_json::{Number, Value, json};
 use tanist_core::election::Algorithm;
-use tanist_sim::pictures::plot::{self, Plot, Point, Series};
-use tanist_sim::studies::sweep::{self, Row, Spread};
+use tanist_sim::pictures::plot;
+use tanist_sim::studies::sweep::{self, Row};
 use tanist_sim::studies::theory::Amount;
 
 use crate::commands::algorithm;
@@ -47,7 +47,7 @@ impl Args {
             target.fill(|to| to.write_all(sweep::csv(&rows).as_bytes()))?;
         }
         if let Some(target) = &self.svg {
-            target.fill(|to| to.write_all(self.picture(&rows).as_bytes()))?;
+            target.fill(|to| to.write_all(plot::sweep(self.algorithm, &rows).as_bytes()))?;
         }
         let has_files = self.csv.is_some() || self.svg.is_some();
         match self.output {
@@ -83,42 +83,6 @@ impl Args {
         }
         Ok(rows)
     }
-
-    fn picture(&self, rows: &[Row]) -> String {
-        let name = self.algorithm.name();
-        plot::plots(&[
-            Plot {
-                title: format!("{name}: messages"),
-                y_label: "messages".to_owned(),
-                series: series(rows, |row| {
-                    (row.messages.to_f64(), row.theory_messages.to_f64(), row.spread)
-                }),
-            },
-            Plot {
-                title: format!("{name}: time"),
-                y_label: "simulated ms".to_owned(),
-                series: series(rows, |row| {
-                    (row.time_us.to_f64() / 1e3, row.theory_time_us.to_f64() / 1e3, None)
-                }),
-            },
-        ])
-    }
-}
-
-/// One curve per case: what was measured, and what theory says.
-fn series(rows: &[Row], values: fn(&Row) -> (f64, f64, Option<Spread>)) -> Vec<Series> {
-    by_case(rows)
-        .map(|rows| Series {
-            name: rows[0].case.to_owned(),
-            points: rows
-                .iter()
-                .map(|row| {
-                    let (measured, theory, spread) = values(row);
-                    Point { n: row.n, measured, theory, spread }
-                })
-                .collect(),
-        })
-        .collect()
 }
 
 /// The rows of each case; they come case by case.

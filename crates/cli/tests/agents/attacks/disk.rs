@@ -11,12 +11,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tanist::settings::Settings;
 use tanist::store::record;
-use tanist::{TimingConfig, transport};
+use tanist::{Timing, transport};
 use tanist_core::election::{self, bully};
 use tanist_core::node::Message;
-use tanist_core::{
-    GroupConfig, GroupNumber, GroupSettings, Member, Membership, NodeId, Priority, Timing,
-};
+use tanist_core::{GroupConfig, GroupNumber, GroupSettings, Member, Membership, NodeId, Priority};
 use tanist_core::{recall, wire};
 
 use crate::support::agent::{Process, signal};
@@ -171,13 +169,10 @@ fn a_leader_whose_disk_hangs_in_a_save_has_ended_its_job_before_another_starts()
         eprintln!("skipped: strace cannot attach");
         return;
     };
-    let timing = TimingConfig {
-        heartbeat: Some(Duration::from_millis(100)),
-        silence: Some(Duration::from_secs(2)),
-        check_every: Duration::from_millis(500),
-        timeout_every: Duration::from_millis(500),
-        ..tanist::default_timing()
-    };
+    let timing = Timing::default()
+        .heartbeat(Duration::from_millis(100))
+        .suspect_after(Duration::from_secs(2))
+        .check_every(Duration::from_millis(500));
     says(&fleet, settings(timing), 2, 3, &[recalls(5000)]);
     assert_ne!(third.ends().code(), Some(0));
     fleet
@@ -251,9 +246,9 @@ fn a_data_directory_that_others_may_write_is_refused_with_the_command_that_mends
 }
 
 /// The settings of nodes n1 to n3; timings as in [`TIMING`] or the usual ones.
-fn settings(timing: TimingConfig) -> Settings {
+fn settings(timing: Timing) -> Settings {
     let members = (1..=3).map(|id| Member { id: NodeId(id), priority: Priority(id) });
-    let timing = Timing::new(timing).unwrap();
+    let timing = tanist_core::Timing::new(timing.into()).unwrap();
     let settings = GroupSettings::new(election::Algorithm::Bully, timing);
     Settings::of(&GroupConfig::new(settings).unwrap(), &Membership::new(members).unwrap())
 }
@@ -318,7 +313,7 @@ fn a_counter_near_its_end_is_refused_before_it_is_saved() {
     };
     let hostile = [names(u64::MAX - 1), names(1 << 40), recalls(u64::MAX), recalls(1 << 63)];
     // As in the configurations of these agents.
-    let timing = TimingConfig { silence: Some(Duration::from_secs(5)), ..tanist::default_timing() };
+    let timing = Timing::default().suspect_after(Duration::from_secs(5));
     says(&fleet, settings(timing), 2, 1, &hostile);
     agent.when("metrics", |metrics| metrics["refused_counters"] == 4);
     until("the peer's name in the log", || agent.log().contains("n2").then_some(()));

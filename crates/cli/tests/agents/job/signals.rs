@@ -115,6 +115,26 @@ fn asked_twice_it_kills_at_once_and_says_so() {
     fleet.no_process_runs();
 }
 
+#[test]
+fn a_grace_that_is_longer_than_the_group_waits_is_told() {
+    let fleet = Fleet::configured(1, "");
+    let told = |grace| {
+        let script = "trap 'exit 0' TERM; touch ready; while :; do sleep 0.01; done";
+        let mut command = fleet.job(1, &["--grace", grace], script);
+        let mut run = Process::start(command.stderr(Stdio::piped()));
+        until("the command", || fleet.file("ready").exists().then_some(()));
+        run.signal("-TERM");
+        assert_eq!(run.code(), 0);
+        fs::remove_file(fleet.file("ready")).unwrap();
+        let mut stderr = String::new();
+        std::io::Read::read_to_string(&mut run.child().stderr.take().unwrap(), &mut stderr)
+            .unwrap();
+        stderr.contains("does not fit into timing.stop_within (30s)")
+    };
+    assert!(told("26s"));
+    assert!(!told("25s"));
+}
+
 // consul#1210: SIGQUIT ends the parent and leaves the child.
 #[test]
 fn other_signals_reach_the_command_and_strand_nobody() {

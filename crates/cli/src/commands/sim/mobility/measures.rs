@@ -130,3 +130,10 @@ impl Loss {
 
 /// A thousand kilometres.
 const LENGTH_MAX: f64 = 1e6;
+
+/// Reads a share.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let value: Option<f64> = text.trim().parse().ok();
+    let expected = || format!("{text:?} is not a share; write a number from 0 to 1");
+    value.filter(|value| (0.0..=1.0).contains(value)).ok_or_else(expected)
+}

@@ -19,6 +19,8 @@ fn header() -> Header {
         labels: Vec::new(),
         names: NodeNames::default(),
         answer_us: 150_000,
+        ring: Vec::new(),
+        stop_within_us: 30_000_000,
         check_every_us: 2_000_000,
         preempt: String::new(),
     }
@@ -48,11 +50,11 @@ fn message(kind: Kind) -> MessageFacts {
 }
 
 fn send(to: u32, kind: Kind) -> Event {
-    Event::Send { node: ME, to: NodeId(to), id: 1, message: message(kind) }
+    Event::Send { node: ME, to: NodeId(to), id: 1, message: message(kind), contents: None }
 }
 
 fn receive(from: u32, kind: Kind) -> Event {
-    Event::Receive { node: ME, from: NodeId(from), id: 1, message: message(kind) }
+    Event::Receive { node: ME, from: NodeId(from), id: 1, message: message(kind), contents: None }
 }
 
 fn timer(timer: TimerName) -> Event {
