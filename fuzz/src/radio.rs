@@ -71,7 +71,7 @@ impl Air {
             group: Arc::from(GROUP),
             keyring: KEYRING.clone(),
             peers: vec![NodeId(2), NodeId(3)],
-            patience: Duration::from_secs(1),
+            suspect_after: Duration::from_secs(1),
         });
         let speakers = [Speaker::new(NodeId(2)), Speaker::new(NodeId(3))];
         Self { receiver, now: Time::from_micros(0), questions: 0, speakers, said: Vec::new() }
