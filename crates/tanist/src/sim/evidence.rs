@@ -13,7 +13,7 @@ use tanist_sim::observe::recording::Recording;
 use tanist_sim::pictures::diagram;
 use tanist_sim::pictures::story;
 
-use super::seeds;
+use super::expected_panics;
 use super::world::World;
 use crate::task::GroupTask;
 
@@ -218,7 +218,7 @@ impl<T: GroupTask> World<T> {
 
     /// Saves the evidence, and says where it is.
     fn whereabouts(&self) -> (Option<Box<Evidence>>, String) {
-        if self.trial.is_some() && seeds::is_quiet() {
+        if self.trial.is_some() && expected_panics::is_quiet() {
             return (None, "Its story is below".to_owned());
         }
         match self.save() {

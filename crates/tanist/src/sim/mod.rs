@@ -119,6 +119,7 @@
 mod builder;
 mod evidence;
 mod executor;
+mod expected_panics;
 mod faults;
 mod groups;
 mod leader_check;

@@ -17,7 +17,7 @@ use tanist_core::Time;
 use tokio::runtime::{Builder, Handle};
 use tokio::time::{Instant, sleep_until};
 
-use super::seeds::on_another_thread;
+use super::expected_panics::on_another_thread;
 
 /// A runtime of one thread whose clock the world moves.
 pub(super) struct Runtime {

@@ -3,16 +3,14 @@
 //! A run is made smaller in the order nodes, faults of storms, time; what still fails in the same
 //! way is kept. Assumes that the test follows from the seed, as everything in a world does.
 
-use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Write as _;
-use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
 use std::thread;
 
 use super::evidence::{NeverError, ViolationError};
+use super::expected_panics::{Panicked, quietly};
 use super::trial::{Again, Reduction, SEED_VARIABLE, Seen, Trial};
 
 /// Runs a test for every seed. The first that fails, by an error or a panic, is shrunk: fewer
@@ -112,13 +110,12 @@ impl Hunt<'_> {
 
     fn attempt(&self, trial: &Trial) -> Option<Failed> {
         self.runs.set(self.runs.get() + 1);
-        let outcome = quietly(|| panic::catch_unwind(AssertUnwindSafe(|| (self.test)(trial))));
-        let (kind, text) = match outcome {
+        let (kind, text) = match quietly(|| (self.test)(trial)) {
             Ok(Ok(())) => return None,
             Ok(Err(error)) => (Kind::of(error.as_ref()), error.to_string()),
-            Err(payload) => {
-                let place = LAST_PANIC.with_borrow_mut(Option::take).unwrap_or_default();
-                (Kind::Panic(place.clone()), format!("{}, at {place}", words(payload.as_ref())))
+            Err(Panicked { place, words }) => {
+                let text = format!("{words}, at {place}");
+                (Kind::Panic(place), text)
             }
         };
         let seen = trial.seen();
@@ -233,61 +230,6 @@ impl Kind {
         }
         Self::Error(error.to_string().replace(|c: char| c.is_ascii_digit(), ""))
     }
-}
-
-thread_local! {
-    /// Whether panics of this thread are expected.
-    static IS_QUIET: Cell<bool> = const { Cell::new(false) };
-    /// Where the last of them was.
-    static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// Whether a failure on this thread is one of many runs, and is to say nothing.
-pub(super) fn is_quiet() -> bool {
-    IS_QUIET.get()
-}
-
-/// Runs without a word about panics.
-fn quietly<R>(run: impl FnOnce() -> R) -> R {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if is_quiet() {
-                let place = info.location().map(ToString::to_string);
-                LAST_PANIC.with_borrow_mut(|last| *last = place);
-            } else {
-                before(info);
-            }
-        }));
-    });
-    let was = IS_QUIET.replace(true);
-    let result = run();
-    IS_QUIET.set(was);
-    result
-}
-
-/// Runs on a thread of its own, as quiet as this one; a panic there is one of this thread.
-pub(super) fn on_another_thread<R: Send>(run: impl FnOnce() -> R + Send) -> R {
-    let is_quiet = is_quiet();
-    let caught = thread::scope(|scope| {
-        let body = move || {
-            IS_QUIET.set(is_quiet);
-            let result = panic::catch_unwind(AssertUnwindSafe(run));
-            (result, LAST_PANIC.take())
-        };
-        scope.spawn(body).join()
-    });
-    let (result, place) = caught.expect("the thread catches every panic");
-    if place.is_some() {
-        LAST_PANIC.set(place);
-    }
-    result.unwrap_or_else(|payload| panic::resume_unwind(payload))
-}
-
-fn words(payload: &(dyn Any + Send)) -> &str {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic without words")
 }
 
 /// Enough to drop single faults of a long storm.
