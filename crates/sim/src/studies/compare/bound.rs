@@ -7,6 +7,7 @@
 use tanist_core::election::Algorithm;
 
 use super::Script;
+use crate::studies::sweep::formula;
 use crate::studies::theory::{Bounds, Cost, ring};
 
 /// An upper bound.
@@ -45,15 +46,16 @@ pub fn bounds(script: Script, algorithms: &[Algorithm], sizes: &[u32]) -> Vec<Bo
 
 /// The formula, and what the sweep of the same algorithm compares its runs with.
 fn proved(algorithm: Algorithm) -> Option<(&'static str, Theory)> {
-    let known = PROVED.iter().find(|(of, ..)| *of == algorithm)?;
-    Some((known.1, known.2))
+    let (_, case, theory) = PROVED.iter().find(|(of, ..)| *of == algorithm)?;
+    Some((formula(algorithm, case)?.messages, *theory))
 }
 
 type Theory = fn(u64, &Bounds) -> Cost;
 
+/// Algorithm, the case of its sweep that no run is above, and what that costs.
 const PROVED: &[(Algorithm, &str, Theory)] = &[
-    (Algorithm::RingPeterson, "2N floor(lg N) + 2N", ring::bids_worst),
-    (Algorithm::RingHirschbergSinclair, "8N + 8 ceil(N lg N)", ring::probes_bound),
+    (Algorithm::RingPeterson, "all-worst", ring::bids_worst),
+    (Algorithm::RingHirschbergSinclair, "all-bound", ring::probes_bound),
 ];
 
 /// Messages do not depend on delays.
