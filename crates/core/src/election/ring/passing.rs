@@ -106,6 +106,9 @@ impl Ring {
         let label = token.label();
         self.counter = self.counter.max(label.number);
         let past = self.is_over(cx, &token).then(|| self.past());
+        if past.is_some() && label.owner != from && self.is_too_late(cx, label) {
+            out.send(label.owner, Message::Ack { label, past });
+        }
         if past.is_none() {
             match token {
                 Token::Elect { number, node, place, leads } => {
@@ -120,6 +123,16 @@ impl Ring {
             }
         }
         out.send(from, Message::Ack { label, past });
+    }
+
+    /// Whether a token that is over comes from a node that should have won: it restarted after the
+    /// others had elected, and calls the same election. Nodes before this one in the ring may have
+    /// passed its token on, and stop the result of the lower node; so it is told to call again,
+    /// with a higher number, instead of finding out after the timeout of a whole election.
+    fn is_too_late(&self, cx: &Context<'_>, label: Label) -> bool {
+        label.owner != cx.me
+            && label.number == self.number
+            && self.coordinator.is_some_and(|winner| cx.members.outranks(label.owner, winner))
     }
 
     /// The highest number of an election that is over at this node, or that it took no part in.

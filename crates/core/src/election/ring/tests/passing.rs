@@ -90,6 +90,21 @@ fn a_token_of_an_election_that_is_over_is_acknowledged_with_its_number_and_dropp
 }
 
 #[test]
+fn a_better_node_that_calls_the_same_election_too_late_is_told_so() {
+    let mut bench: Bench<Ring> = Bench::established(group(4), 1, 2);
+    let lines = sent(bench.receive(3, candidate(1, 4, 2)));
+    assert_eq!(lines, ["send n4 ack past 1", "send n3 ack past 1"]);
+    // Once is enough where the better node itself has passed it on.
+    assert_eq!(sent(bench.receive(4, candidate(1, 4, 0))), ["send n4 ack past 1"]);
+    // A node needs no message to itself.
+    let mut own: Bench<Ring> = Bench::established(group(4), 3, 2);
+    assert_eq!(sent(own.receive(2, candidate(1, 3, 3))), ["send n2 ack past 1"]);
+    let mut late: Bench<Ring> = Bench::coming_up(group(4), 4, None);
+    let lines = sent(late.receive(1, ack(&candidate(1, 4, 2), Some(1))));
+    assert_eq!(lines, ["send n1 election 2.n4 hop 0"]);
+}
+
+#[test]
 fn a_call_with_a_number_that_is_over_elsewhere_is_repeated_with_a_higher_one() {
     let mut bench: Bench<Ring> = Bench::coming_up(group(3), 2, None);
     assert_eq!(bench.state(), "Election under none in 1.n2 with {}");
