@@ -320,7 +320,8 @@ impl Group {
     }
 
     /// Stops the application, tells the others so that they elect at once, closes all connections
-    /// and waits until the node is gone.
+    /// and waits until the node is gone. A leader names the highest member of its group as its
+    /// successor.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

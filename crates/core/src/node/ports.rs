@@ -180,6 +180,9 @@ pub enum Command {
         /// The successor.
         to: NodeId,
     },
+    /// Stop the application and withdraw for good, since the process ends; a leader names its
+    /// successor. [`Notice::Withdrawn`] says when it has stopped.
+    Leave,
     /// The application acts as the leader of this group; all others are told.
     Acting(GroupNumber),
     /// Take part again, as a node that has just started; [`Notice::Rejoined`] says when.

@@ -115,6 +115,7 @@ impl Node {
                 self.tell_policy(cx, Event::Command(withdraw), out);
             }
             Command::HandOver { to } => self.hand_over(cx, to, out),
+            Command::Leave => self.leave(cx, out),
             Command::Acting(group) => {
                 self.tell_policy(cx, Event::Command(policy::Command::Acting(group)), out);
             }

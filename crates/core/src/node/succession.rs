@@ -55,6 +55,13 @@ impl Node {
         }
     }
 
+    /// The process ends. A leader names its successor: without a name all members would elect, and
+    /// a node that restarts while they do takes part, and might win.
+    pub(super) fn leave(&mut self, cx: &mut Context<'_>, out: &mut Effects<Self>) {
+        let successor = self.successor(cx.me, cx.config, cx.members, None).ok();
+        self.tell_policy(cx, Event::Command(policy::Command::Leave { successor }), out);
+    }
+
     /// A peer has withdrawn. If it led, the node that it names takes over, and the others leave
     /// the election to that one for a while.
     pub(super) fn on_farewell(

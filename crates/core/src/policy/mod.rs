@@ -235,6 +235,11 @@ pub enum Command {
         /// The successor.
         to: NodeId,
     },
+    /// The process of the node ends.
+    Leave {
+        /// The node that is to lead instead of this one, if this one leads.
+        successor: Option<NodeId>,
+    },
     /// The leader of this group has withdrawn, and has named another node than this one.
     AwaitSuccessor(GroupNumber),
     /// The user's application acts as the leader of this group.
@@ -340,6 +345,7 @@ impl Protocol for Policy {
             Event::Timer(Timer::Stop) => self.fall_silent(cx, out),
             Event::Command(Command::Withdraw { hold }) => self.withdraw(cx, hold, out),
             Event::Command(Command::HandOver { to }) => self.hand_over(cx, to, out),
+            Event::Command(Command::Leave { successor }) => self.leave_for_good(cx, successor, out),
             Event::Command(Command::AwaitSuccessor(group)) => self.await_successor(cx, group, out),
             Event::Command(Command::Acting(group)) => Self::tell_acting(cx, group, out),
             Event::Command(Command::Rejoin) => self.rejoin(cx, out),

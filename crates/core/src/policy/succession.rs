@@ -146,6 +146,19 @@ impl Policy {
         self.successor = Some(to);
     }
 
+    /// Withdraws until the process has ended, in favour of a named node if there is one.
+    pub(super) fn leave_for_good(
+        &mut self,
+        cx: &Context<'_>,
+        successor: Option<NodeId>,
+        out: &mut Effects<Self>,
+    ) {
+        if self.presence == Presence::Present {
+            self.successor = successor;
+        }
+        self.withdraw(cx, None, out);
+    }
+
     /// Another node was named: this one leaves the election to it for a while.
     pub(super) fn await_successor(
         &mut self,

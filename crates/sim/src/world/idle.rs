@@ -173,7 +173,7 @@ impl World {
             }
             Command::Rejoin if node.takes_part() => Some("the node took part"),
             Command::Rejoin => Some("the node was about to rejoin"),
-            Command::Withdraw { .. } => absence(node),
+            Command::Withdraw { .. } | Command::Leave => absence(node),
             Command::Call | Command::Check | Command::SuspectCoordinator => {
                 absence(node).or_else(|| self.why_uncalled(id, node, command))
             }

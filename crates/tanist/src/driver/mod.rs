@@ -181,7 +181,7 @@ impl Driver {
     /// then the node answers as before, for as long as an application may take to stop.
     async fn leave(&mut self) -> Result<(), Failure> {
         let mut written = self.network.counters().frames_out;
-        self.step(Event::Command(Command::Withdraw { hold: None }))?;
+        self.step(Event::Command(Command::Leave))?;
         while !self.node.is_withdrawn() {
             if self.node.is_overdue() {
                 return Err(self.desk.overdue().into());

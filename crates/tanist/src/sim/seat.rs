@@ -255,7 +255,7 @@ impl<T: GroupTask> Seat<T> {
 
     const fn leave(program: &mut Running) -> Asked {
         program.is_leaving = true;
-        Asked::Command(Command::Withdraw { hold: None })
+        Asked::Command(Command::Leave)
     }
 
     fn carry_out(

@@ -57,6 +57,31 @@ fn a_leader_stops_and_then_names_its_successor() {
 }
 
 #[test]
+fn a_leader_whose_process_ends_names_the_best_of_the_others() {
+    for algorithm in keeping() {
+        let mut bench = kept(algorithm, 3);
+        assert_eq!(without_timers(bench.tell(Command::Leave)), ["yield"], "{algorithm:?}");
+        let lines = bench.tell(Command::Stopped(Report::default()));
+        let farewells = ["send n1 Farewell for n2", "send n2 Farewell for n2", "withdrawn"];
+        assert_eq!(without_timers(lines), farewells, "{algorithm:?}");
+        // It does not rejoin by itself.
+        bench.ring(Timer::Policy(policy::Timer::Quiet));
+        assert!(bench.machine.is_withdrawn(), "{algorithm:?}");
+    }
+}
+
+#[test]
+fn a_member_whose_process_ends_names_nobody() {
+    for algorithm in keeping() {
+        let mut bench = kept(algorithm, 2);
+        bench.tell(Command::Leave);
+        let lines = without_timers(bench.tell(Command::Stopped(Report::default())));
+        let farewells = ["send n1 Farewell", "send n3 Farewell", "withdrawn"];
+        assert_eq!(lines, farewells, "{algorithm:?}");
+    }
+}
+
+#[test]
 fn the_named_node_calls_an_election_at_once_and_the_others_leave_it_to_it() {
     for algorithm in keeping() {
         let lines = kept(algorithm, 1).receive(3, farewell(1));
