@@ -46,6 +46,14 @@ const QUIET: &[(&str, &str)] = &[
     ),
     ("[[fault]]\nat = \"20ms\"\ndo = \"heal\"", "it changed nothing, since no link was cut"),
     (
+        "[[fault]]\nat = \"20ms\"\ndo = \"clock\"\nnode = 1\nrate = 1.0",
+        "it changed nothing, since its clock ran at this rate already",
+    ),
+    (
+        "[[fault]]\nat = \"20ms\"\ndo = \"calm\"\n[[fault]]\nat = \"30ms\"\ndo = \"calm\"",
+        "at = \"30ms\", do = \"calm\": it changed nothing, since the network was calm already",
+    ),
+    (
         "[[fault]]\nat = \"20ms\"\ndo = \"rejoin\"\nnode = 2",
         "it changed nothing, since the node took part",
     ),

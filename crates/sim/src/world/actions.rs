@@ -11,7 +11,7 @@ use tanist_core::{Context, NodeId, NodeRecord, Protocol, Status};
 use crate::world::application::{self};
 use crate::world::faults::{Action, Moment, Planned};
 use crate::world::host::{CrashAfter, Due};
-use crate::world::network::{Delay, Network};
+use crate::world::network::{Conditions, Delay, Network};
 use crate::world::places::Position;
 use crate::world::schedule::Class;
 
@@ -47,10 +47,7 @@ impl World {
             Action::Loss(ppm) => self.network.conditions.loss_ppm = ppm,
             Action::Duplicate(ppm) => self.network.conditions.duplicate_ppm = ppm,
             Action::Calm => {
-                let max = self.config.timing().message_max();
-                let conditions = &mut self.network.conditions;
-                conditions.delay = Delay::Uniform { min: max / 4, max };
-                (conditions.loss_ppm, conditions.duplicate_ppm) = (0, 0);
+                self.network.conditions = self.calm_conditions();
                 if let Some(reach) = &mut self.network.reach {
                     reach.calm();
                 }
@@ -73,6 +70,13 @@ impl World {
             }
             Action::Move { node, to, over } => self.send_off(node, to, over),
         }
+    }
+
+    /// What the network does to messages when it keeps its bounds.
+    pub(super) fn calm_conditions(&self) -> Conditions {
+        let max = self.config.timing().message_max();
+        let delay = Delay::Uniform { min: max / 4, max };
+        Conditions { delay, loss_ppm: 0, duplicate_ppm: 0, ..self.network.conditions.clone() }
     }
 
     pub(super) fn stand(&mut self, groups: &[EstablishedGroup]) {

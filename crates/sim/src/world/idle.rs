@@ -80,11 +80,16 @@ impl World {
             | Action::PauseElections(_)
             | Action::ResumeElections(_)
             | Action::Priority { .. } => self.why_idle_command(action),
-            Action::Crash(_)
-            | Action::CrashAfterEffects(..)
-            | Action::ClockRate(..)
-            | Action::Calm
-            | Action::Move { .. } => None,
+            Action::ClockRate(node, rate) => when(
+                host(node).is_some_and(|host| host.rate == *rate),
+                "its clock ran at this rate already",
+            ),
+            Action::Calm => {
+                let is_calm = self.network.reach.is_none()
+                    && self.network.conditions == self.calm_conditions();
+                when(is_calm, "the network was calm already")
+            }
+            Action::Crash(_) | Action::CrashAfterEffects(..) | Action::Move { .. } => None,
         }
     }
 
@@ -177,8 +182,8 @@ impl World {
             Command::Call | Command::Check | Command::SuspectCoordinator => {
                 absence(node).or_else(|| self.why_uncalled(id, node, command))
             }
-            Command::Refused(_)
-            | Command::Stopped(_)
+            Command::Refused(_) => Some("the node did not deal with that peer"),
+            Command::Stopped(_)
             | Command::Define { .. }
             | Command::Acting(_)
             | Command::Object(_)
