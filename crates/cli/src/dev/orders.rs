@@ -116,7 +116,8 @@ impl Act {
 
 /// The node of this name.
 pub(crate) fn named(name: &str) -> anyhow::Result<NodeId> {
-    parse_node(name).with_context(|| format!("error: `{name}` is no node; nodes are n1, n2 …"))
+    parse_node(name)
+        .with_context(|| format!("error: `{name}` is not a node; write n1, n2 and so on"))
 }
 
 /// Tells the group of this name, or the one that runs.
